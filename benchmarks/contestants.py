@@ -26,7 +26,7 @@ from dialects.errors import HarnessError
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome, PairResult
 from harness.pytest_plugin.pairs import PairItems, run_with_pytest
-from harness.runs.reading import LATEST, read_results
+from harness.runs.reader import LATEST, read_results
 from harness.scoring.tasks import JudgeTask, TaskResult, Workers
 from harness.session.evaluation import Pair
 from harness.session.plan import Plan, prepare

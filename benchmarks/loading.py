@@ -25,7 +25,7 @@ from benchmarks.loading_contestants import THEIRS, Asked, Loader, Loading, other
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput, HarnessError
 from harness import provision
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, provision
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.predictions import read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import EngineName
 from harness.engines.execution import administrating
 from harness.provision import dsn
-from harness.runs.reading import LATEST, read_results
+from harness.runs.reader import LATEST, read_results
 from loaders.base.files import FILE_BYTES, is_text
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server

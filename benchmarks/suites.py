@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from dialects.enums import Dialect
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.fuzz.campaign import query
 from tests.fuzz.catalog import catalog
 from tests.fuzz.databases import databases

@@ -22,7 +22,7 @@ from sqlglot.optimizer.qualify import qualify
 from dialects.enums import Dialect
 from dialects.schema import Schema
 from dialects.translate import Untranslatable, translate
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from loaders.census import census
 
 _NAMES = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}

@@ -32,9 +32,9 @@ from dialects.enums import Dialect
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract, read_predictions
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from loaders.base.processes import processors
-from loaders.twins.making import TwinSource, make
+from loaders.twins.builder import TwinSource, make
 
 SETS = ("mini_dev", "mini_dev_2025")
 SECONDS = 5.0

@@ -31,7 +31,7 @@ from scipy.optimize import nnls
 
 from dialects.enums import Profile
 from harness.data.predictions import read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import TITLES, EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, Session, SqlError
 from harness.engines.execution import WATCHDOG, Limits, Work, count_work

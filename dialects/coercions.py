@@ -25,7 +25,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
-from dialects.typed import Constant, Context, Form, Kind, Typed, boolean, integer, real, text
+from dialects.value_types import Constant, Context, Form, Kind, Typed, boolean, integer, real, text
 
 EXACT = 2**53
 """Integers up to here are exact in double precision."""

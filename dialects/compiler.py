@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from dialects.carried import carry
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
 from dialects.scope import Relation, Scope, Wanted, has_outer_join, names_rowid
 from dialects.source import position
 from dialects.tables import Plan, Tables, folded
+from dialects.tagged_values import carry
 from dialects.targets import TARGETS
-from dialects.typed import Collation, Kind, Typed
+from dialects.value_types import Collation, Kind, Typed
 
 Handler = Callable[["Compiler", Any, Scope], Typed]
 """What one kind of node becomes, in the scope in which it stands."""

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.helper import find_new_name
 
 from dialects.schema import Table
-from dialects.typed import Collation, Typed
+from dialects.value_types import Collation, Typed
 
 ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 """The names of the rowid. https://sqlite.org/lang_createtable.html#rowid"""

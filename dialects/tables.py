@@ -20,7 +20,7 @@ from dialects.schema import PortableType, Schema, Table, affinity
 from dialects.scope import Column
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
-from dialects.typed import Affinity, Collation, Form, Kind, Typed
+from dialects.value_types import Affinity, Collation, Form, Kind, Typed
 
 # In which order SQLite finds the rows of each SELECT, for answers that SQL leaves open.
 #

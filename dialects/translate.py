@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dialects.carried import read_rows
 from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect
@@ -27,6 +26,7 @@ from dialects.schema import Schema
 from dialects.scope import Relation
 from dialects.source import parse
 from dialects.tables import Tables
+from dialects.tagged_values import read_rows
 
 __all__ = ["Translation", "Untranslatable", "translate"]
 

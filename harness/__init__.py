@@ -24,7 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.runs.reading import Run
+    from harness.runs.reader import Run
     from harness.session.evaluator import Answer, Evaluator, Triple
 
 __all__ = ["Answer", "Evaluator", "Run", "Triple", "__version__"]
@@ -37,5 +37,5 @@ def __getattr__(name: str) -> object:
     """Import what is exported when it is first used: the pytest plugin is imported by everybody's pytest."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module("harness.runs.reading" if name == "Run" else "harness.session.evaluator")
+    module = import_module("harness.runs.reader" if name == "Run" else "harness.session.evaluator")
     return getattr(module, name)

@@ -15,7 +15,7 @@ from dialects.overrides import digest
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.command import CoverageRequest
 from harness.data.outcomes import GoldOrigin
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import TITLES, served
 from loaders.base.files import read_json, read_text
 from loaders.base.paths import FIGURES

@@ -40,11 +40,11 @@ from dialects.nodes import (
     string,
 )  # fmt: skip
 from dialects.rewrites.comparison import RANK, keyed
-from dialects.rewrites.grouping import reached
+from dialects.rewrites.group_by import reached
 from dialects.rewrites.json import element, label
 from dialects.rewrites.operators import whole
 from dialects.scope import Scope
-from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
+from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, integer, real, text
 
 Finish = Callable[[exp.Expr], exp.Expr]
 """Adds FILTER and OVER to the call of an aggregate."""

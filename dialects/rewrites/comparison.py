@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dialects.carried import carry, place_of_hidden, refusal
 from dialects.coercions import (
     as_condition,
     as_double,
@@ -36,7 +35,8 @@ from dialects.nodes import (
     some,
 )
 from dialects.numbers import well_formed
-from dialects.typed import Affinity, Collation, Context, Kind, Typed, boolean
+from dialects.tagged_values import carry, place_of_hidden, refusal
+from dialects.value_types import Affinity, Collation, Context, Kind, Typed, boolean
 
 RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
 """The order of storage classes. https://sqlite.org/datatype3.html#sort_order"""

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dialects.carried import carry, together
 from dialects.coercions import bounds, is_beyond_double
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
 from dialects.rewrites.comparison import ordered
 from dialects.rewrites.names import told_apart
-from dialects.rewrites.sorting import first_row, limit_rows
+from dialects.rewrites.order_by import first_row, limit_rows
 from dialects.scope import Column, Relation, Scope, Wanted, named
-from dialects.typed import Affinity, Carried, Collation, Kind, Typed
+from dialects.tagged_values import carry, together
+from dialects.value_types import Affinity, Carried, Collation, Kind, Typed
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
 
@@ -221,7 +221,7 @@ def _operand(node: exp.Query) -> exp.Expr:
 def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = False) -> Column:
     """One column of a compound SELECT, its values of one type in every part.
 
-    `normal` is whether the target compares them; see `dialects.carried.carry`.
+    `normal` is whether the target compares them; see `dialects.tagged_values.carry`.
     """
     values = [relation.columns[at].value for relation in relations]
     kinds = {found.kind for found in values} - {Kind.NULL}

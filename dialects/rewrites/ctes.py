@@ -8,9 +8,9 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide, number
 from dialects.rewrites import compound
-from dialects.rewrites.sorting import row_counts, set_limit
+from dialects.rewrites.order_by import row_counts, set_limit
 from dialects.scope import Column, Recipe, Relation, Scope, keep_whole
-from dialects.typed import Collation, Kind, Typed
+from dialects.value_types import Collation, Kind, Typed
 
 _STEPS = 2**62
 """No recursion counts further; products that could are computed exactly."""

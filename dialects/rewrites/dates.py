@@ -31,7 +31,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.rewrites.functions import folded, scalar, size
-from dialects.typed import Context, Form, Kind, Typed, integer, null, real, text
+from dialects.value_types import Context, Form, Kind, Typed, integer, null, real, text
 
 _PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2)}
 """Where a part is: its first character, counted from 1, and its length."""

@@ -20,7 +20,7 @@ from dialects.nodes import (
     number,
     some,
 )  # fmt: skip
-from dialects.rewrites.grouping import Groups, reached
+from dialects.rewrites.group_by import Groups, reached
 from dialects.rewrites.names import aliased
 from dialects.scope import new_name
 

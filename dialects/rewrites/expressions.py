@@ -19,7 +19,7 @@ from dialects.rewrites.text import glob, like
 from dialects.rewrites.windows import filtered, window
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
-from dialects.typed import Affinity, Collation, Constant, Kind, Typed, boolean, null
+from dialects.value_types import Affinity, Collation, Constant, Kind, Typed, boolean, null
 
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
 """Operators under which NULL is still as good as FALSE, where it is above them."""

@@ -15,7 +15,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import case, every, is_not_null, some
 from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.source import Plus
-from dialects.typed import Affinity, Collation, Constant, Context, Kind, Typed, null
+from dialects.value_types import Affinity, Collation, Constant, Context, Kind, Typed, null
 
 Call = Callable[[Context, list[Typed]], Typed]
 

@@ -11,12 +11,12 @@ from dialects.nodes import Bigint, case, every, grouped, number
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
-from dialects.rewrites.grouping import reached
+from dialects.rewrites.group_by import reached
 from dialects.rewrites.names import told_apart
 from dialects.scope import Column, Nest, Scope, Source, exported_order, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
-from dialects.typed import Affinity, Kind, Typed
+from dialects.value_types import Affinity, Kind, Typed
 
 CONVERTED = "SQLite may convert values of a compound SELECT in FROM to the type of its first column there"
 

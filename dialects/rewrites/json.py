@@ -29,7 +29,7 @@ from dialects.nodes import (
 )
 from dialects.rewrites.functions import folded, scalar
 from dialects.scope import Scope
-from dialects.typed import Carried, Context, Kind, Typed, boolean, integer, text
+from dialects.value_types import Carried, Context, Kind, Typed, boolean, integer, text
 
 BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
 """What has to know of its arguments whether they are JSON to SQLite."""

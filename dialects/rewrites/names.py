@@ -5,14 +5,14 @@ https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
 
 from sqlglot import exp
 
-from dialects.carried import carry, told
 from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.rewrites.operators import mixed
 from dialects.scope import LONGEST, ROWIDS, Column, Nest, Scope, Source, new_name
 from dialects.source import Starred, position
-from dialects.typed import Affinity, Kind, Typed, boolean, integer, null
+from dialects.tagged_values import carry, told
+from dialects.value_types import Affinity, Kind, Typed, boolean, integer, null
 
 
 def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:

@@ -30,7 +30,7 @@ from dialects.nodes import (
     unless,
 )
 from dialects.rewrites.functions import function, scalar, size
-from dialects.typed import Context, Kind, Typed, integer, null, real, text
+from dialects.value_types import Context, Kind, Typed, integer, null, real, text
 
 _WHOLE = 4503599627370496.0
 """Beyond this no REAL has a fraction."""

@@ -8,7 +8,6 @@ from functools import partial
 
 from sqlglot import exp
 
-from dialects.carried import begins, hidden
 from dialects.coercions import (
     EXACT,
     Rewrite,
@@ -49,7 +48,8 @@ from dialects.nodes import (
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, affinity
 from dialects.scope import Scope
-from dialects.typed import Affinity, Context, Kind, Typed, integer, null, real, text
+from dialects.tagged_values import begins, hidden
+from dialects.value_types import Affinity, Context, Kind, Typed, integer, null, real, text
 
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from dialects.carried import carry, told
 from dialects.clauses import conjuncts
 from dialects.coercions import value
 from dialects.compiler import Compiler
@@ -12,14 +11,15 @@ from dialects.errors import Untranslatable
 from dialects.nodes import is_constant, number
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
-from dialects.rewrites.grouping import Groups, Name, determined, group, is_fixed, name_of
+from dialects.rewrites.group_by import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
 from dialects.rewrites.names import Result, aliased, results_of, target_names
-from dialects.rewrites.sorting import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms
+from dialects.rewrites.order_by import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms
 from dialects.rewrites.windows import named_windows, warn_of_peers
 from dialects.scope import Column, Relation, Scope, Wanted
 from dialects.source import position
-from dialects.typed import Collation, Kind, Typed
+from dialects.tagged_values import carry, told
+from dialects.value_types import Collation, Kind, Typed
 
 _TEXTS = frozenset({Kind.TEXT, Kind.ANY})
 

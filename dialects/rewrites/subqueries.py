@@ -2,7 +2,6 @@
 
 from sqlglot import exp
 
-from dialects.carried import told
 from dialects.coercions import is_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -18,7 +17,8 @@ from dialects.rewrites.comparison import (
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.operators import mixed
 from dialects.scope import Relation, Scope, Wanted, named
-from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
+from dialects.tagged_values import told
+from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, null
 
 
 def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:

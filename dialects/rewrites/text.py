@@ -6,7 +6,6 @@ https://sqlite.org/lang_corefunc.html
 
 from sqlglot import exp
 
-from dialects.carried import begins
 from dialects.coercions import as_double, as_integer, as_text, integral, literal, plain, value
 from dialects.errors import Untranslatable
 from dialects.nodes import (
@@ -32,7 +31,8 @@ from dialects.nodes import (
     string,
 )
 from dialects.rewrites.functions import apart, folded, function, scalar
-from dialects.typed import Context, Kind, Typed, boolean, integer, text
+from dialects.tagged_values import begins
+from dialects.value_types import Context, Kind, Typed, boolean, integer, text
 
 _MARK = "|"
 """The escape character of the patterns that are written anew."""

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from dialects.carried import carry, together, told
 from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, literal, plain, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Framed, Picked, Text, case, is_constant, is_null, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed, ordered
-from dialects.rewrites.grouping import Name, determined, found_first, is_fixed, name_of, reached
+from dialects.rewrites.group_by import Name, determined, found_first, is_fixed, name_of, reached
 from dialects.scope import Scope
-from dialects.typed import Affinity, Kind, Typed, integer, null, real
+from dialects.tagged_values import carry, together, told
+from dialects.value_types import Affinity, Kind, Typed, integer, null, real
 
 
 def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: bool) -> exp.WindowSpec:

@@ -11,12 +11,12 @@ from dialects.errors import BadInput
 from harness.analyses.audit.annotation import Compared, compare_annotations, lines_of
 from harness.analyses.audit.command import AuditRequest, audit, pack_of
 from harness.analyses.audit.probes import PROBES, chosen
-from harness.analyses.audit.rendering import as_record, print_audit, write_audit
+from harness.analyses.audit.tables import as_record, print_audit, write_audit
 from harness.cli.commands import app
 from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
 from harness.data.gold_packs import PUBLISHED
 from harness.report.console import loading_bar, print_line, wide
-from harness.report.writing import write
+from harness.report.files import write
 from harness.session.request import check_range, parse_dialects
 from loaders.base.files import as_json
 from loaders.base.processes import processors

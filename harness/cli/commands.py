@@ -48,13 +48,13 @@ _STATUS = "Show which engines and databases are ready, and how to add the rest"
 
 COMMANDS: Mapping[str, ListedCommand] = {
     "eval": ListedCommand(
-        "scoring",
+        "evaluate",
         Group.SCORE,
         "Score prediction files and print the table",
         "eval --predictions predictions/ --dialect postgresql",
     ),
     "predict": ListedCommand(
-        "predicting",
+        "predict",
         Group.SCORE,
         "Ask a model for SQL and write prediction files; with --eval, score them",
         "predict openai:gpt-4o-mini --set mini_dev --limit 20 --eval",
@@ -79,7 +79,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "compare results/latest:sqlite/careless results/latest:sqlite/every-fifth-wrong",
     ),
     "explain": ListedCommand(
-        "explaining",
+        "explain",
         Group.SCORE,
         "Show the execution plans of gold and prediction side by side",
         "explain results/latest --question 3 --dialect sqlite",
@@ -92,7 +92,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "data --set mini_dev",
     ),
     "describe": ListedCommand(
-        "describing",
+        "describe",
         Group.SERVE,
         "Describe question sets side by side, or with --columns what their databases store",
         "describe --set sample",
@@ -116,7 +116,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "load --set sample --dialect mysql",
     ),
     "translate": ListedCommand(
-        "translating",
+        "translate",
         Group.PROVE,
         "Translate a SQLite query or the golds of a set; exits 1 if one is not exact or not proven",
         "translate --set sample --dialect mysql --out results/translated",
@@ -152,7 +152,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "analyze matrix --dialect all",
     ),
     "study": ListedCommand(
-        "studying",
+        "study",
         Group.ANALYZE,
         "Measure efficiency: rewrites, indexes, plans and counted work",
         "analyze study --part e1 --dialect sqlite",

@@ -11,7 +11,7 @@ from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, Dialects, asks, messages, say, servers_up
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.report.console import loading_bar
 from harness.session.request import AUTO, Request, check_range

@@ -12,7 +12,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.data.sets.packages import PackageRequest, get
 from harness.engines import served
 from harness.report.console import getting_bar, loading_bar, loading_lines

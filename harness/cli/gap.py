@@ -10,13 +10,13 @@ import typer
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.gap.explanations import Gap, explain, several, trying_on
-from harness.analyses.gap.rendering import as_record, write_gap
+from harness.analyses.gap.files import as_record, write_gap
 from harness.analyses.gap.tables import documented, each_predictor, synthetic_lines
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
 from harness.report.console import loading_bar, print_grids
-from harness.report.writing import HTML, write_page
-from harness.runs.reading import read_run
+from harness.report.files import HTML, write_page
+from harness.runs.reader import read_run
 from harness.session.plan import Plan, prepare
 from harness.session.request import AUTO, Request, parse_dialects
 from harness.session.runner import Bars, run

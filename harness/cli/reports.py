@@ -14,11 +14,7 @@ from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
 from harness.report.documents import published_beside, tables
-from harness.report.gold_ranks import gold_ranks
-from harness.report.listing import cache_lines, cleared_lines, print_runs, runs_in
-from harness.report.paper import PaperRequest, paper
-from harness.report.table_model import Document
-from harness.report.writing import (
+from harness.report.files import (
     HTML,
     TEXTS,
     ReportFormat,
@@ -28,7 +24,11 @@ from harness.report.writing import (
     write_page,
     write_reports,
 )
-from harness.runs.reading import read_run
+from harness.report.gold_ranks import gold_ranks
+from harness.report.paper import PaperRequest, paper
+from harness.report.run_list import cache_lines, cleared_lines, print_runs, runs_in
+from harness.report.table_model import Document
+from harness.runs.reader import read_run
 from harness.runs.summary import By
 from loaders.base.store import Store, allowed_bytes, default_path
 

@@ -14,16 +14,16 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
 from harness.data.predictions import Extract
-from harness.data.published import PUBLISHED_SET, provenance, read_published
+from harness.data.published_scores import PUBLISHED_SET, provenance, read_published
 from harness.data.published_sets import find_published
 from harness.data.set_manifest import LAYOUTS
 from harness.report.console import loading_bar, print_grids
 from harness.report.documents import DEV, PublishedReference, dev_rows, reproduced
+from harness.report.files import write_dev_rows, write_reproduction
 from harness.report.overview import fenced_lines
 from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import Document
-from harness.report.writing import write_dev_rows, write_reproduction
-from harness.runs.reading import read_run
+from harness.runs.reader import read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
 from harness.session.runner import Runner, run

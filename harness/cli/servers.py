@@ -13,7 +13,7 @@ from harness import provision
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose

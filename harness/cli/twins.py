@@ -8,10 +8,10 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import messages, say
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
 from harness.session.request import check_range
-from loaders.twins.making import Unmade, made_lines, make
+from loaders.twins.builder import Unmade, made_lines, make
 
 
 @app.command()

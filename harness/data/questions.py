@@ -1,4 +1,4 @@
-"""A question set: questions with their gold, schemas and databases; read by `harness.data.sets.loading`.
+"""A question set: questions with their gold, schemas and databases; read by `harness.data.sets.loader`.
 
 A question keeps its identity where ids repeat, as two do in the first revision of Mini-Dev.
 """

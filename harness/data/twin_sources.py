@@ -6,7 +6,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from loaders.twins.making import TwinSource
+from loaders.twins.builder import TwinSource
 from loaders.twins.shape import of_published, read_golds
 
 

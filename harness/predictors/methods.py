@@ -137,7 +137,7 @@ def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[s
 def _parsed(sql: str, dialect: EngineName) -> "list[exp.Query]":
     from sqlglot import exp  # noqa: PLC0415 - see `linked_columns`
 
-    from harness.sqltree.parsing import statements  # noqa: PLC0415 - the same
+    from harness.sqltree.parser import statements  # noqa: PLC0415 - the same
 
     try:
         trees = statements(sql, dialect)

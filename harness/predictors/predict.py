@@ -26,7 +26,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.data.prediction_files import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set, name_of
+from harness.data.sets.loader import load_set, name_of
 from harness.engines import EngineName, dialect_of, kind_of, kinds_by_name
 from harness.predictors.adapters import open_predictor
 from harness.predictors.base import BudgetSpent, Problem, PromptTooLong, Usage
@@ -38,10 +38,10 @@ from harness.predictors.methods import Method, make_method
 from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
 from harness.report.console import loading_bar, print_grids
+from harness.report.files import TEXTS, ReportFormat, write
 from harness.report.gold_ranks import passes_grid
 from harness.report.table_model import Document
-from harness.report.writing import TEXTS, ReportFormat, write
-from harness.runs.reading import read_run
+from harness.runs.reader import read_run
 from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
 from harness.session.request import Request

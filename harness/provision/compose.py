@@ -11,7 +11,7 @@ from filelock import FileLock
 
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.provision import envfile, loaded
+from harness.provision import envfile, loaded_images
 from harness.provision.containers import docker, engine_answers, ensure_image, is_here, require_compose
 from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import assets, last_words, say, version_of, wait_for
@@ -35,7 +35,7 @@ def up(
     """Start the containers of `dialects`, or find them running.
 
     Where there is no data yet, they start from an image that has databases inside, if one fits
-    (`loaded.choose`), else empty.
+    (`loaded_images.choose`), else empty.
 
     Args:
         dialects: MySQL, PostgreSQL or both.
@@ -105,7 +105,7 @@ def started_from(dialect: Dialect, *, env: Path | None = None) -> str | None:
         "--all",
         f"--filter=label=com.docker.compose.project={values[envfile.PROJECT]}",
         f"--filter=label=com.docker.compose.service={dialect}",
-        f'--format={{{{.Image}}}} {{{{.Label "{loaded.SET_LABEL}"}}}}',
+        f'--format={{{{.Image}}}} {{{{.Label "{loaded_images.SET_LABEL}"}}}}',
     )
     image, _, inside = said.partition(" ")
     return image if inside else None
@@ -120,7 +120,7 @@ def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tu
     values = envfile.read(env or envfile.default_path())
     if not engine_answers() or _has_data(dialect, values):
         return ()
-    return loaded.choose(dialect, values[SERVERS[dialect].image_variable], set_name)[1]
+    return loaded_images.choose(dialect, values[SERVERS[dialect].image_variable], set_name)[1]
 
 
 def volume(dialect: Dialect, project: str) -> str:
@@ -148,12 +148,12 @@ def _image(dialect: Dialect, env: Path, *, set_name: str | None, plain: bool) ->
     configured = values[SERVERS[dialect].image_variable]
     if _has_data(dialect, values):
         kept = started_from(dialect, env=env)
-        if kept and loaded.fits(dialect, kept, configured):
+        if kept and loaded_images.fits(dialect, kept, configured):
             return kept
         plain = plain or is_here(configured)
     if plain:
         return configured
-    image, notes = loaded.choose(dialect, configured, set_name)
+    image, notes = loaded_images.choose(dialect, configured, set_name)
     for note in notes:
         say(note)
     return image

@@ -23,7 +23,7 @@ from filelock import FileLock
 from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
 from harness.engines import TITLES, on_server
-from harness.provision import compose, envfile, loaded, packages
+from harness.provision import compose, envfile, loaded_images, packages
 from harness.provision.containers import docker, ensure_image, require_compose, require_engine
 from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import ENTRANCE, ServerKind, assets, say
@@ -175,24 +175,24 @@ def _baked(
 ) -> str:
     base_id = docker("image", "inspect", "--format={{.Id}}", base)
     inputs = _inputs(dialect, base_id, databases)
-    for image in loaded.present(dialect):
+    for image in loaded_images.present(dialect):
         if image.labels.inputs == inputs and image.labels.set == questions.name:
             return image.name
     say(f"loading {questions.name} into an image of {base} ...")
     with _project(dialect, base) as (project, env):
         [server] = compose.up([dialect], env=env, plain=True)
         load(databases, server, progress=progress)
-        version = loaded.digits(on_server(server).version())
+        version = loaded_images.digits(on_server(server).version())
         compose.down(env=env)  # in good order: nothing is left for a recovery
-        labels = loaded.Labels(
+        labels = loaded_images.Labels(
             dialect=dialect,
             set=questions.name,
             collection=questions.collection,
             version=version,
             base=base,
             base_id=base_id,
-            accounts=loaded.ACCOUNTS,
-            settings=loaded.lasting_settings(dialect),
+            accounts=loaded_images.ACCOUNTS,
+            settings=loaded_images.lasting_settings(dialect),
             loader=str(namespace.LOADER_VERSION),
             project=installed_version("bird-harness"),
             inputs=inputs,
@@ -209,7 +209,7 @@ def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> st
         (assets() / "docker" / name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files
     ]
     facts = [
-        [base_id, loaded.ACCOUNTS, *files],
+        [base_id, loaded_images.ACCOUNTS, *files],
         [namespace.LOADER_VERSION, functions.digest(dialect)],
         [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
     ]
@@ -257,7 +257,7 @@ def _own_variables() -> Iterator[None]:
         os.environ.update(kept)
 
 
-def _packed(project: str, name: str, labels: loaded.Labels, dialect: Dialect) -> str:
+def _packed(project: str, name: str, labels: loaded_images.Labels, dialect: Dialect) -> str:
     """Copy the data into an image: by a container of the plain one that does nothing else."""
     container = f"{project}-packing"
     mounted = f"--volume={compose.volume(dialect, project)}:{SERVERS[dialect].mount}"
@@ -269,7 +269,7 @@ def _packed(project: str, name: str, labels: loaded.Labels, dialect: Dialect) ->
     command = docker("image", "inspect", "--format={{json .Config.Cmd}}", labels.base_id)
     changes = [f'ENTRYPOINT ["bash", "{ENTRANCE}"]', f"CMD {command}"]
     changes += [f"LABEL {label}={json.dumps(value)}" for label, value in labels.written().items()]
-    known = {image.name: image.identity for image in loaded.present(dialect)}
+    known = {image.name: image.identity for image in loaded_images.present(dialect)}
     docker("commit", *(f"--change={change}" for change in changes), container, name)
     if name in known:
         with contextlib.suppress(EngineUnavailable):  # a container may still use the image that was replaced

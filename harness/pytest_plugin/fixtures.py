@@ -11,7 +11,7 @@ import pytest
 
 from dialects.errors import BadInput, HarnessError
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution, execute_patiently

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.published import notes_of
+from harness.data.published_scores import notes_of
 from harness.engines import TITLES
 from harness.metrics import METRICS
 from harness.report.comparison import (
@@ -21,7 +21,7 @@ from harness.report.comparison import (
     differences,
     print_comparisons,
 )
-from harness.runs.reading import (
+from harness.runs.reader import (
     Selection,
     counterparts,
     described,

@@ -11,7 +11,7 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
-from harness.data.published import (
+from harness.data.published_scores import (
     PUBLISHED_SET,
     Provenance,
     PublishedTotals,
@@ -33,7 +33,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reading import AGAIN, Run, read_questions
+from harness.runs.reader import AGAIN, Run, read_questions
 from harness.runs.summary import TOTAL, By, Score, Share, pairs, shares, summarize
 from harness.sqltree.constructs import constructs
 from loaders.base.records import read_record, to_record

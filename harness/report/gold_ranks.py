@@ -8,11 +8,12 @@ from statistics import fmean
 from dialects.errors import BadInput
 from harness.data.gold_packs import PUBLISHED
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published import notes_of
+from harness.data.published_scores import notes_of
 from harness.data.questions import PackUse, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.report.documents import scores_of
+from harness.report.files import write_document
 from harness.report.overview import level_columns
 from harness.report.table_model import (
     Cell,
@@ -23,8 +24,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.report.writing import write_document
-from harness.runs.reading import Run
+from harness.runs.reader import Run
 from harness.runs.summary import TOTAL, Score
 
 # pass@k of predictors with several samples, as a table.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.data.published import SET_TITLES, PublishedTotals, databases_note, golds_note
+from harness.data.published_scores import SET_TITLES, PublishedTotals, databases_note, golds_note
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
@@ -27,7 +27,7 @@ from harness.report.table_model import (
     TableRow,
     spelled,
 )
-from harness.runs.reading import Run
+from harness.runs.reader import Run
 from harness.runs.summary import TOTAL, Score
 
 INTERVAL, COUNT = "interval", "n"

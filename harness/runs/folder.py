@@ -20,9 +20,9 @@ from typing import Any, NoReturn, Self
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published import notes_of
+from harness.data.published_scores import notes_of
 from harness.data.questions import Question, id_order
-from harness.runs.reading import (
+from harness.runs.reader import (
     LATEST,
     MANIFEST,
     PREVIEWS,

@@ -10,7 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from harness.engines import EngineName, kind_of
 from harness.engines.plans import PlanComparison, QueryPlan, compare_plans
-from harness.runs.reading import AGAIN
+from harness.runs.reader import AGAIN
 from loaders.base.files import locked, refuse
 from loaders.base.records import Recorder, read_records, to_record
 

@@ -19,13 +19,13 @@ from itertools import islice, product
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from dialects.uncut import Uncut, uncut
+from dialects.without_limit import Uncut, uncut
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.execution import Ending, Execution
 from harness.metrics.accuracy import Answers
 from harness.metrics.comparison import Ranking, compare
 from harness.metrics.distinct import Row
-from harness.sqltree.parsing import read_query
+from harness.sqltree.parser import read_query
 from harness.sqltree.query import cut_of, cuts
 
 MOST_QUERIES = 40

@@ -36,7 +36,7 @@ from loaders.base.processes import processors
 from loaders.namespace import Database
 
 if TYPE_CHECKING:
-    from loaders.twins.making import TwinSource
+    from loaders.twins.builder import TwinSource
 
 MOST_VARIANTS = 100
 
@@ -222,7 +222,7 @@ def _missing(folder: Path, sources: Sequence["TwinSource"]) -> list["TwinSource"
 
 def _complete(folder: Path, seed: int, sources: Sequence["TwinSource"], say: Callable[[str], None]) -> None:
     """Add databases to a twin's folder, with its lock held."""
-    from loaders.twins.making import Unmade, make  # noqa: PLC0415 - as above
+    from loaders.twins.builder import Unmade, make  # noqa: PLC0415 - as above
 
     if not sources:
         return

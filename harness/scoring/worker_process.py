@@ -195,7 +195,7 @@ def _measured(
 def _explained(
     task: ExplainTask, setup: Setup, engine: Engine, database: Database, announce: Announce
 ) -> QueryPlan:
-    from harness.sqltree.parsing import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+    from harness.sqltree.parser import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
 
     is_run = task.failure is None
     with announce(Stage.RUNNING, task.sql, None):

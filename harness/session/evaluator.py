@@ -31,7 +31,7 @@ from dialects.errors import BadInput
 from harness.data.gold_packs import under
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
-from harness.data.sets.loading import load_databases, load_set
+from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS
 from harness.scoring.scheduler import Candidate, Scheduler

@@ -17,10 +17,10 @@ from dialects.errors import BadInput
 from harness import provision
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.published import origins
+from harness.data.published_scores import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.set_manifest import SetServer
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server
 from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits, NotCounted, count_work

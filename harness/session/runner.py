@@ -26,7 +26,7 @@ from harness.report.console import print_line
 from harness.report.overview import print_scores
 from harness.report.table_model import printable_json
 from harness.runs.folder import RunFolder
-from harness.runs.reading import SUMMARY
+from harness.runs.reader import SUMMARY
 from harness.runs.summary import TOTAL, Score
 from harness.session.plan import Plan
 from harness.session.request import parse_fail_under
@@ -143,7 +143,7 @@ class Runner:
         if self.plan.request.report:
             self._bars.stage("writing the reports")
             # Nobody else needs its templates.
-            from harness.report.writing import HTML, reports_fault  # noqa: PLC0415
+            from harness.report.files import HTML, reports_fault  # noqa: PLC0415
 
             self.fault = self.fault or reports_fault(self._folder.path)
             self._page = self._folder.path / HTML

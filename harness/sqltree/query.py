@@ -15,7 +15,7 @@ from dialects.enums import Dialect, Profile
 from dialects.schema import Column, Schema, Table
 from dialects.targets import SQLGLOT
 from harness.sqltree.engine_facts import ENGINES
-from harness.sqltree.parsing import read_query
+from harness.sqltree.parser import read_query
 
 
 @dataclass(frozen=True)

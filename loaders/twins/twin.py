@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from loaders.twins.planting import Planter
+from loaders.twins.answer_rows import Planter
 from loaders.twins.queries import (
     Neighbour,
     Repeat,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dialects import volatility
 from dialects.enums import Dialect
 from dialects.volatility import _CLOCKS, _NO_QUERIES, _PREFIXES, _WORDS, is_volatile
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 
 VOLATILE = {
     "every dialect": [

@@ -85,7 +85,7 @@ TABLES = {
     "dialects/targets.py",
     "harness/sqltree/engine_facts.py",
     "loaders/dumps.py",
-    "loaders/indexing.py",
+    "loaders/index_copies.py",
     "loaders/namespace.py",
     "loaders/source.py",
     "harness/data/set_manifest.py",

@@ -189,7 +189,7 @@ def test_it_is_predicted_for(run: Run, place: Path) -> None:
 
 KEYS = """
 import sys
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.scoring.cache import CacheKeys, is_as_at_the_start
 from harness.scoring.tasks import Golds, Setup
 questions = load_set("sample")

@@ -12,7 +12,7 @@ from dialects.translate import Translation
 from harness.analyses.audit.command import LIMITS
 from harness.analyses.audit.gold import AuditedGold
 from harness.analyses.audit.probes import PROBES
-from harness.analyses.coverage.checking import Held, Reference
+from harness.analyses.coverage.comparison import Held, Reference
 from harness.data.questions import Difficulty, Question
 from harness.engines import on_server
 from harness.engines.execution import execute

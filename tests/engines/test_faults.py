@@ -20,7 +20,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.engines import on_server
 from harness.engines.execution import BACKOFF, Ending, EngineFull, Limits, execute_patiently, posted
-from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
+from harness.runs.reader import LATEST, RESULTS, SUMMARY, read_results
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database

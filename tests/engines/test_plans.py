@@ -9,7 +9,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.report.overview import print_scores
 from harness.runs.summary import summarize
 from harness.scoring.tasks import Setup

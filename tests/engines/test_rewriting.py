@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from harness.analyses.rewriting import RULES, consider, consider_all, held_keys, proven, rewrite
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute

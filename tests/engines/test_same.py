@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.data.predictions import read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.metrics import METRICS, Basis

@@ -14,7 +14,7 @@ from harness.analyses.coverage.command import CoverageRequest, measure
 from harness.cli.servers import print_status
 from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.provision import dsn
 from loaders.load import load, loaded
 from loaders.namespace import Database

@@ -16,7 +16,7 @@ from harness import Answer, Evaluator
 from harness.cli import app
 from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.provision import dsn
 from harness.session.evaluation import Evaluation
 from harness.session.plan import Plan, equip, open_scheduler

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Limits, NotCounted, Work, count_work, execute

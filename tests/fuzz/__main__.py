@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import HarnessError
-from harness.analyses.conformance.checking import Checker
+from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
 from harness.session.plan import find_servers
 from loaders.load import load

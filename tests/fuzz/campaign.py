@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.checking import Checked, Checker, Verdict, without_names
+from harness.analyses.conformance.comparison import Checked, Checker, Verdict, without_names
 from harness.engines.execution import Ending, Execution, Limits
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement

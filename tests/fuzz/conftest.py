@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.checking import Checker
+from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
 from loaders.load import load
 from loaders.namespace import Database

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.checking import Verdict
+from harness.analyses.conformance.comparison import Verdict
 from tests.fuzz.campaign import MOST_UNTRANSLATABLE, Fault, Result
 from tests.fuzz.tree import TAGS
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.checking import Checker, Verdict
+from harness.analyses.conformance.comparison import Checker, Verdict
 from harness.engines.execution import Ending
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement

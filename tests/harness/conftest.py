@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.harness import small_sets as small
 
 Call = Callable[..., tuple[int, str, str]]

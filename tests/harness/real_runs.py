@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.runs.reading import LATEST, MANIFEST
+from harness.runs.reader import LATEST, MANIFEST
 from tests import forked
 
 

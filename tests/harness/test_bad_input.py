@@ -6,7 +6,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.predictions import Extract, read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
+from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY
 from loaders.sample import PREDICTIONS
 from tests import forked
 from tests.harness.conftest import Call

@@ -14,7 +14,7 @@ from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import CoverageAnswer, Reason
 from harness.analyses.coverage.command import write_folder
 from harness.data.outcomes import GoldOrigin
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from loaders.base.paths import FIGURES
 from tests.harness.conftest import Call
 

@@ -8,7 +8,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.cli.commands import resumed
-from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
+from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY
 from harness.session.request import Request
 from tests.harness.conftest import Call
 

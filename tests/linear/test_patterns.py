@@ -17,8 +17,8 @@ BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline.py")
 
 EXEMPT = {
     "loaders.dumps._ESCAPING": "asked at each quote alone, where it moves on",
-    "harness.provision.loaded._VERSION": "versions in the project's own files",
-    "harness.provision.loaded._LASTING": "the project's own configuration files",
+    "harness.provision.loaded_images._VERSION": "versions in the project's own files",
+    "harness.provision.loaded_images._LASTING": "the project's own configuration files",
     "harness.provision.packages._DEB": "what apt-get prints of the packages that it was asked for",
     "loaders.functions._STATEMENT": "the project's own SQL",
     "loaders.functions._TRAILING": "the project's own SQL",

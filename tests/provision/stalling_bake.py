@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 from dialects.enums import Dialect
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.provision.images import bake
 from loaders.namespace import Database
 

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli import app
-from harness.provision import loaded
-from harness.provision.loaded import ACCOUNTS, Labels, LoadedImage, Plain, misfit
+from harness.provision import loaded_images
+from harness.provision.loaded_images import ACCOUNTS, Labels, LoadedImage, Plain, misfit
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
 
@@ -68,12 +68,12 @@ def test_an_image_fits_or_it_is_said_why_not(labels: Labels, plain: Plain, reaso
 def test_labels_are_read_as_they_were_written() -> None:
     assert Labels.read(LABELS.written()) == LABELS
     assert Labels.read({"bird-harness.inputs": "0"}) is None
-    assert set(LABELS.written()) >= {loaded.SET_LABEL}
+    assert set(LABELS.written()) >= {loaded_images.SET_LABEL}
 
 
 def test_what_data_are_bound_to_is_read_from_the_configuration() -> None:
-    assert loaded.lasting_settings(MYSQL) == "lower_case_table_names = 1"
-    assert loaded.lasting_settings(POSTGRESQL) == ""
+    assert loaded_images.lasting_settings(MYSQL) == "lower_case_table_names = 1"
+    assert loaded_images.lasting_settings(POSTGRESQL) == ""
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_what_data_are_bound_to_is_read_from_the_configuration() -> None:
     ],
 )
 def test_versions_are_compared_by_their_digits(said: str, version: str) -> None:
-    assert loaded.digits(said) == version
+    assert loaded_images.digits(said) == version
 
 
 def test_a_set_without_data_is_refused_before_anything_is_started(

@@ -19,8 +19,8 @@ from filelock import FileLock
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
-from harness.provision import compose, envfile, loaded
+from harness.data.sets.loader import load_set
+from harness.provision import compose, envfile, loaded_images
 from harness.provision.containers import docker, require_compose
 from harness.provision.images import bake
 from harness.provision.server_kinds import SERVERS
@@ -253,7 +253,7 @@ def test_what_an_older_loader_has_left_in_an_image_is_loaded_again(
     baked: Baked, env: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(namespace, "LOADER_VERSION", namespace.LOADER_VERSION + 1)
-    [note, *_] = loaded.choose(baked.dialect, baked.plain, "sample")[1]
+    [note, *_] = loaded_images.choose(baked.dialect, baked.plain, "sample")[1]
     assert note.endswith("by another version of the loader: `make load` renews it")
     server = up(baked, env)
     assert image_of(baked.dialect, env) == baked.name
@@ -302,7 +302,7 @@ def relabelled(baked: Baked, tag: str, **labels: str) -> str:
 def test_an_image_that_does_not_fit_is_named_and_another_one_taken(baked: Baked, env: Path) -> None:
     old = relabelled(baked, "old", base_id="sha256:0", version="1.0")
     try:
-        choice = loaded.choose(baked.dialect, baked.plain, "sample")
+        choice = loaded_images.choose(baked.dialect, baked.plain, "sample")
         # Tests beside this one may have made newer images.
         assert choice[0] not in {old, baked.plain}
         version = baked.name.rpartition(":")[2]
@@ -311,16 +311,16 @@ def test_an_image_that_does_not_fit_is_named_and_another_one_taken(baked: Baked,
         assert any("make images LOADED=1 SET=" in note for note in choice[1])
         notes = compose.beginning(baked.dialect, "sample", env=env)
         assert any(note.startswith(reason) for note in notes)
-        assert not loaded.fits(baked.dialect, old, baked.plain)
+        assert not loaded_images.fits(baked.dialect, old, baked.plain)
     finally:
         docker("image", "rm", old)
-    assert loaded.choose(baked.dialect, baked.plain, "dev")[0] == baked.plain, "of another collection"
+    assert loaded_images.choose(baked.dialect, baked.plain, "dev")[0] == baked.plain, "of another collection"
 
 
 def test_an_image_from_another_build_of_the_same_version_fits(baked: Baked) -> None:
     other = relabelled(baked, "other", base_id="sha256:0")
     try:
-        assert loaded.fits(baked.dialect, other, baked.plain)
+        assert loaded_images.fits(baked.dialect, other, baked.plain)
     finally:
         docker("image", "rm", other)
 
@@ -390,7 +390,7 @@ def test_a_container_that_was_killed_while_it_was_filled_starts_over(
     server = Server(
         baked.dialect, "127.0.0.1", int(port), account, 'it\'s \\ "secret"', Origin.TESTCONTAINERS
     )
-    assert loaded.digits(wait_for(server, SECONDS))
+    assert loaded_images.digits(wait_for(server, SECONDS))
     assert logs(container).count("filling") == 2
     assert set(standing(baked.databases, server)) == set(baked.databases)
 

@@ -15,7 +15,7 @@ from harness.analyses.audit.gold import Evidence
 from harness.analyses.bench import Bench
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Ending
 from harness.metrics.comparison import compare
 from harness.scoring.ties import Run

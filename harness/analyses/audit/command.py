@@ -14,10 +14,10 @@ from dialects.translate import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.analyses.bench import Bench, synthetic_databases
-from harness.analyses.coverage.checking import Held, Reference
+from harness.analyses.coverage.comparison import Held, Reference
 from harness.data.gold_packs import Status, under
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Execution, Limits, execute, execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree import DatabaseSchema

@@ -12,8 +12,8 @@ from dialects.enums import Dialect
 from dialects.identifiers import column_name
 from dialects.schema import Schema, Table
 from dialects.targets import SQLGLOT
-from dialects.uncut import uncut
-from harness.analyses.coverage.checking import Held
+from dialects.without_limit import uncut
+from harness.analyses.coverage.comparison import Held
 from harness.data.questions import Question
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution

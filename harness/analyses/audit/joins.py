@@ -11,7 +11,7 @@ from dialects.schema import Table
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
-from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, with_argument
+from harness.sqltree.parser import aggregates, arguments, called, is_distinct, with_argument
 
 _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 

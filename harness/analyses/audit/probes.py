@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.audit import joins, ordering, values
+from harness.analyses.audit import joins, order_probes, values
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.analyses.coverage.answers import Reason
 
@@ -83,21 +83,21 @@ PROBES: Mapping[str, Probe] = {
     for probe in (
         Probe(
             "tie", "LIMIT cuts among equal sort keys", "the rows at the cut",
-            Severity.HIGH, FindingBasis.ROWS, ordering.cut_at_tie,
+            Severity.HIGH, FindingBasis.ROWS, order_probes.cut_at_tie,
         ),
         Probe(
             "null-first", "NULL sorts first, and the cut keeps it", "the row, and the first without NULL",
-            Severity.HIGH, FindingBasis.ROWS, ordering.null_first,
+            Severity.HIGH, FindingBasis.ROWS, order_probes.null_first,
         ),
         Probe(
             "text-order", "text that holds numbers, dates or times is sorted or compared as text",
             "two values whose order differs, and both answers",
-            Severity.MEDIUM, FindingBasis.ROWS, ordering.text_order,
+            Severity.MEDIUM, FindingBasis.ROWS, order_probes.text_order,
         ),
         Probe(
             "storage-order", "the answer depends on how rows happen to be stored",
             "another choice of the same rows, another answer",
-            Severity.HIGH, FindingBasis.ROWS, ordering.storage_order,
+            Severity.HIGH, FindingBasis.ROWS, order_probes.storage_order,
         ),
         Probe(
             "fan-out", "a join repeats rows before SUM, AVG or COUNT",

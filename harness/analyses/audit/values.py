@@ -11,10 +11,10 @@ from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.analyses.coverage.answers import Reason
-from harness.analyses.coverage.checking import of_failure
+from harness.analyses.coverage.comparison import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare
-from harness.sqltree.parsing import aggregates, arguments, called, is_distinct
+from harness.sqltree.parser import aggregates, arguments, called, is_distinct
 from harness.sqltree.query import StoredColumn
 
 _MOST_VALUES = 3_000

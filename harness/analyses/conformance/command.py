@@ -31,7 +31,7 @@ from dialects.schema import Schema
 from dialects.targets import SQLGLOT
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import in_threads
-from harness.analyses.conformance.checking import (
+from harness.analyses.conformance.comparison import (
     OURS,
     Checked,
     Checker,
@@ -44,9 +44,9 @@ from harness.analyses.conformance.checking import (
     witness,
 )
 from harness.analyses.conformance.folders import scripts
-from harness.analyses.conformance.rendering import Board, count, markdown, print_board
 from harness.analyses.conformance.sqllogictest import Left, Query, Script
 from harness.analyses.conformance.states import State, merged, states
+from harness.analyses.conformance.tables import Board, count, markdown, print_board
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
 from harness.scoring.cache import code

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from harness.analyses.conformance.checking import without_names
+from harness.analyses.conformance.comparison import without_names
 from harness.analyses.conformance.folders import statements
 from harness.analyses.conformance.sqllogictest import Left, Query, Script, Statement
 

@@ -20,12 +20,12 @@ from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
-from harness.analyses.coverage.checking import Reference
+from harness.analyses.coverage.comparison import Reference
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
 from harness.data.questions import Question, QuestionSet, levels_of
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import TITLES
 from harness.engines.execution import Execution, Limits
 from harness.report.console import print_grids, print_line, wide

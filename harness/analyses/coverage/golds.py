@@ -21,7 +21,7 @@ from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import Reason
-from harness.analyses.coverage.checking import Reference
+from harness.analyses.coverage.comparison import Reference
 from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile

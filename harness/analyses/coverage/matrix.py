@@ -13,9 +13,9 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
 from harness.analyses.coverage.command import CoverageRequest, measure, print_coverage
-from harness.data.sets.loading import load_set, name_of
+from harness.data.sets.loader import load_set, name_of
 from harness.engines import TITLES, on_server
-from harness.provision import containers, loaded
+from harness.provision import containers, loaded_images
 from harness.provision.containers import docker, engine_answers
 from harness.provision.server_kinds import SERVERS, SETS, VERSIONS, cells
 from harness.report.console import new_table, plain, print_line, print_table, wide
@@ -166,7 +166,7 @@ def _on_what_is_there(
     why = "no Docker engine that has its image"
     try:
         with provision.throwaway(dialect) as server:
-            digits = loaded.digits(on_server(server).version())
+            digits = loaded_images.digits(on_server(server).version())
             promised = [
                 cell.version for cell in cells([dialect]) if f"{digits}.".startswith(f"{cell.version}.")
             ]

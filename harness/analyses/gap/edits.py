@@ -20,7 +20,7 @@ from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.engines import kind_of
 from harness.engines.errors import EditKind, Repairs
-from harness.sqltree.parsing import statements
+from harness.sqltree.parser import statements
 
 _LONGEST = 20_000
 """Characters of a text that is read; answers are shorter."""

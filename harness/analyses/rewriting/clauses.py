@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from dialects.clauses import where_of
 from harness.analyses.rewriting.statement import Attempt, Statement, about, equals, is_scalar, set_where
-from harness.sqltree.parsing import aggregates, arguments, called, is_plain, with_argument
+from harness.sqltree.parser import aggregates, arguments, called, is_plain, with_argument
 from harness.sqltree.query import Fact, Named, Refused
 
 # COUNT(*) as COUNT of a key.

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dialects.schema import affinity
 from harness.analyses.rewriting.statement import Attempt, Statement
-from harness.sqltree.parsing import aggregates, arguments, called, is_grouped
+from harness.sqltree.parser import aggregates, arguments, called, is_grouped
 from harness.sqltree.query import Fact, Named, Refused
 
 _FORMATS: Mapping[str, str] = {"%Y": "year", "%Y-%m": "month", "%Y-%m-%d": "day"}

@@ -14,7 +14,7 @@ from harness.analyses.rewriting.statement import (
     is_joined_by_commas,
     set_where,
 )
-from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, is_grouped, with_argument
+from harness.sqltree.parser import aggregates, arguments, called, is_distinct, is_grouped, with_argument
 from harness.sqltree.query import Fact, Named, Refused, Source
 
 Pair = tuple[exp.Column, exp.Column]

@@ -10,7 +10,7 @@ from dialects.clauses import from_items, joins_of, on_of, where_of
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema, affinity
 from dialects.volatility import is_volatile
-from harness.sqltree.parsing import (
+from harness.sqltree.parser import (
     OF_BAGS,
     aggregates,
     called,

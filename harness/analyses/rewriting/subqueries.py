@@ -17,7 +17,7 @@ from harness.analyses.rewriting.statement import (
     is_scalar,
     set_where,
 )
-from harness.sqltree.parsing import arguments, called, is_grouped, is_plain
+from harness.sqltree.parser import arguments, called, is_grouped, is_plain
 from harness.sqltree.query import Fact, Named, Refused
 
 

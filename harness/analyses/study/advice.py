@@ -20,7 +20,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 from dialects.enums import Dialect
 from dialects.schema import Schema, Table
 from harness.analyses.study.copies import DatabaseCopy, Index, Made
-from harness.sqltree.parsing import TooMuch, statements
+from harness.sqltree.parser import TooMuch, statements
 
 # Which indexes could serve a text: read from its comparisons, joins and orders.
 #

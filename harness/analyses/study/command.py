@@ -17,15 +17,15 @@ from harness.analyses.bench import sqlite_digests, synthetic_databases
 from harness.analyses.study.parts import parts_by_name
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import kind_of, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics.work import weights_digest
 from harness.report.console import loading_bar
+from harness.report.files import write
 from harness.report.html.page import bar_chart, write_tables_html
 from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
-from harness.report.writing import write
 from harness.runs.folder import here, require_same
 from harness.session.evaluation import Evaluation
 from harness.session.plan import equip, open_scheduler

@@ -25,7 +25,7 @@ from dialects.identifiers import quoted
 from dialects.schema import Schema
 from dialects.server_schema import server_tables
 from harness.engines import EngineName
-from loaders import indexing
+from loaders import index_copies
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.census import census
@@ -215,14 +215,14 @@ class CopyRoom:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             return
-        there = replace(database, collection=indexing.copy_collection())
+        there = replace(database, collection=index_copies.copy_collection())
         try:
             load([there], server, indexes=keys is Keys.DECLARED)
             yield _ServerCopy(server, there)
         finally:
             # A server that is gone is swept by the next study.
             with suppress(EngineUnavailable):
-                indexing.drop(server, [namespace(there, server.dialect)[0]])
+                index_copies.drop(server, [namespace(there, server.dialect)[0]])
 
 
 @contextmanager
@@ -238,12 +238,12 @@ def copying(servers: Mapping[EngineName, Server]) -> Iterator[CopyRoom]:
     """
     with ExitStack() as stack:
         for server in servers.values():
-            if not stack.enter_context(indexing.hold(server)):
+            if not stack.enter_context(index_copies.hold(server)):
                 raise EngineUnavailable(
                     f"{server.dialect} at {server.address}: another study works with copies of databases"
                     " there; wait until it has ended"
                 )
-            indexing.drop(server, indexing.copies(server))
+            index_copies.drop(server, index_copies.copies(server))
         yield CopyRoom(stack.enter_context(_folder()), servers)
 
 
@@ -333,19 +333,19 @@ class _ServerCopy:
 
     def add(self, index: Index) -> Made:
         began = time.perf_counter()
-        refused = indexing.add_index(
+        refused = index_copies.add_index(
             self._server, self.database, self._tables[index.table], index.columns, index.name
         )
         return Made(time.perf_counter() - began, refused)
 
     def remove(self, index: Index) -> None:
-        indexing.drop_index(self._server, self.database, self._tables[index.table], index.name)
+        index_copies.drop_index(self._server, self.database, self._tables[index.table], index.name)
 
     def drop_primary_keys(self) -> None:
-        indexing.drop_primary_keys(self._server, self.database, list(self._tables.values()))
+        index_copies.drop_primary_keys(self._server, self.database, list(self._tables.values()))
 
     def sizes(self) -> Mapping[tuple[str, str], int]:
-        return indexing.sizes(self._server, self.database)
+        return index_copies.sizes(self._server, self.database)
 
 
 def foreign_indexes(schema: Schema) -> list[Index]:

@@ -24,7 +24,7 @@ from harness.data.questions import QuestionSet
 from harness.data.set_families import find_own
 from harness.data.set_manifest import LAYOUTS, MANIFEST, Layout, find
 from harness.data.sets.archives import PAUSES, DownloadProgress, Limits, Unreachable, Wanted, download, unpack
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from loaders.base import paths
 from loaders.base.digests import digests, read_sha256
 from loaders.base.errors import command, said

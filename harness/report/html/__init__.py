@@ -22,7 +22,7 @@ from harness.report.overview import dialects_of, extent_lines, is_partial, score
 from harness.report.table_model import CellKind, spelled, spelled_range, texts
 from harness.report.table_model import heads as column_heads
 from harness.runs.plans import ExplainedText, TextKey
-from harness.runs.reading import Run
+from harness.runs.reader import Run
 from harness.runs.summary import TOTAL, Key, Score, error_classes, summarize
 
 _MEASURED = (

@@ -30,7 +30,7 @@ from harness.sqltree.diagnosis.differences import (
     combined,
     literal,
 )
-from harness.sqltree.parsing import statements, tokens_of
+from harness.sqltree.parser import statements, tokens_of
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NullSafeEQ: "=", exp.Is: "=", exp.Like: "=", exp.ILike: "=", exp.Glob: "=",

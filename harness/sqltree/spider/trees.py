@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dialects.clauses import from_items
 from dialects.enums import Dialect
-from harness.sqltree.parsing import statements
+from harness.sqltree.parser import statements
 from harness.sqltree.spider import (
     Conditions,
     FromScope,

@@ -11,7 +11,7 @@ import loaders.base.errors
 from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.errors import HarnessError
-from harness.analyses.conformance import checking
+from harness.analyses.conformance import comparison
 from harness.analyses.coverage import answers
 from harness.data import outcomes, questions
 from harness.engines import errors as engine_errors
@@ -48,7 +48,7 @@ def vocabularies() -> str:
         *_enum(answers.Reason, answers),
         "## Verdicts of conformance\n",
         "What becomes of any query ([conformance](../how-to/coverage.md)).\n",
-        *_enum(checking.Verdict, checking),
+        *_enum(comparison.Verdict, comparison),
         "## Metrics\n",
         "Definitions: [metrics](metrics.md).\n",
         "| name | title | engines |\n|---|---|---|",

@@ -14,8 +14,8 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.sets.loading import load_set
-from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
+from harness.data.sets.loader import load_set
+from harness.runs.reader import LATEST, RESULTS, SUMMARY, read_results
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -11,8 +11,8 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.predictions import read_predictions
-from harness.data.sets.loading import load_set
-from harness.runs.reading import LATEST, read_results
+from harness.data.sets.loader import load_set
+from harness.runs.reader import LATEST, read_results
 from loaders.sample import PREDICTIONS
 from tests.engines.hostile.running import Place, faults, junit, strange
 

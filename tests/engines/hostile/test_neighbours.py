@@ -14,7 +14,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from dialects.enums import Dialect
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute, execute_patiently

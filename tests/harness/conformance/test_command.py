@@ -11,7 +11,6 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable
-from harness.analyses.conformance.checking import OURS, Verdict, Witness
 from harness.analyses.conformance.command import (
     _TRANSLATORS,
     JSON,
@@ -23,6 +22,7 @@ from harness.analyses.conformance.command import (
     sampled,
     translators,
 )
+from harness.analyses.conformance.comparison import OURS, Verdict, Witness
 from harness.cli import main
 from loaders.server import Server
 

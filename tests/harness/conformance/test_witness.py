@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.analyses.conformance.checking import Witness, digest, in_order, witness
+from harness.analyses.conformance.comparison import Witness, digest, in_order, witness
 from harness.analyses.conformance.sqllogictest import Expected
 
 ROWS = [(2, "b"), (1, None), (3, "")]

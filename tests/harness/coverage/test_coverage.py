@@ -13,7 +13,7 @@ from harness.analyses.coverage.answers import CoverageAnswer, OverrideState, Rea
 from harness.analyses.coverage.command import cover
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits

@@ -5,7 +5,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.analyses.coverage.answers import Reason
-from harness.analyses.coverage.checking import may_read_clock, of_failure, of_rows, shortened
+from harness.analyses.coverage.comparison import may_read_clock, of_failure, of_rows, shortened
 from harness.engines.execution import Ending, Execution
 from harness.metrics.distinct import Row
 

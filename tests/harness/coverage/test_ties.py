@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.analyses.coverage.checking import are_in_order, is_valid
+from harness.analyses.coverage.comparison import are_in_order, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.distinct import Row

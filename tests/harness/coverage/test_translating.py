@@ -12,8 +12,8 @@ from harness.analyses.coverage import expectations
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Label, label
 from harness.data.predictions import read_predictions
-from harness.data.published import golds_note
-from harness.data.sets.loading import load_set
+from harness.data.published_scores import golds_note
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn

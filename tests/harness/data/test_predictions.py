@@ -15,7 +15,7 @@ from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Format
 from harness.data.predictions import Extract, PredictionFile, read_predictions, unfenced
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.harness import own_sets as sets
 from tests.harness import small_sets as small
 

@@ -12,7 +12,7 @@ from harness.data.outcomes import Outcome
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.scoring.tasks import Setup
 from loaders.load import load

@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.data.predictions import Choice
 from harness.data.questions import Difficulty, QuestionSet
 from harness.data.set_manifest import LAYOUTS
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.runs.summary import Extent
 from harness.sqltree import SchemaColumn
 from tests.harness import own_sets as sets

@@ -26,11 +26,11 @@ from harness.analyses.study.copies import (
     foreign_indexes,
 )
 from harness.analyses.study.measures import counted, indexes_of, plan_of, rows_digest, work_of
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute
-from loaders import indexing
+from loaders import index_copies
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.census import census
@@ -76,7 +76,7 @@ def left_on(place: Place) -> list[str]:
     """The copies that are there, on the server and in the folder of files."""
     folder = paths.state() / "study"
     files = [path.name for path in folder.iterdir()] if folder.exists() else []
-    return [*files, *(indexing.copies(place.server) if place.server else [])]
+    return [*files, *(index_copies.copies(place.server) if place.server else [])]
 
 
 def golds(place: Place, db_id: str) -> list[str]:
@@ -147,14 +147,14 @@ def test_the_users_own_databases_stay_as_they_are(place: Place) -> None:
     if place.server is not None:
         load([database], place.server)
         marker = loaded([database], place.server)
-        sizes = indexing.sizes(place.server, database)
+        sizes = index_copies.sizes(place.server, database)
     with copying(place.servers) as room, room.copy(place.name, database, Keys.PRIMARY) as copy:
         copy.add(Index("crew", ("rank",)))
         copy.drop_primary_keys()
     assert database.sqlite_path.read_bytes() == before
     if place.server is not None:
         assert loaded([database], place.server) == marker
-        assert indexing.sizes(place.server, database) == sizes
+        assert index_copies.sizes(place.server, database) == sizes
     assert left_on(place) == []
 
 
@@ -224,7 +224,7 @@ KILLED = """
 import json, sys, time
 from dialects.enums import Dialect
 from harness.analyses.study.copies import Keys, copying
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from loaders.server import Origin, Server
 
 name, about = sys.argv[1], json.loads(sys.argv[2])

@@ -15,7 +15,7 @@ from harness.analyses.base import BarChart, RightPair
 from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import chosen_parts
 from harness.analyses.study.parts.counted_work import Held, correlations, disagreements, spread_of
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.metrics.work import WEIGHTS
 from harness.report.table_model import TableModel

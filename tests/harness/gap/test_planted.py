@@ -11,10 +11,10 @@ from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.gap.cause_rules import Cause
 from harness.analyses.gap.explanations import Gap, explain, trying_on
-from harness.analyses.gap.rendering import as_record, write_gap
+from harness.analyses.gap.files import as_record, write_gap
 from harness.analyses.gap.tables import printed_steps
 from harness.report.table_model import CellKind, spelled
-from harness.runs.reading import read_run
+from harness.runs.reader import read_run
 from harness.scoring.scheduler import Scheduler
 from harness.session.plan import prepare
 from harness.session.request import Request

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, Preview, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import ErrorClass
-from harness.runs.reading import Run, key_of
+from harness.runs.reader import Run, key_of
 from harness.runs.summary import Key
 from tests.harness.real_runs import recorded
 

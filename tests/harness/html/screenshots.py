@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.report.html import write_html
-from harness.runs.reading import LATEST, read_previews, read_questions, read_run
+from harness.runs.reader import LATEST, read_previews, read_questions, read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
 from harness.session.runner import score

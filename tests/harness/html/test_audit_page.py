@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 
 from dialects.enums import Dialect
 from harness.analyses.audit.command import AuditRequest, audit
-from harness.analyses.audit.rendering import page as page_of
+from harness.analyses.audit.tables import page as page_of
 from harness.data.gold_packs import apply_pack, read_pack
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.harness.html.conftest import View
 
 

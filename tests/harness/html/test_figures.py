@@ -20,7 +20,7 @@ from harness.report.documents import tables
 from harness.report.html import write_html
 from harness.report.table_model import DASH, Document, TableModel, spelled, spelled_range, texts
 from harness.report.texts import csv_text, json_text, latex, markdown
-from harness.runs.reading import Run, read_previews, read_questions, read_run
+from harness.runs.reader import Run, read_previews, read_questions, read_run
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import question, result
 from tests.harness.real_runs import evaluated, recorded

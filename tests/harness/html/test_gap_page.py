@@ -11,7 +11,7 @@ from harness.analyses.gap.cause_rules import Cause, Decision, Direction, Mended
 from harness.analyses.gap.edits import Edit
 from harness.analyses.gap.experiments import Trial
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
-from harness.analyses.gap.rendering import write_gap_page
+from harness.analyses.gap.files import write_gap_page
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind

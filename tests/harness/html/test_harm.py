@@ -21,7 +21,7 @@ from harness.metrics.efficiency import Clock, Timing
 from harness.report.html import write_html
 from harness.report.html.page import packed
 from harness.report.html.pairs import MOST_CHARACTERS, time_ratio
-from harness.runs.reading import Run, key_of
+from harness.runs.reader import Run, key_of
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, Made, hostile, made, question, result
 

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome, PairResult, preview
 from harness.report.html import write_html
 from harness.report.table_model import CellKind, spelled
-from harness.runs.reading import key_of
+from harness.runs.reader import key_of
 from harness.runs.summary import By, shares
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, Made, made

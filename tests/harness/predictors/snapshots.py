@@ -12,7 +12,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness import provision
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import dialect_of, on_server
 from harness.engines.base import Engine
 from harness.engines.sqlite.engine import SQLiteEngine

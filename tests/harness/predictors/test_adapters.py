@@ -14,7 +14,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.predictors.adapters import EXAMPLES, CallablePredictor, FilePredictor, open_predictor
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
 from harness.predictors.budget import CLOSED, Budget, Meter, Pace

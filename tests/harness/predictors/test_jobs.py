@@ -15,7 +15,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.prediction_files import JOURNAL
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.predictors.base import (
     Ask,
     BudgetSpent,

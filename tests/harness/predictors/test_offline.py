@@ -20,7 +20,7 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness import Answer, Evaluator
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import ColumnText, Engine, SqlError, TableText
 from harness.engines.sqlite.engine import SQLiteEngine

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect
-from harness.cli.predicting import default_name
-from harness.data.sets.loading import load_set
+from harness.cli.predict import default_name
+from harness.data.sets.loader import load_set
 from loaders.server import Server
 from tests import forked
 from tests.harness.conftest import Call

@@ -11,7 +11,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import ColumnText, Engine, TableText
 from harness.engines.mysql.engine import without_noise

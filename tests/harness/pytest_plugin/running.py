@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.runs.reading import LATEST
+from harness.runs.reader import LATEST
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests import forked

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runs.reading import LATEST, SUMMARY
+from harness.runs.reader import LATEST, SUMMARY
 from tests.harness.conftest import Call
 from tests.harness.pytest_plugin.running import item, run, score, summary
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.scoring import evaluate
+from harness.cli.evaluate import evaluate
 from tests.harness.pytest_plugin.running import item, predictions, run, score, start
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.data.outcomes import Outcome
-from harness.runs.reading import LATEST, read_results
+from harness.runs.reader import LATEST, read_results
 from tests import forked
 
 pytestmark = pytest.mark.slow

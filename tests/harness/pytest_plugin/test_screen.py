@@ -21,7 +21,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.report.documents import scores_of
 from harness.report.overview import print_scores
-from harness.runs.reading import LATEST, Run, read_run
+from harness.runs.reader import LATEST, Run, read_run
 from harness.runs.summary import Score, summarize
 from harness.session.runner import Bars
 

@@ -14,7 +14,7 @@ from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
 from harness.report.comparison import Differences, differences
-from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
+from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
 from tests import forked
 from tests.harness.run_folders import pair, right_on, write_run
 

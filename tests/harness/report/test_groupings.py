@@ -7,12 +7,12 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.errors import ErrorClass
 from harness.metrics.statistics import wilson
 from harness.report.documents import tables
 from harness.report.table_model import NamedCell, figures
-from harness.runs.reading import read_run
+from harness.runs.reader import read_run
 from harness.runs.summary import NO_CLASS, By, shares
 from harness.sqltree.constructs import Construct, constructs
 from tests.harness.report.tables import question, result, results, write_run

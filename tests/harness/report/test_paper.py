@@ -15,13 +15,13 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published import Provenance, PublishedTotals
+from harness.data.published_scores import Provenance, PublishedTotals
 from harness.report.documents import PublishedReference, published_beside
+from harness.report.files import write_reproduction
 from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import DAGGER, Mark, texts
 from harness.report.texts import csv_text, latex, markdown
-from harness.report.writing import write_reproduction
-from harness.runs.reading import Run, read_run
+from harness.runs.reader import Run, read_run
 from tests.harness.conftest import Call
 from tests.harness.report.tables import HOSTILE, question, result, write_run
 from tests.reasons import Reason, skip

@@ -20,7 +20,7 @@ from harness.metrics.efficiency import Clock, Timing
 from harness.report.gold_ranks import ks, pass_at
 from harness.report.overview import foreign_lines, hint_lines, overview, print_tables
 from harness.runs.folder import RunFolder
-from harness.runs.reading import LATEST, SUMMARY, read_results, read_run
+from harness.runs.reader import LATEST, SUMMARY, read_results, read_run
 from harness.runs.summary import SCHEMA_VERSION, Score, summarize
 from tests.harness.run_folders import pair
 

@@ -17,10 +17,10 @@ from dialects.errors import BadInput
 from harness.data.questions import Difficulty
 from harness.report.console import loading_bar
 from harness.report.documents import tables
-from harness.report.listing import print_runs, runs_in
-from harness.report.writing import ReportFormat, file_name, write_reports
+from harness.report.files import ReportFormat, file_name, write_reports
+from harness.report.run_list import print_runs, runs_in
 from harness.runs.folder import RunFolder
-from harness.runs.reading import LATEST, MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
+from harness.runs.reader import LATEST, MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
 from harness.runs.summary import By
 from loaders.base.files import one_line
 from loaders.namespace import Database

@@ -17,7 +17,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.reproduce import reproduce_published
 from harness.data.predictions import Extract
-from harness.data.published import (
+from harness.data.published_scores import (
     METRICS_PUBLISHED,
     Provenance,
     PublishedTotals,
@@ -26,11 +26,11 @@ from harness.data.published import (
     said_of,
 )
 from harness.data.published_sets import find_published
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.report.documents import PublishedReference, reproduction
+from harness.report.files import write_reports, write_reproduction
 from harness.report.table_model import texts
-from harness.report.writing import write_reports, write_reproduction
-from harness.runs.reading import LATEST, read_run
+from harness.runs.reader import LATEST, read_run
 from harness.runs.summary import summarize
 from harness.session.request import Request
 from loaders.server import Server

@@ -16,7 +16,7 @@ from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import figures
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.folder import write_usage
-from harness.runs.reading import read_run
+from harness.runs.reader import read_run
 from harness.runs.summary import UsageByPair
 from tests.harness.report.tables import result, results, write_run
 

@@ -18,7 +18,7 @@ from harness.report.comparison import differences, levels
 from harness.report.documents import tables
 from harness.report.html.pairs import Questions
 from harness.runs.folder import RunFolder
-from harness.runs.reading import MANIFEST, SUMMARY, read_run
+from harness.runs.reader import MANIFEST, SUMMARY, read_run
 from harness.runs.summary import TOTAL, By, shares
 from tests.harness.run_folders import pair, right_on, write_run
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
-from harness.report.writing import write_reports
+from harness.report.files import write_reports
 from harness.runs.folder import RunFolder
 from harness.runs.plans import PLANS, read_plans
-from harness.runs.reading import PREVIEWS, QUESTIONS, RESULTS, USAGE, read_previews, read_questions, read_run
+from harness.runs.reader import PREVIEWS, QUESTIONS, RESULTS, USAGE, read_previews, read_questions, read_run
 
 OLD = Path(__file__).with_name("old_run")
 

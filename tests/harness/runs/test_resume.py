@@ -14,7 +14,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.runs.folder import RunFolder
-from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results, read_run
+from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_results, read_run
 from tests.harness.run_folders import pair, right_on
 
 METRICS = ["ex", "soft_f1"]

@@ -15,10 +15,10 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult, Preview, Side
 from harness.data.questions import Difficulty, Question
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.report.documents import tables
 from harness.runs.folder import RunFolder
-from harness.runs.reading import (
+from harness.runs.reader import (
     LATEST,
     MANIFEST,
     PREVIEWS,

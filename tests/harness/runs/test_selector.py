@@ -5,7 +5,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.runs.reading import counterparts, described, select
+from harness.runs.reader import counterparts, described, select
 from tests.harness.run_folders import right_on, write_run
 
 NAMED = ("plain", "sqlite", "mysql/plain", "a:b", "/x")

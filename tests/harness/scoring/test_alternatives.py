@@ -9,7 +9,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.accuracy import Answers, ex_strict, ex_strict_of

@@ -8,7 +8,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.base import SqlTimeout
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import work as metric

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.scoring.cache import Lifetime, lifetime
 
 TODAY = {

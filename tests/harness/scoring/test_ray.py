@@ -17,7 +17,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.predictions import read_predictions
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.scoring import ray_workers
 from harness.scoring.ray_workers import _ALONE, LOCAL, RayWorkers, _versions, difference, require_answer

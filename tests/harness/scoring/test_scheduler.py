@@ -13,7 +13,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.scoring import scheduler as module

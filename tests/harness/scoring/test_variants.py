@@ -13,7 +13,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.scoring.variants import Variants, find_variants
 from loaders.twins.twin import SCALE
 

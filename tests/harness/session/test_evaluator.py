@@ -17,7 +17,7 @@ from dialects.errors import BadInput
 from harness import Answer, Evaluator, Triple
 from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.base import EMPTY
 from harness.engines.errors import ErrorClass
 from loaders.server import Server

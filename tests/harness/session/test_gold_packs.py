@@ -11,10 +11,10 @@ from dialects.enums import Dialect
 from harness import Answer, Evaluator
 from harness.data.gold_packs import under
 from harness.data.outcomes import Outcome
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines import dialect_of
 from harness.provision import dsn
-from harness.runs.reading import MANIFEST
+from harness.runs.reader import MANIFEST
 from loaders.server import Server
 from tests.harness import own_sets
 from tests.harness.conftest import Call

@@ -19,12 +19,12 @@ from dialects.errors import BadInput
 from dialects.translate import Untranslatable, translate
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_set
 from harness.provision import dsn
 from loaders.census import census
 from loaders.server import Server
-from loaders.twins.making import Made, make
+from loaders.twins.builder import Made, make
 from tests.harness import own_sets as sets
 from tests.loaders.servers import drop
 from tests.loaders.twins.shops import schema

@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.sqltree.spider import SpiderSchema, compare, read
 from tests.harness.metrics.spider.test_spider_properties import all_right, spider_schema
 

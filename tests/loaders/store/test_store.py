@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.report.listing import cache_lines, cleared_lines
+from harness.report.run_list import cache_lines, cleared_lines
 from loaders.base import paths
 from loaders.base.store import (
     MOST_BYTES,

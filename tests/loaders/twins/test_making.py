@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from dialects.errors import BadInput
 from harness.cli import app
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
-from loaders.twins.making import Made, TwinSource, Unmade, made_lines, make
+from loaders.twins.builder import Made, TwinSource, Unmade, made_lines, make
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shops import GOLDS, SCRIPT, quoted, schema
 

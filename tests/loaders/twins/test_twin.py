@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loaders.twins.making import write
+from loaders.twins.builder import write
 from loaders.twins.rows import checked
 from loaders.twins.shape import Shape, of_file
 from loaders.twins.twin import Twin, twin

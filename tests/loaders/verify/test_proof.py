@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.cli import databases, main
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from loaders import verify
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load, loaded

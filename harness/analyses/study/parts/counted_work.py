@@ -22,8 +22,8 @@ from harness.analyses.study.measures import (
 )
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
+from harness.report.files import write
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
-from harness.report.writing import write
 from harness.scoring.tasks import Method
 from loaders.base.files import as_json
 

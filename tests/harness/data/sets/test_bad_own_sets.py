@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.harness.data.sets.bad_own_sets import CASES, Case
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.analyses.describe import describe
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from tests.harness import own_sets as sets
 
 Call = Callable[..., tuple[int, str, str]]

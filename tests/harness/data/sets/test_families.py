@@ -12,7 +12,7 @@ from dialects.errors import BadInput
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
 from harness.data.questions import BIRD_LEVELS
-from harness.data.sets.loading import load_set, name_of
+from harness.data.sets.loader import load_set, name_of
 from tests.harness import own_sets as sets
 
 SPIDER = ("easy", "medium", "hard", "extra")

@@ -10,9 +10,9 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cli import main
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.provision.dsn import variable
-from harness.runs.reading import LATEST, MANIFEST
+from harness.runs.reader import LATEST, MANIFEST
 from loaders.base.errors import command
 from tests.harness import own_sets as sets
 from tests.harness.data.sets.bad_own_sets import CASES, Case

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dialects.enums import Dialect
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.spider import Match, SpiderPart, SpiderSchema, Structure, compare, read, structure
 from loaders.base.records import to_record

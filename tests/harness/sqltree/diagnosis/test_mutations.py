@@ -12,7 +12,7 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.errors import ErrorClass
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis import diagnose, read

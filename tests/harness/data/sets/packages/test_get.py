@@ -15,7 +15,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published_sets import published
 from harness.data.sets.archives import Unreachable
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.data.sets.packages import PackageRequest, get, kept_archive
 from loaders.sample import sample_folder
 from tests import forked

@@ -10,12 +10,12 @@ from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.analyses.gap.tables import documented, printed_steps
 from harness.data.outcomes import PairResult, Preview
 from harness.engines import TITLES, dialect_of
+from harness.report.files import write
 from harness.report.html.page import own_page, packed
 from harness.report.html.pairs import MOST_CHARACTERS, Texts
 from harness.report.table_model import CellKind, TableModel, heads, printable, printable_json, spelled, texts
 from harness.report.texts import csv_text, latex, markdown
-from harness.report.writing import write
-from harness.runs.reading import read_previews
+from harness.runs.reader import read_previews
 from harness.runs.summary import Key
 
 # The page of a gap: tables and waterfalls without a script, and each question with what was executed for

@@ -10,12 +10,12 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, give_json, messages, option, say
 from harness.report.console import loading_bar
+from harness.report.files import HTML, write, write_page
 from harness.report.plans import plans_json, plans_markdown, print_plans
 from harness.report.table_model import printable_json
-from harness.report.writing import HTML, write, write_page
 from harness.runs.plans import PLANS, ExplainedPair, keep_plans
-from harness.runs.reading import read_run, select
-from harness.session.explaining import of_a_run, of_a_set, of_texts
+from harness.runs.reader import read_run, select
+from harness.session.explanation import of_a_run, of_a_set, of_texts
 from harness.session.request import AUTO, Request, check_range, parse_dialects
 from loaders.base.files import read_text
 

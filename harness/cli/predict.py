@@ -11,7 +11,7 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, asks, messages, say
-from harness.data.sets.loading import name_of
+from harness.data.sets.loader import name_of
 from harness.engines.execution import Limits
 from harness.predictors.budget import Budget
 from harness.predictors.common import Api, MaxTokensField, Settings

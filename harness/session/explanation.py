@@ -10,14 +10,14 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loading import load_databases, load_set
+from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, dialect_of, in_order
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending
 from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
-from harness.runs.reading import Run, key_of, read_previews, read_questions, select
+from harness.runs.reader import Run, key_of, read_previews, read_questions, select
 from harness.scoring.tasks import ExplainTask, Golds, NoGold, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
@@ -178,7 +178,7 @@ def of_a_run(
     """The pairs of a run, or of a part of it, for chosen questions: with the texts that the run had.
 
     Args:
-        operand: a run folder, or a part of it (`harness.runs.reading`).
+        operand: a run folder, or a part of it (`harness.runs.reader`).
         request: `keys` choose questions, `seconds` is the limit; the run says the rest. Without any, the
             pairs are those that match and whose text is not gold's.
         say: takes one line at a time.

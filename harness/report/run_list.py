@@ -16,7 +16,7 @@ from harness.engines import TITLES, kind_of
 from harness.metrics import OUTCOME_METRIC
 from harness.report.console import new_table, plain, print_table, wide
 from harness.report.table_model import CellKind, spelled
-from harness.runs.reading import (
+from harness.runs.reader import (
     MANIFEST,
     QUESTIONS,
     READABLE,

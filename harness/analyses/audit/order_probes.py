@@ -11,7 +11,7 @@ from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, RankedRo
 from harness.engines.base import Row
 from harness.metrics.comparison import Ranking, compare
 from harness.scoring.ties import rank, rankings
-from harness.sqltree.parsing import aggregates, arguments, called
+from harness.sqltree.parser import aggregates, arguments, called
 from harness.sqltree.query import StoredColumn, cut_of
 
 _MOST_VALUES = 3_000

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.checking import OURS, Line, Verdict, Witness, without_names
+from harness.analyses.conformance.comparison import OURS, Line, Verdict, Witness, without_names
 from harness.engines import TITLES
 from harness.report.console import print_grids, print_line, wide
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table

@@ -14,11 +14,11 @@ from harness.analyses.describe import census_json, census_lines, described
 from harness.analyses.describe import describe as describe_set
 from harness.cli.commands import app
 from harness.cli.console import AsJson, messages, say
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.report.console import print_grids
+from harness.report.files import write
 from harness.report.table_model import printable_json
 from harness.report.texts import latex, markdown
-from harness.report.writing import write
 from loaders.base.files import one_line
 from loaders.inventory import inventory
 

@@ -22,7 +22,7 @@ from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import Document
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.plans import read_plans
-from harness.runs.reading import Run, read_previews, read_questions, read_run
+from harness.runs.reader import Run, read_previews, read_questions, read_run
 from harness.runs.summary import By
 from loaders.base.files import replace
 from loaders.base.records import to_plain

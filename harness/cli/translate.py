@@ -24,7 +24,7 @@ from harness.cli.console import messages, say, served_dialects
 from harness.data.gold_packs import under
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.report.console import loading_bar
 from harness.session.plan import find_servers

@@ -14,7 +14,7 @@ from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.conformance.sqllogictest import Expected
 from harness.analyses.coverage.answers import Reason
-from harness.analyses.coverage.checking import Held, Reference
+from harness.analyses.coverage.comparison import Held, Reference
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Execution, Limits
 from loaders.namespace import Database

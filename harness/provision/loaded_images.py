@@ -13,7 +13,7 @@ from typing import Self
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.set_manifest import LAYOUTS
-from harness.data.sets.loading import load_set
+from harness.data.sets.loader import load_set
 from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import assets

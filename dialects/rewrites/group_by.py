@@ -15,7 +15,7 @@ from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, groupe
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.scope import Column, Grouping, Scope, Source
 from dialects.tables import Visit, Visits
-from dialects.typed import Kind, Typed
+from dialects.value_types import Kind, Typed
 
 Name = tuple[str, str]
 """The target's names of a source and of one of its columns."""

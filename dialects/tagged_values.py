@@ -43,7 +43,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
-from dialects.typed import Carried, Collation, Context, Kind, Typed, integer, real, text
+from dialects.value_types import Carried, Collation, Context, Kind, Typed, integer, real, text
 
 _BLOB, _END = '{"blob":"', '"}'
 """What stands around the bytes of a blob in hexadecimal."""

@@ -10,11 +10,11 @@ from dialects.nodes import Bigint, FirstOf, case, every, is_constant, number, so
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
-from dialects.rewrites.grouping import Found, Groups, determined, found_first, is_fixed, name_of
+from dialects.rewrites.group_by import Found, Groups, determined, found_first, is_fixed, name_of
 from dialects.rewrites.names import Result
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
-from dialects.typed import Collation, Kind, Typed
+from dialects.value_types import Collation, Kind, Typed
 
 
 def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:

@@ -95,7 +95,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Carried:
-    """What is known of the values of a column that has each of them as JSON; see `dialects.carried`."""
+    """What is known of the values of a column that has each of them as JSON; see `dialects.tagged_values`."""
 
     texts: bool = False
     blobs: bool = False
@@ -149,7 +149,7 @@ class Typed:
     escaped: bool = False
     """Whether values of it are escaped; see `loaders.portable`."""
     opaque: bool = False
-    """Whether it has texts that the target has not, or infinite numbers; see `dialects.carried.hidden`."""
+    """Whether it has texts that the target lacks, or infinite numbers: `dialects.tagged_values.hidden`."""
     reals: bool = False
     """Whether all numbers of that column are REALs, as its declaration makes them."""
     integral: exp.Expr | None = None
@@ -161,7 +161,7 @@ class Typed:
     each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None = field(default=None, compare=False)
     """ANY: applies a rewrite to each alternative and puts the results where the alternatives were."""
     carried: Carried | None = None
-    """ANY: what is known of the values where `node` is the JSON of each; see `dialects.carried`."""
+    """ANY: what is known of the values where `node` is the JSON of each; see `dialects.tagged_values`."""
     written: exp.Expr | None = field(default=None, compare=False)
     """ANY: the text that a value is a number by, if it reads as one as a whole; else it is that text."""
 

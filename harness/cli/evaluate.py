@@ -12,12 +12,12 @@ from rich.console import Console
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
-from harness.cli.explaining import keep_plans_of
+from harness.cli.explain import keep_plans_of
 from harness.data.outcomes import Outcome
 from harness.pytest_plugin.pairs import run_with_pytest
 from harness.report.console import loading_bar, print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
-from harness.runs.reading import LATEST, read_run
+from harness.runs.reader import LATEST, read_run
 from harness.session.options import OPTIONS
 from harness.session.plan import prepare
 from harness.session.request import Request
