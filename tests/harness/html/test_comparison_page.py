@@ -195,8 +195,8 @@ def test_a_page_that_cannot_be_written_is_bad_input(
 
 
 def test_the_documented_command_writes_a_page_of_the_samples_run(view: View, tmp_path: Path) -> None:
-    page = ROOT / "docs" / "how-to" / "reports.md"
-    (command,) = (one for one in commands(page) if "--html" in one)
+    documented = ROOT / "docs" / "how-to" / "reports.md"
+    (command,) = (one for one in commands(documented) if "--html" in one)
     program, *arguments = command.split()
     assert program == ".venv/bin/bird-harness"
     harness = Path(sys.executable).with_name("bird-harness")
