@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 _SMALL = 120
 """Lines."""
 _JSON = re.compile(r"\bjson\.(?:loads?|dumps?)\b")
+_OPTIONAL = ("harness/analyses/", "harness/predictors/", "loaders/twins/")
+"""What loading, scoring and reporting do without: the folders of commands that stand beside them."""
 FENCE = "```text rooms\n"
 """What the picture of a page begins with."""
 
@@ -155,6 +157,9 @@ def weights() -> str:
         if (path := ROOT / name).exists() and top in {*LIBRARIES, "tests", "benchmarks"}:
             text = path.read_text(encoding="utf-8")
             folders.setdefault(top, []).append(text)
+            if top in LIBRARIES:
+                part = "optional" if name.startswith(_OPTIONAL) else "core"
+                folders.setdefault(f"product: {part}", []).append(text)
             if top == "harness" and len(inner) > 1:
                 folders.setdefault(f"{top}.{inner[0]}", []).append(text)
     folders["product"] = [text for library in LIBRARIES for text in folders[library]]
