@@ -1,7 +1,8 @@
-"""The clauses of a query as they are written: the items of FROM, and conditions that hold together."""
+"""The clauses of a query as they are written: what FROM reads, and conditions that hold together."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from sqlglot import exp
 
@@ -12,6 +13,31 @@ class FromItem(NamedTuple):
     node: exp.Expr
     join: exp.Join | None
     """None for what comes first, and for what stands behind LATERAL."""
+    ends: tuple[exp.Join, ...] = ()
+    """The joins that are complete with it, the innermost first; `from_items` leaves that open."""
+
+    @property
+    def table(self) -> str:
+        """The name of a table or a common table expression, folded; empty for anything else."""
+        node = self.node
+        return (
+            node.name.lower() if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) else ""
+        )
+
+    @property
+    def name(self) -> str:
+        """What qualifies its columns, folded; empty where nothing can."""
+        return self.node.alias.lower() or self.table
+
+    @property
+    def columns(self) -> list[str]:
+        """See `columns_of`."""
+        return columns_of(self.node)
+
+
+def columns_of(node: exp.Expr) -> list[str]:
+    """The names that the alias of a source or of a common table expression gives to its columns, folded."""
+    return [column.name.lower() for column in getattr(node.args.get("alias"), "columns", ())]
 
 
 def from_items(query: exp.Expr) -> list[FromItem]:
@@ -22,9 +48,90 @@ def from_items(query: exp.Expr) -> list[FromItem]:
     return items + [FromItem(lateral, None) for lateral in query.args.get("laterals") or ()]
 
 
+def sources_of(query: exp.Expr) -> list[FromItem]:
+    """As `from_items`, with what stands in parentheses in their place."""
+    found: list[FromItem] = []
+    for node, join, _ in from_items(query):
+        items = _opened(node, join)
+        if join is not None:
+            items[-1] = items[-1]._replace(ends=(*items[-1].ends, join))
+        found += items
+    return found
+
+
+def _opened(node: exp.Expr, join: exp.Join | None) -> list[FromItem]:
+    is_table = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
+    return (_opened(node.this, join) if is_table else [FromItem(node, join)]) + sources_of(node)
+
+
 def joins_of(query: exp.Expr) -> list[exp.Join]:
     """The joins of a SELECT, or of a table or subquery in parentheses."""
     return list(query.args.get("joins") or ())
+
+
+def drop_joins(query: exp.Expr, gone: Collection[exp.Join]) -> None:
+    """Take joins out of FROM, with what they bring."""
+    query.set("joins", [join for join in joins_of(query) if all(join is not one for one in gone)])
+
+
+def is_source(node: exp.Expr) -> bool:
+    """Whether a table or subquery is an item of FROM."""
+    return isinstance(node.parent, exp.From) or (isinstance(node.parent, exp.Join) and node.arg_key == "this")
+
+
+Meaning = TypeVar("Meaning")
+Offered_co = TypeVar("Offered_co", covariant=True)
+
+
+class Offer(Protocol[Offered_co]):
+    """What an item of FROM offers: columns under a name, in terms of whoever reads the query."""
+
+    @property
+    def name(self) -> str:
+        """What qualifies its columns, folded."""
+
+    def known(self, name: str) -> Offered_co | None:
+        """The column of that name, if there is one."""
+
+    def assumed(self, name: str) -> Offered_co | None:
+        """The column of that name of an offer that may have others than those that are known."""
+
+
+AnyOffer = TypeVar("AnyOffer", bound=Offer[Any])
+
+
+@dataclass
+class FromScope(Generic[AnyOffer, Meaning]):
+    """The names that one SELECT sees, where it is known to be right: what is ambiguous is the first.
+
+    `results` are its own columns by their aliases; `outer` is the scope around it.
+    """
+
+    outer: "FromScope[AnyOffer, Meaning] | None" = None
+    sources: list[AnyOffer] = field(default_factory=list)
+    results: dict[str, Meaning] = field(default_factory=dict)
+
+    def outwards(self) -> "Iterator[FromScope[AnyOffer, Meaning]]":
+        """This scope, the one around it, and so on."""
+        scope: FromScope[AnyOffer, Meaning] | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.outer
+
+    def source(self, name: str) -> AnyOffer | None:
+        """The source of that name, the innermost first."""
+        return next((one for scope in self.outwards() for one in scope.sources if one.name == name), None)
+
+    def meaning(self, name: str) -> Meaning | None:
+        """What a name without a qualifier means: known columns come before results, results before others."""
+        return next((meaning for scope in self.outwards() for meaning in scope.meanings(name)), None)
+
+    def meanings(self, name: str) -> Iterator[Meaning]:
+        """What it can mean in this scope alone, the first choice first."""
+        yield from (found for one in self.sources if (found := one.known(name)) is not None)
+        if name in self.results:
+            yield self.results[name]
+        yield from (found for one in self.sources if (found := one.assumed(name)) is not None)
 
 
 def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:

@@ -79,7 +79,7 @@ def reached(node: exp.Expr, within: frozenset[str] = frozenset()) -> set[str]:
     if isinstance(node, exp.Column):
         return {node.table} - within - {""}
     if isinstance(node, exp.Select):
-        within |= {item.alias_or_name for item, _ in from_items(node)}
+        within |= {item.node.alias_or_name for item in from_items(node)}
     return {name for part in node.iter_expressions() for name in reached(part, within)}
 
 

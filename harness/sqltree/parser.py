@@ -1,6 +1,6 @@
 """Parsing in bounded time: with each level of `DATE(DATE(...` sqlglot reads what is inside twice as often."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.parser import Parser
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
@@ -64,6 +64,35 @@ def statements(sql: str, dialect: EngineName, tokens: list[Token] | None = None)
     made: Parser = _bounded(speaker.parser_class)(dialect=speaker)
     trees = made.parse(tokens_of(sql, dialect) if tokens is None else tokens, sql)
     return [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+
+
+_FIRST = frozenset((TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES))
+
+
+def last_statement(sql: str, dialect: EngineName) -> list[Token]:
+    """The tokens of the last statement of a text.
+
+    Raises:
+        TokenError: the text has a token that is none.
+    """
+    tokens = tokens_of(sql, dialect)
+    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
+        tokens.pop()
+    ends = [place for place, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]
+    return tokens[ends[-1] + 1 :] if ends else tokens
+
+
+def is_query(tokens: Sequence[Token]) -> bool:
+    """Whether a statement begins as a query."""
+    return bool(tokens) and tokens[0].token_type in _FIRST
+
+
+def begins_query(sql: str, dialect: EngineName) -> bool:
+    """Whether the last statement of a text begins as a query."""
+    try:
+        return is_query(last_statement(sql, dialect))
+    except SqlglotError:
+        return False
 
 
 def read_query(sql: str, dialect: EngineName) -> exp.Query | None:

@@ -174,7 +174,7 @@ class Query:
 
     def _read_sources(self, select: exp.Select) -> Iterator[Source]:
         joins = joins_of(select)
-        for at, (node, join) in enumerate(from_items(select)):
+        for at, (node, join, _) in enumerate(from_items(select)):
             own = join.side if join is not None else ""
             optional = own in {"LEFT", "FULL"} or any(one.side in {"RIGHT", "FULL"} for one in joins[at:])
             yield Source(self._alias(node), node, *self._rows_of(node), optional, join)

@@ -85,7 +85,7 @@ def is_query(sql: str, dialect: EngineName) -> bool:
     """
     if len(sql) > LONGEST:
         return _BEGINNING.match(sql) is not None
-    from harness.sqltree.diagnosis.reader import begins_query  # noqa: PLC0415 - as above
+    from harness.sqltree.parser import begins_query  # noqa: PLC0415 - as above
 
     return begins_query(sql, dialect)
 

@@ -7,14 +7,12 @@ a condition is one term.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
 
-from dialects.clauses import from_items, joins_of
+from dialects.clauses import FromItem, FromScope, columns_of, sources_of
 from harness.engines import EngineName, kind_of
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis.differences import (
@@ -30,7 +28,7 @@ from harness.sqltree.diagnosis.differences import (
     combined,
     literal,
 )
-from harness.sqltree.parser import statements, tokens_of
+from harness.sqltree.parser import is_query, last_statement, statements
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NullSafeEQ: "=", exp.Is: "=", exp.Like: "=", exp.ILike: "=", exp.Glob: "=",
@@ -63,23 +61,30 @@ _MOST_COLUMNS = 4_096
 """Columns of a SELECT: MySQL's limit, the highest. https://dev.mysql.com/doc/refman/9.7/en/column-count-limit.html.
 """
 
-_FIRST = frozenset((TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES))
 
-
-@dataclass
+@dataclass(frozen=True)
 class ReadingSource:
-    """A table, subquery or CTE in FROM: the expressions behind its columns.
+    """A table, subquery or CTE: the expressions behind its columns.
 
     One whose columns are not known has any column that is asked for, under the prefix `of`.
     """
 
     columns: dict[str, Term]
     of: str | None = None
+    name: str = ""
+    """In FROM."""
+
+    def known(self, name: str) -> Term | None:
+        """See `Offer`."""
+        return self.columns.get(name)
+
+    def assumed(self, name: str) -> Term | None:
+        """See `Offer`."""
+        return None if self.of is None else column(self.of + name)
 
     def get(self, name: str) -> Term | None:
         """The expression behind the column `name`."""
-        found = self.columns.get(name)
-        return column(self.of + name) if found is None and self.of is not None else found
+        return self.known(name) or self.assumed(name)
 
     def all(self) -> Iterator[tuple[str, Term]]:
         """What `*` stands for: names and expressions."""
@@ -90,53 +95,22 @@ class ReadingSource:
 
 
 @dataclass
-class ReadingScope:
-    """The names that one SELECT sees.
+class ReadingScope(FromScope[ReadingSource, Term]):
+    """`ctes` are what WITH has defined here."""
 
-    `sources` are what stands in its FROM by alias, `outputs` its own columns by alias, `ctes` what WITH has
-    defined here; `parent` is the scope around it.
-    """
-
-    parent: "ReadingScope | None" = None
-    sources: dict[str, ReadingSource] = field(default_factory=dict)
-    outputs: dict[str, Term] = field(default_factory=dict)
     ctes: dict[str, ReadingSource] = field(default_factory=dict)
 
     @property
     def is_inner(self) -> bool:
         """Whether the SELECT stands inside another, or is a part of a set operation."""
-        return self.parent is not None and self.parent.parent is not None
+        return self.outer is not None and self.outer.outer is not None
 
     def cte(self, name: str) -> ReadingSource | None:
         """The CTE `name`, if one is in sight."""
-        return next((scope.ctes[name] for scope in self.outwards() if name in scope.ctes), None)
-
-    def qualified(self, alias: str, name: str) -> Term:
-        """The column `alias.name`."""
-        for scope in self.outwards():
-            if alias in scope.sources:
-                return scope.sources[alias].get(name) or column(f"{alias}.{name}")
-        return column(f"{alias}.{name}")
-
-    def unqualified(self, name: str) -> Term | None:
-        """The column of a source or the output of that name, here or in a scope around; None if neither."""
-        for scope in self.outwards():
-            for source in scope.sources.values():
-                if name in source.columns:
-                    return source.columns[name]
-            if name in scope.outputs:
-                return scope.outputs[name]
-            for source in scope.sources.values():
-                if source.of is not None:
-                    return source.get(name)
-        return None
-
-    def outwards(self) -> "Iterator[ReadingScope]":
-        """This scope, the one around it, and so on."""
-        scope: ReadingScope | None = self
-        while scope is not None:
-            yield scope
-            scope = scope.parent
+        return next(
+            (one.ctes[name] for one in self.outwards() if isinstance(one, ReadingScope) and name in one.ctes),
+            None,
+        )
 
 
 Outputs = Sequence[tuple[str, Term]]
@@ -187,7 +161,7 @@ class QueryReader:
             of_extreme: whether `MAX(x)`, its only column, is read as `x`.
             recursive: the CTE that it defines, and perhaps refers to.
         """
-        scope = ReadingScope(parent=scope)
+        scope = ReadingScope(scope)
         self._with(node, scope)
         if isinstance(node, exp.Select):
             return self._select(node, scope, of_extreme=of_extreme)
@@ -201,7 +175,7 @@ class QueryReader:
             self.query(node.right, scope)
             kind = node.key if node.args.get("distinct") else f"{node.key} all"
             self.notes.spell(Clause.STRUCTURE, Term(kind))
-        scope.outputs.update(outputs)
+        scope.results.update(outputs)
         self._cut(node, scope, outputs)
         return outputs
 
@@ -217,7 +191,7 @@ class QueryReader:
             return
         for cte in clause.expressions:
             name = cte.alias.lower()
-            columns = [column.name.lower() for column in cte.args["alias"].columns]
+            columns = columns_of(cte)
             source = ReadingSource({column: Term(column) for column in columns})
             if clause.args.get("recursive"):
                 scope.ctes[name] = source
@@ -232,7 +206,7 @@ class QueryReader:
             outputs += self._outputs(inner, expression.output_name.lower(), scope)
             if len(outputs) > _MOST_COLUMNS:
                 raise TooMuchToRead
-        scope.outputs.update((name, term) for name, term in outputs if name)
+        scope.results.update((name, term) for name, term in outputs if name)
         for name in ("where", "having", "qualify"):
             clause = node.args.get(name)
             if clause is not None:
@@ -243,10 +217,11 @@ class QueryReader:
     def _outputs(self, node: exp.Expr, name: str, scope: ReadingScope) -> Iterator[tuple[str, Term]]:
         """One column of a SELECT, or all that a star stands for."""
         if isinstance(node, exp.Star):
-            starred = list(scope.sources.values())
+            starred = scope.sources
         elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             alias = node.table.lower()
-            starred = [scope.sources.get(alias) or ReadingSource({}, of=f"{alias}.")]
+            named = [source for source in scope.sources if source.name == alias]
+            starred = named[:1] or [ReadingSource({}, of=f"{alias}.")]
         else:
             yield name, self.term(node, scope)
             return
@@ -439,8 +414,10 @@ class QueryReader:
     def _column(self, node: exp.Expr, scope: ReadingScope) -> Term:
         name, alias = node.name.lower(), node.args.get("table")
         if alias is not None:
-            return scope.qualified(alias.name.lower(), name)
-        found = scope.unqualified(name)
+            source = scope.source(alias.name.lower())
+            found = None if source is None else source.get(name)
+            return found or column(f"{alias.name.lower()}.{name}")
+        found = scope.meaning(name)
         if found is not None:
             return found
         # https://sqlite.org/quirks.html#double_quoted_string_literals_are_accepted
@@ -489,28 +466,22 @@ class QueryReader:
 
     def _sources(self, select: exp.Select, scope: ReadingScope) -> None:
         """Read what a SELECT reads from, and the conditions of its joins."""
-        for node, join in from_items(select):
-            if join is None:
-                self._source(node, scope)
-            else:
-                self._join(join, scope)
+        begins: dict[int, int] = {}
+        for place, item in enumerate(sources_of(select)):
+            begins[id(item.join)] = place
+            name = item.name or f"#{place}"
+            scope.sources.append(replace(self._source(item, scope, place), name=name))
+            for join in item.ends:
+                self._join(join, scope, begins[id(join)])
 
-    def _source(self, node: exp.Expr, scope: ReadingScope) -> None:
-        alias = node.alias.lower() or f"#{len(scope.sources)}"
-        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            name = node.name.lower()
-            cte = None if node.db else scope.cte(name)
-            scope.sources[node.alias.lower() or name] = self._table(name) if cte is None else cte
-        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            self._source(node.this, scope)
-        elif isinstance(node, _DERIVED):
-            names = [name.name.lower() for name in getattr(node.args.get("alias"), "columns", ())]
-            scope.sources[alias] = ReadingSource(dict(renamed(self.query(node.this, scope), names)))
-        else:
-            # A function's rows: their columns go by its place in FROM.
-            scope.sources[alias] = ReadingSource({}, of=f"#{len(scope.sources)}.")
-        for join in joins_of(node):
-            self._join(join, scope)
+    def _source(self, item: FromItem, scope: ReadingScope, place: int) -> ReadingSource:
+        if item.table:
+            cte = None if item.node.args.get("db") else scope.cte(item.table)
+            return cte or self._table(item.table)
+        if isinstance(item.node, _DERIVED):
+            return ReadingSource(dict(renamed(self.query(item.node.this, scope), item.columns)))
+        # A function's rows: their columns go by its place in FROM.
+        return ReadingSource({}, of=f"#{place}.")
 
     def _table(self, name: str) -> ReadingSource:
         """A base table. One that is not in the schema may have any column; without a schema all are alike."""
@@ -519,16 +490,15 @@ class QueryReader:
             return ReadingSource({}, of="")
         return self.tables.get(name) or ReadingSource({}, of=f"{name}.")
 
-    def _join(self, node: exp.Join, scope: ReadingScope) -> None:
-        before = list(scope.sources.values())
-        self._source(node.this, scope)
+    def _join(self, node: exp.Join, scope: ReadingScope, begins: int) -> None:
+        """Read a join of which `begins` is the first source."""
         if node.side or node.method:
             self.notes.spell(Clause.STRUCTURE, Term(f"{node.method} {node.side} join".lower()))
         if node.args.get("on") is not None:
             self._conjuncts(node.args["on"], scope)
-        joined = list(scope.sources.values())[len(before) :]
         for identifier in node.args.get("using") or ():
-            ends = [_joined_column(side, identifier.name.lower()) for side in (before, joined)]
+            sides = scope.sources[:begins], scope.sources[begins:]
+            ends = [_joined_column(side, identifier.name.lower()) for side in sides]
             if ends[0] is not None and ends[1] is not None:
                 self.notes.pairs.append((ends[0], ends[1]))
 
@@ -584,7 +554,7 @@ class QueryReader:
             if 0 <= place < len(outputs):
                 return outputs[place][1]
         if prefers_output and isinstance(node, exp.Column) and not node.table:
-            named = scope.outputs.get(node.name.lower())
+            named = scope.results.get(node.name.lower())
             if named is not None:
                 return named
         return self.term(node, scope)
@@ -716,8 +686,8 @@ def _joined_column(side: Sequence[ReadingSource], name: str) -> str | None:
 def reading_of(sql: str, dialect: EngineName, schema: DatabaseSchema | None) -> Reading | None:
     """What a query says; None if the text is no query or cannot be read."""
     try:
-        statement = _last_statement(sql, dialect)
-        if not _begins_query(statement):
+        statement = last_statement(sql, dialect)
+        if not is_query(statement):
             return None
         node = statements(sql, dialect, statement)[0]
         reader = QueryReader(dialect, schema)
@@ -725,28 +695,3 @@ def reading_of(sql: str, dialect: EngineName, schema: DatabaseSchema | None) -> 
     except Exception:  # noqa: BLE001 - what sqlglot raises for texts that are no SQL is of many kinds
         return None
     return Reading.of(reader.notes, [term for _, term in outputs])
-
-
-def begins_query(sql: str, dialect: EngineName) -> bool:
-    """Whether the last statement of a text begins as a query."""
-    try:
-        return _begins_query(_last_statement(sql, dialect))
-    except SqlglotError:
-        return False
-
-
-def _begins_query(tokens: Sequence[Token]) -> bool:
-    return bool(tokens) and tokens[0].token_type in _FIRST
-
-
-def _last_statement(sql: str, dialect: EngineName) -> list[Token]:
-    """The tokens of the last statement of a text.
-
-    Raises:
-        TokenError: the text has a token that is none.
-    """
-    tokens = tokens_of(sql, dialect)
-    while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
-        tokens.pop()
-    ends = [place for place, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]
-    return tokens[ends[-1] + 1 :] if ends else tokens

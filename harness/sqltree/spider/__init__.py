@@ -11,7 +11,6 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 
 class Hardness(StrEnum):
@@ -111,9 +110,6 @@ def _share(right: list[bool]) -> float | None:
 # in one canonical spelling, so that equal texts mean the same to these measures. Names fold to lower
 # case. A column is written `[table.column]`, whatever the query calls its table.
 
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 
 @dataclass(frozen=True)
 class Item:
@@ -201,9 +197,6 @@ class SpiderQuery:
     nested: int = field(default=0, repr=False, compare=False)
 
 
-_ROWID = frozenset({"rowid", "oid", "_rowid_"})
-
-
 class UnreadableQuery(Exception):
     """The text is no query, or names what the schema does not have."""
 
@@ -252,85 +245,6 @@ class SpiderSchema:
     def unified(self, tables: Sequence[str]) -> Mapping[str, str]:
         """The columns of these tables that a foreign key makes the same as another, with that other."""
         return {column: same for table in tables for column, same in self._keys.get(table, {}).items()}
-
-
-@dataclass(frozen=True)
-class FromSource:
-    """What FROM offers under a name: a table of the schema, or the columns of a query.
-
-    `outputs` has a query's columns by name; `through` the sources that its `*` passes on. A source that
-    `is_open` has columns that nothing here knows: a function's, or those of a query that refers to itself.
-    """
-
-    name: str
-    table: str | None = None
-    outputs: Mapping[str, str] = field(default_factory=dict)
-    through: tuple["FromSource", ...] = ()
-    is_open: bool = False
-
-    def find(self, name: str, schema: SpiderSchema) -> str | None:
-        """What a column's name means here, None if there is no such column."""
-        if name in self.outputs:
-            return self.outputs[name]
-        if self.table is not None and name in schema.columns[self.table]:
-            return f"[{self.table}.{name}]"
-        found = (source.find(name, schema) for source in self.through)
-        return next((column for column in found if column is not None), None)
-
-
-@dataclass(frozen=True)
-class FromScope:
-    """What names can mean at one place: sources in the order of FROM, aliases of SELECT, what is outside."""
-
-    sources: Sequence[FromSource]
-    aliases: "Mapping[str, exp.Expr]"
-    outer: "FromScope | None" = None
-
-    def source(self, name: str) -> FromSource:
-        """The source of that name, the innermost first.
-
-        Raises:
-            Unreadable: there is none.
-        """
-        scope: FromScope | None = self
-        while scope is not None:
-            for source in scope.sources:
-                if source.name == name:
-                    return source
-            scope = scope.outer
-        raise UnreadableQuery(f"no table {name}")
-
-    def qualified(self, name: str, qualifier: str, schema: SpiderSchema) -> str:
-        """What `qualifier.name` means.
-
-        Raises:
-            Unreadable: there is no such table or column.
-        """
-        source = self.source(qualifier)
-        column = source.find(name, schema) or _unlisted(source, name)
-        if column is None:
-            raise UnreadableQuery(f"no column {qualifier}.{name}")
-        return column
-
-    def bare(self, name: str, schema: SpiderSchema) -> "str | exp.Expr | None":
-        """What `name` alone means: a column, or the expression of an alias; None if nothing is called so."""
-        for source in self.sources:
-            column = source.find(name, schema)
-            if column is not None:
-                return column
-        if name in self.aliases:
-            return self.aliases[name]
-        for source in self.sources:
-            column = _unlisted(source, name)
-            if column is not None:
-                return column
-        return self.outer.bare(name, schema) if self.outer is not None else None
-
-
-def _unlisted(source: FromSource, name: str) -> str | None:
-    if source.is_open:
-        return f"[?.{name}]"
-    return f"[{source.table}.rowid]" if source.table is not None and name in _ROWID else None
 
 
 _EMPTY = SpiderQuery()

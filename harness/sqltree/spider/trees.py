@@ -7,18 +7,17 @@ docs/reference/spider.md says.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
 
-from dialects.clauses import from_items
+from dialects.clauses import FromItem, FromScope, columns_of, sources_of
 from dialects.enums import Dialect
+from dialects.scope import ROWIDS
 from harness.sqltree.parser import statements
 from harness.sqltree.spider import (
     Conditions,
-    FromScope,
-    FromSource,
     GroupTerm,
     Item,
     SpiderCondition,
@@ -32,6 +31,65 @@ from harness.sqltree.spider import (
 # Conditions are a flat row of them, with AND and OR between: Spider's grammar knows no parentheses there.
 # Those that change nothing are dropped; an OR that parentheses hold together below an AND is one condition,
 # a group.
+
+
+@dataclass(frozen=True)
+class FromSource:
+    """What FROM offers under a name: a table of the schema, or the columns of a query.
+
+    `columns` are those of a table; `outputs` has a query's columns by name; `through` the sources that its
+    `*` passes on. A source that `is_open` has columns that nothing here knows: a function's, or those of a
+    query that refers to itself.
+    """
+
+    name: str
+    table: str | None = None
+    columns: frozenset[str] = frozenset()
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    through: tuple["FromSource", ...] = ()
+    is_open: bool = False
+
+    def known(self, name: str) -> str | None:
+        """See `Offer`."""
+        if name in self.outputs:
+            return self.outputs[name]
+        if name in self.columns:
+            return f"[{self.table}.{name}]"
+        return next((found for one in self.through if (found := one.known(name)) is not None), None)
+
+    def assumed(self, name: str) -> str | None:
+        """See `Offer`."""
+        if self.is_open:
+            return f"[?.{name}]"
+        return f"[{self.table}.rowid]" if self.table is not None and name in ROWIDS else None
+
+
+class Scope(FromScope[FromSource, "str | exp.Expr"]):
+    """What names can mean at one place; `results` are the aliases of SELECT."""
+
+    def named(self, name: str) -> FromSource:
+        """The source of that name, the innermost first.
+
+        Raises:
+            Unreadable: there is none.
+        """
+        found = self.source(name)
+        if found is None:
+            raise UnreadableQuery(f"no table {name}")
+        return found
+
+    def qualified(self, name: str, qualifier: str) -> str:
+        """What `qualifier.name` means.
+
+        Raises:
+            Unreadable: there is no such table or column.
+        """
+        source = self.named(qualifier)
+        column = source.known(name) or source.assumed(name)
+        if column is None:
+            raise UnreadableQuery(f"no column {qualifier}.{name}")
+        return column
+
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
 
@@ -48,11 +106,10 @@ class Expressions:
     spells a query inside an expression; `aggregates` and `queries` count what was spelled so far.
     """
 
-    schema: SpiderSchema
     sql: str
-    scope: FromScope
+    scope: Scope
     unified: Mapping[str, str] | None
-    nested_query: Callable[[exp.Query, FromScope], str]
+    nested_query: Callable[[exp.Query, Scope], str]
     aggregates: int = 0
     queries: int = 0
 
@@ -99,11 +156,11 @@ class Expressions:
     def _column(self, node: exp.Column) -> str:
         name, qualifier = node.name.lower(), node.table.lower()
         if isinstance(node.this, exp.Star):
-            source = self.scope.source(qualifier)
+            source = self.scope.named(qualifier)
             return f"[{source.table or ' '.join(sorted(source.outputs.values()))}.*]"
         if qualifier:
-            return self._unify(self.scope.qualified(name, qualifier, self.schema))
-        found = self.scope.bare(name, self.schema)
+            return self._unify(self.scope.qualified(name, qualifier))
+        found = self.scope.meaning(name)
         if found is None and not self._is_in_double_quotes(node.this):
             raise UnreadableQuery(f"no column {name}")
         if isinstance(found, exp.Expr):
@@ -112,7 +169,7 @@ class Expressions:
 
     def _alias(self, node: exp.Expr) -> str:
         scope = self.scope
-        self.scope = replace(scope, aliases={})  # so that an alias that names itself ends
+        self.scope = replace(scope, results={})  # so that an alias that names itself ends
         try:
             return self.text(node)
         finally:
@@ -341,7 +398,7 @@ class Place:
     sql: str
     read: "Callable[[exp.Query, Place], tuple[SpiderQuery, NamedQuery]]"
     named: Mapping[str, NamedQuery]
-    outer: FromScope | None
+    outer: Scope | None
     is_nested: bool
 
 
@@ -361,14 +418,14 @@ class Block:
         self._joins: list[exp.Join] = []
         self._named_queries = 0
         self._read_from(select)
-        aliases = {
+        self._aliases: dict[str, exp.Expr] = {
             node.alias.lower(): node.this for node in select.expressions if isinstance(node, exp.Alias)
         }
         # Spider's script follows the foreign keys of the first SELECT's tables in every SELECT.
         tables = [source.table for source in self._first.sources if source.table is not None]
         unified = None if place.is_nested else place.schema.unified(tables)
-        scope = FromScope(self.sources, aliases, place.outer)
-        self._spell = Expressions(place.schema, place.sql, scope, unified, self._nested)
+        scope = Scope(place.outer, self.sources, {**self._aliases})
+        self._spell = Expressions(place.sql, scope, unified, self._nested)
         self._items = tuple(self._spell.item(node) for node in select.expressions)
 
     def clauses(self, ends: Sequence[exp.Query]) -> SpiderQuery:
@@ -406,52 +463,47 @@ class Block:
             if isinstance(node, exp.Star):
                 through += self.sources
             elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-                through.append(self._spell.scope.source(node.table.lower()))
+                through.append(self._spell.scope.named(node.table.lower()))
             else:
                 name = node.output_name.lower() or f"column {number}"
                 outputs.setdefault(name, f"<{digest_of(f'{digest} {item!r}')}>")
-        return FromSource("", None, outputs, tuple(through), any(source.is_open for source in through))
+        return FromSource(
+            "", None, frozenset(), outputs, tuple(through), any(source.is_open for source in through)
+        )
 
-    def _nested(self, tree: exp.Query, scope: FromScope) -> str:
+    def _nested(self, tree: exp.Query, scope: Scope) -> str:
         place = replace(self._place, outer=scope, is_nested=True)
         return place.read(tree, place)[1].unit
 
-    def _from(self, node: exp.Expr, side: str) -> None:
-        """Add one table of FROM, with those that are joined to it in parentheses."""
-        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
-            self._from(node.this, side)
-        else:
-            unit, source = self._table(node)
+    def _read_from(self, select: exp.Select) -> None:
+        for item in sources_of(select):
+            unit, source = self._table(item)
+            side = item.join.side.lower() if item.join is not None else ""
             self._units.append(f"{side} {unit}".lstrip())
             self.sources.append(source)
-        self._read_from(node)
+            self._joins += item.ends
 
-    def _read_from(self, node: exp.Expr) -> None:
-        for item, join in from_items(node):
-            self._from(item, join.side.lower() if join is not None else "")
-            if join is not None:
-                self._joins.append(join)
-
-    def _table(self, node: exp.Expr) -> tuple[str, FromSource]:
-        name, alias = node.name.lower(), node.alias.lower()
+    def _table(self, item: FromItem) -> tuple[str, FromSource]:
+        node, name, alias = item.node, item.table, item.node.alias.lower()
         if isinstance(node, exp.Subquery):
             place = replace(self._place, is_nested=True)
-            found = renamed(place.read(node, place)[1], node)
+            found = renamed(place.read(node, place)[1], item.columns)
             # Without a name it is of Spider's grammar, whose script does not count it as nested.
             self._named_queries += bool(alias)
             return found.unit, replace(found.source, name=alias)
         if isinstance(node, exp.Values) or isinstance(node.this, exp.Func):
             function = node.this.name.lower() if isinstance(node.this, exp.Func) else node.key
             return f"function {function}", FromSource(alias or function, is_open=True)
-        if not (isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
+        if not name:
             raise UnreadableQuery(f"{node.key} in FROM")
         if name in self._place.named:
             self._named_queries += 1
             found = self._place.named[name]
             return found.unit, replace(found.source, name=alias or name)
-        if name not in self._place.schema.columns:
+        columns = self._place.schema.columns.get(name)
+        if columns is None:
             raise UnreadableQuery(f"no table {name}")
-        return name, FromSource(alias or name, table=name)
+        return name, FromSource(alias or name, name, columns)
 
     def _on(self, join: exp.Join) -> Conditions:
         names = [exp.column(name.copy()) for name in join.args.get("using") or ()]
@@ -471,7 +523,7 @@ class Block:
         term = self._ordinal(term) or term
         name = term.name.lower() if isinstance(term, exp.Column) and not term.table else ""
         if self._first is self:
-            return self._spell.text(self._spell.scope.aliases.get(name, term))
+            return self._spell.text(self._aliases.get(name, term))
         try:
             return self._spell.text(term)
         except UnreadableQuery:
@@ -489,10 +541,8 @@ class Block:
         return None
 
 
-def renamed(found: NamedQuery, node: exp.Expr) -> NamedQuery:
-    """With the names of columns that the alias of a node gives, as `AS name (columns)` does."""
-    alias = node.args.get("alias")
-    names = [column.name.lower() for column in alias.args.get("columns") or ()] if alias is not None else []
+def renamed(found: NamedQuery, names: Sequence[str]) -> NamedQuery:
+    """With the names of columns that an alias gives, if it does, as `AS name (columns)`."""
     if not names or found.source.through:
         return found
     outputs = dict(zip(names, found.source.outputs.values(), strict=False))
@@ -564,6 +614,6 @@ def _with_ctes(node: exp.Query, place: Place) -> Place:
         found = NamedQuery("itself", FromSource(name, is_open=True))
         if isinstance(cte.this, exp.Query):
             inner = replace(place, named={**place.named, name: found}, is_nested=True)
-            found = renamed(_query(cte.this, inner)[1], cte)
+            found = renamed(_query(cte.this, inner)[1], columns_of(cte))
         place = replace(place, named={**place.named, name: found})
     return place
