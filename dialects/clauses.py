@@ -18,16 +18,14 @@ class FromItem(NamedTuple):
 
     @property
     def table(self) -> str:
-        """The name of a table or a common table expression, folded; empty for anything else."""
+        """The name of a table or a common table expression; empty for anything else."""
         node = self.node
-        return (
-            node.name.lower() if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) else ""
-        )
+        return node.name if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) else ""
 
     @property
     def name(self) -> str:
-        """What qualifies its columns, folded; empty where nothing can."""
-        return self.node.alias.lower() or self.table
+        """What qualifies its columns; empty where nothing can."""
+        return self.node.alias or self.table
 
     @property
     def columns(self) -> list[str]:
@@ -62,6 +60,24 @@ def sources_of(query: exp.Expr) -> list[FromItem]:
 def _opened(node: exp.Expr, join: exp.Join | None) -> list[FromItem]:
     is_table = isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
     return (_opened(node.this, join) if is_table else [FromItem(node, join)]) + sources_of(node)
+
+
+def ctes_in_sight(node: exp.Expr, *, recursive: bool = False) -> Iterator[exp.CTE]:
+    """The common table expressions that a node can name, the innermost WITH first.
+
+    Args:
+        node: where the name stands.
+        recursive: whether it can name those that it is a part of.
+    """
+    passed: set[int] = set()
+    place: exp.Expr | None = node
+    while place is not None:
+        clause = place.args.get("with_")
+        for cte in clause.expressions if clause is not None else ():
+            if recursive or id(cte) not in passed:
+                yield cte
+        passed.add(id(place))
+        place = place.parent
 
 
 def joins_of(query: exp.Expr) -> list[exp.Join]:

@@ -10,7 +10,7 @@ from typing import Self
 
 from sqlglot import exp
 
-from dialects.clauses import from_items, joins_of, on_of, where_of
+from dialects.clauses import ctes_in_sight, from_items, joins_of, on_of, where_of
 from dialects.enums import Dialect, Profile
 from dialects.schema import Column, Schema, Table
 from dialects.targets import SQLGLOT
@@ -217,15 +217,8 @@ class Query:
     def cte(self, table: exp.Table) -> exp.CTE | None:
         """The common table expression that a name in FROM means."""
         name = self.engine.fold(table.this)
-        node: exp.Expr | None = table
-        while node is not None:
-            held = node.args.get("with_")
-            for cte in held.expressions if held is not None else ():
-                if self.engine.fold(cte.args["alias"].this) == name:
-                    found: exp.CTE = cte
-                    return found
-            node = node.parent
-        return None
+        found = ctes_in_sight(table, recursive=True)
+        return next((one for one in found if self.engine.fold(one.args["alias"].this) == name), None)
 
     def _outputs(self, query: exp.Expr) -> frozenset[str] | None:
         select = _leftmost(query)

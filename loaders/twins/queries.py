@@ -12,14 +12,25 @@ boundary in or out, another reading of a text, a duplicate or NULL counted or no
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple
 
 import sqlglot
 from sqlglot import exp
 
-from dialects.clauses import conjuncts, from_items, joins_of, on_of, where_of
+from dialects.clauses import (
+    FromItem,
+    FromScope,
+    conjuncts,
+    ctes_in_sight,
+    drop_joins,
+    joins_of,
+    on_of,
+    sources_of,
+    where_of,
+)
 from loaders.twins.shape import Shape, TableName, Value, folded
 
 TODAY = dt.datetime(2024, 6, 1, tzinfo=dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -151,17 +162,34 @@ def _number(text: str) -> float | None:
         return None
 
 
+class _Source(NamedTuple):
+    """A row variable or a derived table in FROM: its columns, and what each is over cells."""
+
+    name: str
+    columns: Iterable[str]
+    value: Callable[[str], exp.Expr | None]
+
+    def known(self, name: str) -> exp.Expr | None:
+        """See `Offer`.
+
+        Raises:
+            Opaque: a row does not have it.
+        """
+        if name not in self.columns:
+            return None
+        found = self.value(name)
+        if found is None:
+            raise Opaque
+        return found.copy()
+
+    def assumed(self, name: str) -> None:
+        """See `Offer`."""
+
+
 @dataclass
-class _Scope:
-    """What the names in a SELECT mean.
+class _Scope(FromScope[_Source, exp.Expr]):
+    """`names` are the results by their aliases, which no query within sees."""
 
-    `sources` are row variables or the columns of derived tables by alias, `names` its results, `ctes` the
-    common table expressions that it sees, `outer` the scope of the query around it.
-    """
-
-    outer: "_Scope | None"
-    ctes: Mapping[str, exp.Expr]
-    sources: dict[str, int | dict[str, exp.Expr | None]] = field(default_factory=dict)
     names: dict[str, exp.Expr] = field(default_factory=dict)
 
 
@@ -177,18 +205,15 @@ class _Reader:
         self.depth = 0
         self.naming: list[str] = []
 
-    def query(self, node: exp.Expr, outer: _Scope | None, ctes: Mapping[str, exp.Expr]) -> _Columns:
+    def query(self, node: exp.Expr, outer: FromScope[_Source, exp.Expr] | None) -> _Columns:
         """Add a query's rows and conditions."""
         self.read.add(id(node))
         if isinstance(node, exp.Subquery):
-            return self.query(node.this, outer, ctes)
-        with_ = node.args.get("with_")
-        if with_ is not None:
-            ctes = {**ctes, **{folded(cte.alias): cte.this for cte in with_.expressions}}
+            return self.query(node.this, outer)
         if isinstance(node, exp.SetOperation):
-            left = self.query(node.this, outer, ctes)
+            left = self.query(node.this, outer)
             if isinstance(node, exp.Intersect):
-                right = self.query(node.expression, outer, ctes)
+                right = self.query(node.expression, outer)
                 for (_, a), (_, b) in zip(left, right, strict=False):
                     if a is not None and b is not None:
                         self.demand(exp.EQ(this=a.copy(), expression=b.copy()))
@@ -197,14 +222,15 @@ class _Reader:
             raise Opaque
         self.depth += 1
         try:
-            return self.select(node, _Scope(outer, ctes))
+            return self.select(node, _Scope(outer))
         finally:
             self.depth -= 1
 
     def select(self, node: exp.Select, scope: _Scope) -> _Columns:
-        for item, _ in from_items(node):
+        items = sources_of(node)
+        for item in items:
             self.source(item, scope)
-        for join in joins_of(node):
+        for join in (join for item in items for join in item.ends):
             self.using(join, scope)
             for conjunct in on_of(join):
                 self.condition(conjunct, scope)
@@ -229,59 +255,41 @@ class _Reader:
         self.order(node, scope)
         return columns
 
-    def source(self, item: exp.Expr, scope: _Scope) -> None:
-        name = folded(item.alias_or_name) or f"#{len(scope.sources)}"
-        if isinstance(item, exp.Subquery):
-            scope.sources[name] = dict(self.query(item.this, scope.outer, scope.ctes))
-        elif not isinstance(item, exp.Table):
+    def source(self, item: FromItem, scope: _Scope) -> None:
+        name, table = folded(item.name) or f"#{len(scope.sources)}", folded(item.table)
+        query: exp.Expr | None = item.node.this if isinstance(item.node, exp.Subquery) else None
+        if table:
+            ctes = ctes_in_sight(item.node)
+            query = next((cte.this for cte in ctes if folded(cte.alias) == table), None)
+        if query is not None:
+            columns = dict(self.query(query, scope.outer))
+            scope.sources.append(_Source(name, columns, columns.get))
+            return
+        stored = self.shape.by_key.get(table)
+        if stored is None:
             raise Opaque
-        elif (inner := scope.ctes.get(folded(item.name))) is not None:
-            less = {key: value for key, value in scope.ctes.items() if key != folded(item.name)}
-            scope.sources[name] = dict(self.query(inner, scope.outer, less))
-        elif (table := self.shape.by_key.get(folded(item.name))) is not None:
-            self.problem.tables.append(table.key)
-            scope.sources[name] = len(self.problem.tables) - 1
-        else:
-            raise Opaque
+        self.problem.tables.append(stored.key)
+        scope.sources.append(_Source(name, stored.by_key, partial(self.cell, len(self.problem.tables) - 1)))
+
+    def cell(self, row: int, column: str) -> exp.Expr:
+        return exp.column(f"k{self.problem.cell(row, column)}")
 
     def using(self, join: exp.Join, scope: _Scope) -> None:
-        for column in join.args.get("using") or []:
-            found = [self.within(source, folded(column.name)) for source in scope.sources.values()]
+        for name in (folded(column.name) for column in join.args.get("using") or ()):
+            found = [source.value(name) for source in scope.sources if name in source.columns]
             known = [each for each in found if each is not None]
             for other in known[1:]:
                 self.demand(exp.EQ(this=known[0].copy(), expression=other.copy()))
 
     def everything(self, scope: _Scope) -> _Columns:
-        found: _Columns = []
-        for source in scope.sources.values():
-            if isinstance(source, int):
-                table = self.shape.by_key[self.problem.tables[source]]
-                found += [(column, self.within(source, column)) for column in table.by_key]
-            else:
-                found += list(source.items())
-        return found
-
-    def within(self, source: int | dict[str, exp.Expr | None], column: str) -> exp.Expr | None:
-        if isinstance(source, dict):
-            found = source.get(column)
-            return None if found is None else found.copy()
-        if column not in self.shape.by_key[self.problem.tables[source]].by_key:
-            return None
-        return exp.column(f"k{self.problem.cell(source, column)}")
+        return [(column, source.value(column)) for source in scope.sources for column in source.columns]
 
     def column(self, node: exp.Column, scope: _Scope) -> exp.Expr:
         name, qualifier = folded(node.name), folded(node.table)
-        around: _Scope | None = scope
-        while around is not None:
-            for alias, source in around.sources.items():
-                if qualifier and qualifier != alias:
-                    continue
-                found = self.within(source, name)
-                if found is not None:
-                    return found
-                if isinstance(source, dict) and name in source:
-                    raise Opaque
-            around = around.outer
+        source = scope.source(qualifier) if qualifier else None
+        found = scope.meaning(name) if not qualifier else source.known(name) if source is not None else None
+        if found is not None:
+            return found
         inner = None if qualifier else scope.names.get(name)
         # An alias may lead to itself by way of another one.
         if inner is not None and name not in self.naming and not any(each is node for each in inner.walk()):
@@ -328,7 +336,7 @@ class _Reader:
     def subquery(self, node: exp.Expr, scope: _Scope) -> exp.Expr | None:
         """A condition on a subquery, with its rows joined; None for any other."""
         if isinstance(node, exp.Exists):
-            self.query(node.this, scope, scope.ctes)
+            self.query(node.this, scope)
             return exp.true()
         if isinstance(node, exp.In) and node.args.get("query") is not None:
             inner = self.single(node.args["query"], scope)
@@ -357,7 +365,7 @@ class _Reader:
         return None
 
     def single(self, node: exp.Expr, scope: _Scope) -> exp.Expr:
-        columns = self.query(node, scope, scope.ctes)
+        columns = self.query(node, scope)
         if not columns or columns[0][1] is None:
             raise Opaque
         return columns[0][1].copy()
@@ -467,7 +475,7 @@ def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[RowPr
             continue
         reader = _Reader(shape)
         try:
-            reader.query(tree if not found and not read else node, None, _visible(node))
+            reader.query(tree if not found and not read else node, None)
         except Opaque:
             read |= {id(node)}
             continue
@@ -498,22 +506,9 @@ def _without_absent(tree: exp.Expr) -> exp.Expr:
                 for each in where_of(select)
                 if not any(folded(column.table) in gone for column in each.find_all(exp.Column))
             ]
-            select.set("joins", [join for join in joins if folded(join.this.alias_or_name) not in gone])
+            drop_joins(select, [join for join in joins if folded(join.this.alias_or_name) in gone])
             select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
     return copy
-
-
-def _visible(node: exp.Expr) -> dict[str, exp.Expr]:
-    """The common table expressions that a query within another can see."""
-    found: dict[str, exp.Expr] = {}
-    above = node.parent
-    while above is not None:
-        with_ = above.args.get("with_")
-        for cte in with_.expressions if with_ is not None else []:
-            if not any(each is node for each in cte.walk()):
-                found.setdefault(folded(cte.alias), cte.this)
-        above = above.parent
-    return found
 
 
 Repeat = Literal["", "shown", "ordered"]
@@ -669,15 +664,15 @@ def _without_join(
     gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select, number: int
 ) -> Iterator[Neighbour]:
     """A query without one of its tables, where it does without; its row has no partner there."""
-    gone = joins_of(node)[number].this.alias_or_name.lower()
     copy, target = _copied(gold, nodes, node)
-    others = [each for place, each in enumerate(joins_of(target)) if place != number]
-    target.set("joins", others)
+    gone = joins_of(target)[number]
+    name = gone.this.alias_or_name.lower()
+    drop_joins(target, [gone])
 
     def mentions(expression: exp.Expr) -> bool:
-        return any(column.table.lower() in {gone, ""} for column in expression.find_all(exp.Column))
+        return any(column.table.lower() in {name, ""} for column in expression.find_all(exp.Column))
 
-    if any(each.args.get("on") is not None and mentions(each.args["on"]) for each in others):
+    if any(mentions(each) for join in joins_of(target) for each in on_of(join)):
         return
     conditions = where_of(target)
     if conditions:

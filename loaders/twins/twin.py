@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
+from dialects.clauses import is_source
 from loaders.twins.answer_rows import Planter
 from loaders.twins.queries import (
     Neighbour,
@@ -404,7 +405,7 @@ def _settle(gold: exp.Expr, database: CheckedTwin) -> exp.Expr:
         if node is copy or node.find_ancestor(exp.CTE) is not None or node.root() is not copy:
             continue
         holder: exp.Expr | None = node.parent
-        if isinstance(holder, exp.Subquery) and isinstance(holder.parent, exp.From | exp.Join):
+        if isinstance(holder, exp.Subquery) and is_source(holder):
             _settle_table(copy, holder, holder.alias, node, database)
         elif isinstance(holder, exp.Subquery) and not isinstance(holder.parent, exp.SetOperation):
             # A scalar subquery means its first row alone.

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from dialects.clauses import ctes_in_sight, is_source, sources_of
 from dialects.enums import Dialect
 from dialects.schema import Schema, Table
 from harness.analyses.study.copies import DatabaseCopy, Index, Made
@@ -37,6 +37,7 @@ MOST_INDEXES = 24
 """Of one table: those that could serve most texts. Each is built before anybody knows whether it is used."""
 
 _EQUAL = (exp.EQ, exp.NullSafeEQ, exp.Is, exp.In)
+_QUERIES = (exp.Select, exp.SetOperation)
 _RANGE = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Like)
 
 
@@ -63,8 +64,8 @@ def candidates(texts: Iterable[str], dialect: Dialect, schema: Schema) -> list[I
     for text in texts:
         wanted = {
             index: None
-            for scope in _scopes(text, dialect)
-            for table, uses in _uses(scope, tables).items()
+            for select in _selects(text, dialect)
+            for table, uses in _uses(select, tables).items()
             for index in _indexes(tables[table], uses)
         }
         found.update(wanted.keys())
@@ -78,13 +79,32 @@ def candidates(texts: Iterable[str], dialect: Dialect, schema: Schema) -> list[I
     return most
 
 
-def _scopes(text: str, dialect: Dialect) -> list[Scope]:
-    """The SELECTs of a text; none where it cannot be read."""
+def _selects(text: str, dialect: Dialect) -> list[exp.Select]:
+    """The SELECTs of a text, each behind those within it; none where it cannot be read."""
     try:
         [tree] = statements(text, dialect)
-        return traverse_scope(tree)
+        return list(_inside_out(tree))
     except (SqlglotError, TooMuch, RecursionError, ValueError):
         return []
+
+
+def _inside_out(tree: exp.Expr) -> Iterator[exp.Select]:
+    within = [node for node in _own(tree) if isinstance(node, _QUERIES) and node is not tree]
+    for query in sorted(within, key=_place):
+        yield from _inside_out(query)
+    if isinstance(tree, exp.Select):
+        yield tree
+
+
+def _own(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The nodes of a query without those of the queries within it."""
+    return tree.dfs(prune=lambda node: isinstance(node, _QUERIES) and node is not tree)
+
+
+def _place(query: exp.Expr) -> int:
+    """The first are the queries of WITH, then come those of FROM."""
+    around = query.parent
+    return 0 if isinstance(around, exp.CTE) else 1 if around is not None and is_source(around) else 2
 
 
 def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
@@ -104,12 +124,12 @@ def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
             yield Index(table.name, once)
 
 
-def _uses(scope: Scope, tables: Mapping[str, Table]) -> dict[str, _Uses]:
+def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
     """What a SELECT does with each base table, by the table's name in lower case."""
     sources = {
-        alias.lower(): source.name.lower()
-        for alias, source in scope.sources.items()
-        if isinstance(source, exp.Table) and source.name.lower() in tables
+        item.name.lower(): item.table.lower()
+        for item in sources_of(select)
+        if item.table.lower() in tables and (item.node.args.get("db") or not _is_cte(item.node))
     }
     found: dict[str, _Uses] = {}
 
@@ -132,7 +152,9 @@ def _uses(scope: Scope, tables: Mapping[str, Table]) -> dict[str, _Uses]:
         [(table, column)] = owners
         return found.setdefault(table, _Uses()), column
 
-    for node in scope.find_all(*_EQUAL, *_RANGE, exp.Order, exp.Group, exp.Min, exp.Max):
+    for node in _own(select):
+        if not isinstance(node, (*_EQUAL, *_RANGE, exp.Order, exp.Group, exp.Min, exp.Max)):
+            continue
         if isinstance(node, _EQUAL + _RANGE):
             sides = [place(node.this), place(node.args.get("expression"))]
             kind = "joined" if all(sides) else "equal" if isinstance(node, _EQUAL) else "ranged"
@@ -142,6 +164,10 @@ def _uses(scope: Scope, tables: Mapping[str, Table]) -> dict[str, _Uses]:
         for uses, column in filter(None, sides):
             getattr(uses, kind)[column] = None
     return found
+
+
+def _is_cte(table: exp.Expr) -> bool:
+    return any(cte.alias.lower() == table.name.lower() for cte in ctes_in_sight(table))
 
 
 MOST_ROUNDS = 6

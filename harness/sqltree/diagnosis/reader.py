@@ -469,15 +469,16 @@ class QueryReader:
         begins: dict[int, int] = {}
         for place, item in enumerate(sources_of(select)):
             begins[id(item.join)] = place
-            name = item.name or f"#{place}"
+            name = item.name.lower() or f"#{place}"
             scope.sources.append(replace(self._source(item, scope, place), name=name))
             for join in item.ends:
                 self._join(join, scope, begins[id(join)])
 
     def _source(self, item: FromItem, scope: ReadingScope, place: int) -> ReadingSource:
         if item.table:
-            cte = None if item.node.args.get("db") else scope.cte(item.table)
-            return cte or self._table(item.table)
+            table = item.table.lower()
+            cte = None if item.node.args.get("db") else scope.cte(table)
+            return cte or self._table(table)
         if isinstance(item.node, _DERIVED):
             return ReadingSource(dict(renamed(self.query(item.node.this, scope), item.columns)))
         # A function's rows: their columns go by its place in FROM.

@@ -484,7 +484,7 @@ class Block:
             self._joins += item.ends
 
     def _table(self, item: FromItem) -> tuple[str, FromSource]:
-        node, name, alias = item.node, item.table, item.node.alias.lower()
+        node, name, alias = item.node, item.table.lower(), item.node.alias.lower()
         if isinstance(node, exp.Subquery):
             place = replace(self._place, is_nested=True)
             found = renamed(place.read(node, place)[1], item.columns)

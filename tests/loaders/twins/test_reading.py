@@ -62,6 +62,18 @@ def chance(seed: int) -> Random:
             1,
         ),
         (
+            "WITH city AS (SELECT id FROM city WHERE name = 'x') SELECT 1 FROM city",
+            ["city"],
+            ["k0 = 'x'"],
+            1,
+        ),
+        (
+            "SELECT 1 FROM (customer c JOIN city t ON t.id = c.city_id) WHERE t.founded > '1300'",
+            ["customer", "city"],
+            ["k2 > '1300'"],
+            1,
+        ),
+        (
             "SELECT c.name FROM customer c LEFT JOIN city t ON t.id = c.city_id WHERE t.id IS NULL",
             ["customer"],
             [],
