@@ -90,6 +90,29 @@ def drop_joins(query: exp.Expr, gone: Collection[exp.Join]) -> None:
     query.set("joins", [join for join in joins_of(query) if all(join is not one for one in gone)])
 
 
+def drop_first(query: exp.Expr) -> None:
+    """Take the first item out of FROM, and put the next in its place, whose join is gone."""
+    first, *rest = joins_of(query)
+    query.set("from_", exp.From(this=first.this))
+    query.set("joins", rest)
+
+
+def append_item(
+    query: exp.Expr, source: exp.Expr, on: exp.Expr | None = None, side: str | None = None
+) -> None:
+    """Put one more item behind the others in FROM, after a comma without a condition."""
+    kind = None if side or on is None else "INNER"
+    query.set("joins", [*joins_of(query), exp.Join(this=source, on=on, side=side, kind=kind)])
+
+
+def bare_table(node: exp.Expr) -> exp.Expr:
+    """A copy of a table in FROM without its alias, and without what is joined to it in parentheses."""
+    copy = node.copy()
+    for part in ("alias", "joins"):
+        copy.set(part, None)
+    return copy
+
+
 def is_source(node: exp.Expr) -> bool:
     """Whether a table or subquery is an item of FROM."""
     return isinstance(node.parent, exp.From) or (isinstance(node.parent, exp.Join) and node.arg_key == "this")

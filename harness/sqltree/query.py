@@ -10,7 +10,7 @@ from typing import Self
 
 from sqlglot import exp
 
-from dialects.clauses import ctes_in_sight, from_items, joins_of, on_of, where_of
+from dialects.clauses import ctes_in_sight, from_items, is_source, on_of, where_of
 from dialects.enums import Dialect, Profile
 from dialects.schema import Column, Schema, Table
 from dialects.targets import SQLGLOT
@@ -44,6 +44,26 @@ class Source:
     """Whether an outer join can put NULL in the place of its rows."""
     join: exp.Join | None
     """None for what comes first."""
+
+    @property
+    def side(self) -> str:
+        """LEFT, RIGHT or FULL where an outer join brings it."""
+        return self.join.side if self.join is not None else ""
+
+    @property
+    def on(self) -> list[exp.Expr]:
+        """The conditions of ON that all have to hold."""
+        return on_of(self.join)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether USING or NATURAL makes one column of two."""
+        return self.join is not None and bool(self.join.args.get("using") or self.join.method)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it stands behind a comma: JOIN binds tighter, and sees nothing before the comma."""
+        return self.join is not None and not (self.side or self.join.args.get("on") or self.is_merged)
 
     @property
     def name(self) -> exp.Expr:
@@ -172,12 +192,16 @@ class Query:
             found = self._sources[id(select)] = list(self._read_sources(select))
         return found
 
+    def joined(self, select: exp.Select) -> list[Source]:
+        """The sources that joins bring, in their order; those behind commas are among them."""
+        return [source for source in self.sources(select) if source.join is not None]
+
     def _read_sources(self, select: exp.Select) -> Iterator[Source]:
-        joins = joins_of(select)
-        for at, (node, join, _) in enumerate(from_items(select)):
-            own = join.side if join is not None else ""
-            optional = own in {"LEFT", "FULL"} or any(one.side in {"RIGHT", "FULL"} for one in joins[at:])
-            yield Source(self._alias(node), node, *self._rows_of(node), optional, join)
+        items = from_items(select)
+        sides = [item.join.side if item.join is not None else "" for item in items]
+        for at, item in enumerate(items):
+            optional = sides[at] in {"LEFT", "FULL"} or not {"RIGHT", "FULL"}.isdisjoint(sides[at + 1 :])
+            yield Source(self._alias(item.node), item.node, *self._rows_of(item.node), optional, item.join)
 
     def _alias(self, node: exp.Expr) -> str:
         alias = node.args.get("alias")
@@ -192,7 +216,7 @@ class Query:
         alias = node.args.get("alias")
         if isinstance(alias, exp.TableAlias) and alias.columns:
             return None, None
-        if isinstance(node, exp.Subquery) and not joins_of(node):
+        if isinstance(node, exp.Subquery) and not from_items(node):
             return None, self._outputs(node.this)
         if not isinstance(node, exp.Table) or any(
             value for key, value in node.args.items() if key not in {"this", "alias"}
@@ -263,7 +287,7 @@ class Query:
         if column is None:
             return alias
         same = isinstance(alias, exp.Column) and self._column(scope, alias) == column
-        if same or _is_before_results(node, scope):
+        if same or is_before_results(node, scope):
             return column
         is_term = isinstance(node.parent, exp.Ordered) and isinstance(node.parent.parent, exp.Order)
         return alias if is_term else None
@@ -330,9 +354,9 @@ class Query:
         name = self.engine.fold(node.this)
         select: exp.Select | None = scope
         while select is not None:
-            if any(join.args.get("using") or join.method for join in joins_of(select)):
-                return None
             sources = self.sources(select)
+            if any(one.is_merged for one in sources):
+                return None
             if qualifier is not None:
                 sources = [one for one in sources if one.alias == self.engine.fold(qualifier)]
             elif any(one.outputs is None for one in sources):
@@ -435,12 +459,12 @@ class Query:
 
     def conditions(self, select: exp.Select) -> list[exp.Expr]:
         """The conditions that hold for all rows of a SELECT before it groups: of WHERE and of inner joins."""
-        joins = joins_of(select)
+        joined = self.joined(select)
         return where_of(select) + [
             one
-            for at, join in enumerate(joins)
-            if not join.side and not any(later.side in {"RIGHT", "FULL"} for later in joins[at + 1 :])
-            for one in on_of(join)
+            for at, source in enumerate(joined)
+            if not source.side and not any(later.side in {"RIGHT", "FULL"} for later in joined[at + 1 :])
+            for one in source.on
         ]
 
     def terms(self, query: exp.Query) -> list[exp.Expr]:
@@ -543,9 +567,7 @@ def _around(select: exp.Select) -> exp.Select | None:
     blind = False
     while node.parent is not None:
         parent = node.parent
-        if isinstance(parent, exp.From | exp.CTE) or (
-            isinstance(parent, exp.Join) and node.arg_key == "this"
-        ):
+        if isinstance(parent, exp.CTE) or is_source(node):
             blind = True
         if isinstance(parent, exp.Select):
             if not blind:
@@ -557,7 +579,7 @@ def _around(select: exp.Select) -> exp.Select | None:
     return None
 
 
-def _is_before_results(node: exp.Expr, select: exp.Select) -> bool:
+def is_before_results(node: exp.Expr, select: exp.Select) -> bool:
     """Whether a name stands where a query knows columns better than its own results: WHERE, ON, results."""
     while node.parent is not None and node.parent is not select:
         node = node.parent

@@ -113,6 +113,27 @@ def test_tables_of_data_name_dialects_as_keys_alone() -> None:
     assert {name for name in TABLES if asking.search((ROOT / name).read_text(encoding="utf-8"))} == set()
 
 
+FROM = re.compile(
+    r"\b(?:from_items|joins_of|traverse_scope|build_scope)\b|\bexp\.From\b"
+    r"|(?:isinstance\([^()]*|find_all\([^()]*|\.find\([^()]*)\bexp\.Join\b"
+    r"|(?:args\[|\.get\(|\.set\(|append\()[\"'](?:from_?|joins|laterals)[\"']"
+)
+"""What takes FROM apart, instead of asking `sources_of` in `dialects/clauses.py` or `Query.sources`."""
+
+READ_FROM = {"harness/sqltree/query.py", "loaders/twins/queries.py"}
+
+COUNTED_JOINS = {"harness/sqltree/constructs.py"}
+"""Counts nodes of a tree by their kind, and reads nothing in them."""
+
+
+def test_no_other_module_above_dialects_takes_from_apart() -> None:
+    paths = (path for room in ("harness", "loaders") for path in (ROOT / room).rglob("*.py"))
+    reading = {
+        path.relative_to(ROOT).as_posix() for path in paths if FROM.search(path.read_text(encoding="utf-8"))
+    }
+    assert reading == READ_FROM | COUNTED_JOINS
+
+
 def measured(what: str) -> list[str]:
     """The numbers of the page that are those of now."""
     (now,) = [cells[1] for cells in rows("| what | now |", PAGE) if cells[0].startswith(what)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from dialects.clauses import bare_table
 from dialects.enums import Dialect
 from dialects.identifiers import column_name
 from dialects.schema import Schema, Table
@@ -279,10 +280,7 @@ class AuditedGold:
 
     def source(self, stored: StoredColumn) -> exp.Expr:
         """The table of a stored column, as FROM names it, without an alias."""
-        node = stored.source.node.copy()
-        node.set("alias", None)
-        node.set("joins", None)
-        return node
+        return bare_table(stored.source.node)
 
     def ranked(self, query: exp.Query) -> list[RankedRow] | None:
         """The rows of a query in its own order, without its cut; None where that cannot be told."""

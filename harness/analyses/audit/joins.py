@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dialects.clauses import joins_of, on_of, where_of
+from dialects.clauses import bare_table, where_of
 from dialects.schema import Table
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, Severity
 from harness.engines.base import Row
@@ -19,7 +19,7 @@ _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 def fan_out(gold: AuditedGold) -> Iterator[Finding]:
     """A join repeats rows of a table before a column of that table is added, averaged or counted."""
     for select in gold.selects:
-        if not joins_of(select):
+        if not gold.query.joined(select):
             continue
         told: set[str] = set()
         for call in aggregates(select):
@@ -283,11 +283,8 @@ def broken_key(gold: AuditedGold) -> Iterator[Finding]:
             if table is None or not columns or not gold.declares(table.name, columns):
                 continue
             listed = ", ".join(gold.text(exp.column(gold.named(name), quoted=True)) for name in columns)
-            source = node.copy()
-            source.set("alias", None)
-            source.set("joins", None)
             several = gold.asked(
-                f"SELECT {listed}, COUNT(*) FROM {gold.text(source)}"  # noqa: S608 - a tree's
+                f"SELECT {listed}, COUNT(*) FROM {gold.text(bare_table(node))}"  # noqa: S608 - a tree's
                 f" GROUP BY {listed} HAVING COUNT(*) > 1 ORDER BY COUNT(*) DESC LIMIT 3"
             )
             if several:
@@ -301,8 +298,8 @@ def broken_key(gold: AuditedGold) -> Iterator[Finding]:
 
 def _joined_by(gold: AuditedGold, select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Expr]]:
     """The equalities of a SELECT that join, with each table that stands in them."""
-    joins = joins_of(select)
-    conditions = [one for join in joins for one in on_of(join)] + where_of(select)
+    joined = gold.query.joined(select)
+    conditions = [one for source in joined for one in source.on] + where_of(select)
     equal = [
         one
         for one in conditions
@@ -310,7 +307,7 @@ def _joined_by(gold: AuditedGold, select: exp.Select) -> Iterator[tuple[list[exp
         and isinstance(one.this, exp.Column)
         and isinstance(one.expression, exp.Column)
     ]
-    if joins:
+    if joined:
         for alias, node in gold.sources(select).items():
             yield list(equal), alias, node
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from dialects.clauses import joins_of, on_of, where_of
+from dialects.clauses import where_of
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
@@ -139,16 +139,13 @@ def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
 
 def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     """A join whose conditions do not name what is joined and something before it."""
-    joins = joins_of(select)
-    general = [*where_of(select), *(one for join in joins for one in on_of(join))]
-    sources = gold.sources(select)
-    names = list(sources)
+    sources = gold.query.sources(select)
+    general = [*where_of(select), *(one for source in sources for one in source.on)]
+    names = [source.alias for source in sources]
     linked = {names[0]} if names else set()
     waiting = set(names) - linked
     pairs = [_aliases(gold, one) for one in general]
-    if any(
-        join.args.get("using") or "NATURAL" in str(join.args.get("method") or "").upper() for join in joins
-    ):
+    if any(source.is_merged for source in sources):
         return
     changed = True
     while changed and waiting:
@@ -158,18 +155,11 @@ def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
                 linked |= pair
                 waiting -= pair
                 changed = True
-    lost = [name for name in names if name in waiting and gold.table(sources[name]) is not None]
-    conditioned = [
-        name
-        for name in lost
-        for join in joins
-        if join.this.alias_or_name.lower() == name and join.args.get("on")
-    ]
-    for name in conditioned:
-        text = next(gold.text(join.args["on"]) for join in joins if join.this.alias_or_name.lower() == name)
-        yield _constant(
-            f"Nothing links {sources[name].name} with the others ({text}): every row meets every row."
-        )
+    for source in sources:
+        on = source.join.args.get("on") if source.join is not None else None
+        if source.alias in waiting and source.table is not None and on is not None:
+            lost = f"{source.node.name} with the others ({gold.text(on)})"
+            yield _constant(f"Nothing links {lost}: every row meets every row.")
 
 
 def _aliases(gold: AuditedGold, condition: exp.Expr) -> set[str]:

@@ -5,7 +5,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from dialects.clauses import where_of
+from dialects.clauses import is_source, where_of
 from harness.analyses.rewriting.statement import Attempt, Statement, about, equals, is_scalar, set_where
 from harness.sqltree.parser import aggregates, arguments, called, is_plain, with_argument
 from harness.sqltree.query import Fact, Named, Refused
@@ -46,10 +46,10 @@ def is_named_by_text(select: exp.Select, node: exp.Expr) -> bool:
         place = place.parent
     if place.arg_key != "expressions" or isinstance(place, exp.Alias):
         return False
-    around = select.parent
-    while isinstance(around, exp.Subquery | exp.SetOperation | exp.Paren):
-        around = around.parent
-    return isinstance(around, exp.From | exp.Join | exp.CTE)
+    place = select
+    while isinstance(place.parent, exp.Subquery | exp.SetOperation | exp.Paren):
+        place = place.parent
+    return is_source(place) or isinstance(place.parent, exp.CTE)
 
 
 # ORDER BY x LIMIT 1 as the row, or the value, of MAX or MIN.

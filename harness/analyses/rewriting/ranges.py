@@ -11,7 +11,7 @@ from sqlglot import exp
 from dialects.schema import affinity
 from harness.analyses.rewriting.statement import Attempt, Statement
 from harness.sqltree.parser import aggregates, arguments, called, is_grouped
-from harness.sqltree.query import Fact, Named, Refused
+from harness.sqltree.query import Fact, Named, Refused, is_before_results
 
 _FORMATS: Mapping[str, str] = {"%Y": "year", "%Y-%m": "month", "%Y-%m-%d": "day"}
 _LENGTHS: Mapping[int, str] = {4: "year", 7: "month", 10: "day"}
@@ -139,7 +139,7 @@ def _may_stand(node: exp.Expr) -> None:
         place = place.parent
     if id(place) in own:
         return
-    if place.arg_key in {"where", "joins"} or (place.arg_key == "expressions" and not is_grouped(select)):
+    if is_before_results(place, select) and not (place.arg_key == "expressions" and is_grouped(select)):
         return
     raise Refused("the comparison is a part of what groups or sorts")
 

@@ -5,13 +5,12 @@ from functools import partial
 
 from sqlglot import exp
 
-from dialects.clauses import joins_of, on_of, where_of
+from dialects.clauses import drop_first, drop_joins, where_of
 from harness.analyses.rewriting.statement import (
     Attempt,
     Statement,
     about,
     has_star,
-    is_joined_by_commas,
     set_where,
 )
 from harness.sqltree.parser import aggregates, arguments, called, is_distinct, is_grouped, with_argument
@@ -24,21 +23,20 @@ Pair = tuple[exp.Column, exp.Column]
 def join_elimination(statement: Statement) -> Iterator[Attempt]:
     """See the rule join-elimination."""
     for select in statement.selects():
-        for source in statement.sources(select) if joins_of(select) else ():
+        for source in statement.sources(select) if statement.joined(select) else ():
             yield partial(about, source.alias, partial(_remove, statement, select, source))
 
 
 def _remove(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
-    joins = joins_of(select)
-    if is_joined_by_commas(select) or any(
-        join.side not in {"", "LEFT"} or join.method or join.args.get("using") for join in joins
+    if any(
+        one.is_listed or one.is_merged or one.side not in {"", "LEFT"} for one in statement.sources(select)
     ):
         raise Refused("joins by commas, RIGHT, FULL, USING and NATURAL are not looked through")
     if source.table is None:
         raise Refused("it is no stored table")
     if has_star(select) or any(source in statement.starred(select, one) for one in _stars(select)):
         raise Refused("* shows its columns")
-    if source.join is not None and source.join.side == "LEFT":
+    if source.side == "LEFT":
         return _remove_left(statement, select, source)
     return _remove_inner(statement, select, source)
 
@@ -88,10 +86,10 @@ def _remove_left(statement: Statement, select: exp.Select, source: Source) -> li
         raise Refused("its columns are used")
     if source.join.find(exp.Query):
         raise Refused("its ON has a subquery")
-    pairs = _pairs(statement, source, on_of(source.join))
+    pairs = _pairs(statement, source, source.on)
     for key in statement.keys(source.table):
         if all(name in pairs for name in key.columns):
-            select.set("joins", [join for join in joins_of(select) if join is not source.join])
+            drop_joins(select, [source.join])
             return [key.fact]
     raise Refused("it is not joined by a key, so that it may repeat rows")
 
@@ -99,7 +97,7 @@ def _remove_left(statement: Statement, select: exp.Select, source: Source) -> li
 def _remove_inner(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
     table = source.table
     assert table is not None  # noqa: S101 - what calls this
-    conditions = [one for join in joins_of(select) if not join.side for one in on_of(join)]
+    conditions = [one for other in statement.joined(select) if not other.side for one in other.on]
     pairs = _pairs(statement, source, conditions)
     reference, parent, facts = _reference(statement, source, pairs)
     by_name = {pairs[name][0].name: pairs[name] for name in parent}
@@ -129,7 +127,7 @@ def _remove_inner(statement: Statement, select: exp.Select, source: Source) -> l
     _in_sight(statement, select, source, dropped, {id(node): other for node, other in replaced})
     for node, other in replaced:
         _replace_keeping_name(select, node, other)
-    _drop(select, source, dropped)
+    _drop(statement, select, source, dropped)
     set_where(select, [*where_of(select), *nulls])
     return [reference, *facts, *kept]
 
@@ -170,22 +168,20 @@ def _reference(
     raise Refused("no foreign key says that each row finds one row of it")
 
 
-def _drop(select: exp.Select, source: Source, equalities: list[exp.Expr]) -> None:
+def _drop(statement: Statement, select: exp.Select, source: Source, equalities: list[exp.Expr]) -> None:
     """Take a source and the equalities that join it out of FROM."""
     gone = {id(one) for one in equalities}
-    joins = joins_of(select)
+    joined = statement.joined(select)
+    taken = joined[0] if source.join is None else source
+    rest = [one for one in taken.on if id(one) not in gone]
+    for other in joined:
+        if other is not taken and other.join is not None and not other.side:
+            left = [one for one in other.on if id(one) not in gone]
+            other.join.set("on", exp.and_(*[one.copy() for one in left]) if left else exp.true())
     if source.join is None:
-        taken = joins.pop(0)
-        select.set("from_", exp.From(this=taken.this))
+        drop_first(select)
     else:
-        taken = source.join
-        joins = [join for join in joins if join is not taken]
-    rest = [one for one in on_of(taken) if id(one) not in gone]
-    for join in joins:
-        if not join.side:
-            left = [one for one in on_of(join) if id(one) not in gone]
-            join.set("on", exp.and_(*[one.copy() for one in left]) if left else exp.true())
-    select.set("joins", joins or None)
+        drop_joins(select, [source.join])
     set_where(select, [*where_of(select), *rest])
 
 
@@ -202,7 +198,7 @@ def _in_sight(
         Refused: one would not.
     """
     gone = {id(one) for one in equalities}
-    if source.join is None and joins_of(select)[0].side:
+    if source.join is None and statement.joined(select)[0].side:
         raise Refused("an outer join stands behind it")
     seen: set[str] = set()
     for one in statement.sources(select):
@@ -213,7 +209,7 @@ def _in_sight(
         seen.add(one.alias)
         if one.join is None or is_first:
             continue
-        for condition in on_of(one.join):
+        for condition in one.on:
             for node in condition.find_all(exp.Column) if id(condition) not in gone else ():
                 named = statement.named(instead.get(id(node), node))
                 if named is None or (named.select is select and named.source.alias not in seen):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dialects.clauses import from_items, joins_of, on_of, where_of
+from dialects.clauses import append_item, is_source, sources_of, where_of
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema, affinity
 from dialects.volatility import is_volatile
@@ -92,22 +92,15 @@ class Statement(Query):
             Refused: they may not.
         """
         sources = self.sources(select)
-        if any(
-            join.side in {"RIGHT", "FULL"} or join.args.get("using") or join.method
-            for join in joins_of(select)
-        ):
+        if any(source.side in {"RIGHT", "FULL"} or source.is_merged for source in sources):
             raise Refused("RIGHT, FULL, USING and NATURAL joins are not looked through")
         known = {(named.source.alias, named.name) for named in given if named.select is select}
         equal: list[tuple[_Equality, str | None]] = [
             (pair, None) for one in self.conditions(select) if (pair := self._equality(select, one))
         ]
         for source in sources:
-            if source.join is not None and source.join.side == "LEFT":
-                equal += [
-                    (pair, source.alias)
-                    for one in on_of(source.join)
-                    if (pair := self._equality(select, one))
-                ]
+            if source.side == "LEFT":
+                equal += [(pair, source.alias) for one in source.on if (pair := self._equality(select, one))]
         facts: list[Fact] = []
         done: set[str] = set()
         while True:
@@ -189,9 +182,9 @@ def read(
         return None
     if not re.search(r"\bcross\b", sql, re.IGNORECASE):
         # To SQLite's planner CROSS JOIN is more than the comma that sqlglot takes it for.
-        for join in tree.find_all(exp.Join):
-            if join.kind == "CROSS":
-                join.set("kind", None)
+        items = [item for select in tree.find_all(exp.Select) for item in sources_of(select)]
+        for join in (join for item in items for join in item.ends if join.kind == "CROSS"):
+            join.set("kind", None)
     statement = Statement(tree, schema, dialect, profile, held)
     return statement if _is_kept(statement, sql) else None
 
@@ -238,27 +231,18 @@ def equals(left: exp.Expr, right: exp.Expr) -> exp.EQ:
     return exp.EQ(this=left.copy(), expression=right.copy())
 
 
-def is_joined_by_commas(select: exp.Select) -> bool:
-    """Whether a source stands behind a comma: JOIN binds tighter, and sees nothing before the comma."""
-    return any(
-        not (join.side or join.args.get("on") or join.args.get("using") or join.method)
-        for join in joins_of(select)
-    )
-
-
 def has_star(select: exp.Select) -> bool:
     """Whether a SELECT shows all columns of all sources."""
     return any(isinstance(output, exp.Star) for output in select.expressions)
 
 
-def append_join(select: exp.Select, source: exp.Expr, on: exp.Expr, *, side: str | None = None) -> None:
+def append_join(statement: Statement, select: exp.Select, source: exp.Expr, on: exp.Expr) -> None:
     """Join one more source behind the others; where those stand behind commas, by a condition of WHERE."""
-    if side is None and is_joined_by_commas(select):
-        select.set("joins", [*joins_of(select), exp.Join(this=source)])
+    if any(one.is_listed for one in statement.sources(select)):
+        append_item(select, source)
         set_where(select, [*where_of(select), on])
-        return
-    join = exp.Join(this=source, on=on, side=side, kind=None if side else "INNER")
-    select.set("joins", [*joins_of(select), join])
+    else:
+        append_item(select, source, on)
 
 
 # Whether the rows of a statement are settled by the data alone, and not by the plan that an engine chooses.
@@ -318,14 +302,13 @@ def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what i
 
 def is_scalar(node: exp.Subquery) -> bool:
     """Whether a subquery stands for one value."""
-    parent = node.parent
-    while isinstance(parent, exp.Paren | exp.Subquery):
-        parent = parent.parent
-    if isinstance(parent, exp.In) and node.arg_key == "query":
+    place: exp.Expr = node
+    while isinstance(place.parent, exp.Paren | exp.Subquery):
+        place = place.parent
+    if is_source(place) or (isinstance(place.parent, exp.In) and node.arg_key == "query"):
         return False
     return not isinstance(
-        parent,
-        exp.From | exp.Join | exp.Exists | exp.Any | exp.All | exp.SetOperation | exp.CTE | exp.Table | None,
+        place.parent, exp.Exists | exp.Any | exp.All | exp.SetOperation | exp.CTE | exp.Table | None
     )
 
 
@@ -344,7 +327,7 @@ def single(statement: Statement, query: exp.Expr) -> list[Fact]:
         group = query.args.get("group")
         if group is None and next(aggregates(query), None) is not None:
             return []
-        if not from_items(query):
+        if not statement.sources(query):
             return []
         try:
             if group is None:
@@ -473,7 +456,7 @@ def _ordered_by_values(statement: Statement, query: exp.Query) -> list[Fact]:
     by = statement.terms(query)
     if query.args.get("order") is None:
         what = "LIMIT without ORDER BY takes any rows"
-        if isinstance(query, exp.Select) and not from_items(query):
+        if isinstance(query, exp.Select) and not statement.sources(query):
             return []
         raise Refused(what)
     results = results_of(query)

@@ -6,14 +6,13 @@ from functools import partial
 
 from sqlglot import exp
 
-from dialects.clauses import from_items, joins_of, where_of
+from dialects.clauses import append_item, where_of
 from harness.analyses.rewriting.statement import (
     Attempt,
     Statement,
     append_join,
     equals,
     has_star,
-    is_joined_by_commas,
     is_scalar,
     set_where,
 )
@@ -72,7 +71,7 @@ def _simple(member: _Member) -> tuple[exp.Select, Named, Named]:
     if _shows_its_group(statement, inner):
         for part in ("group", "having"):
             plain.set(part, None)
-    if not from_items(inner) or not is_plain(plain):
+    if not statement.sources(inner) or not is_plain(plain):
         raise Refused("the subquery of IN groups, sorts or cuts")
     one, other = statement.directly(member.value), statement.directly(inner.expressions[0].unalias())
     if one is None or other is None:
@@ -147,7 +146,7 @@ def _join(member: _Member, inner: exp.Select, *, distinct: bool) -> None:
         query.set("distinct", exp.Distinct())
     on = equals(member.value, exp.column(name, table=alias))
     set_where(select, member.rest)
-    append_join(select, query.subquery(alias, copy=False), on)
+    append_join(statement, select, query.subquery(alias, copy=False), on)
 
 
 def in_to_exists(statement: Statement) -> Iterator[Attempt]:
@@ -220,7 +219,7 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
     select = node.find_ancestor(exp.Select)
     if select is None or any(named.select is not select for _, named in statement.outer_uses(inner)):
         raise Refused("the subquery is correlated to more than the query next to it")
-    _may_join_left(select, node)
+    _may_join_left(statement, select, node)
     facts, call = _aggregate(statement, inner)
     keys: list[tuple[exp.Expr, exp.Expr]] = []
     local: list[exp.Expr] = []
@@ -232,7 +231,8 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
         keys.append(_correlation(statement, condition, inner))
     if len(keys) != 1:
         raise Refused("the subquery is not correlated by one equality")
-    if any(statement.outer_uses(inner, one) for join in joins_of(inner) for one in _parts(join)):
+    joining = [part for source in statement.joined(inner) for part in (*source.on, source.node)]
+    if any(statement.outer_uses(inner, part) for part in joining):
         raise Refused("a join of the subquery is correlated")
     if any(statement.outer_uses(inner, one) for one in inner.expressions):
         raise Refused("what the subquery shows is correlated")
@@ -253,15 +253,11 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
     elif node.alias:
         shown = exp.alias_(shown, node.args["alias"].this.copy())
     node.replace(shown)
-    append_join(select, derived.subquery(alias, copy=False), on, side="LEFT")
+    append_item(select, derived.subquery(alias, copy=False), on, side="LEFT")
     return facts
 
 
-def _parts(join: exp.Join) -> list[exp.Expr]:
-    return [one for one in (join.args.get("on"), join.this) if isinstance(one, exp.Expr)]
-
-
-def _may_join_left(select: exp.Select, node: exp.Subquery) -> None:
+def _may_join_left(statement: Statement, select: exp.Select, node: exp.Subquery) -> None:
     place: exp.Expr = node
     while place.parent is not select:
         if place.parent is None or isinstance(place.parent, exp.AggFunc | exp.Window):
@@ -273,7 +269,8 @@ def _may_join_left(select: exp.Select, node: exp.Subquery) -> None:
         raise Refused("the subquery is computed for groups")
     if has_star(select):
         raise Refused("* would show the columns of the derived table, too")
-    if is_joined_by_commas(select) or not from_items(select):
+    sources = statement.sources(select)
+    if not sources or any(one.is_listed for one in sources):
         raise Refused("an outer join sees nothing before a comma")
 
 

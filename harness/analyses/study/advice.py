@@ -126,11 +126,11 @@ def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
 
 def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
     """What a SELECT does with each base table, by the table's name in lower case."""
-    sources = {
-        item.name.lower(): item.table.lower()
+    sources = [
+        (item.name.lower(), item.table.lower())
         for item in sources_of(select)
         if item.table.lower() in tables and (item.node.args.get("db") or not _is_cte(item.node))
-    }
+    ]
     found: dict[str, _Uses] = {}
 
     def place(node: exp.Expr | None) -> tuple[_Uses, str] | None:
@@ -140,10 +140,10 @@ def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
         if not isinstance(node, exp.Column):
             return None
         name, qualifier = node.name.lower(), node.table.lower()
-        wanted = [sources[qualifier]] if qualifier in sources else [] if qualifier else list(sources.values())
+        wanted = [table for alias, table in sources if qualifier in {"", alias}]
         owners = {
             (table, column.name)
-            for table in wanted
+            for table in (wanted[:1] if qualifier else wanted)
             for column in tables[table].columns
             if column.name.lower() == name
         }
