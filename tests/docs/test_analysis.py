@@ -42,7 +42,9 @@ def called(place: Path, words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_analysis_of_the_page_measures_once_and_is_found_by_both_names(place: Path) -> None:
-    command = re.search(r"```console\nbird-harness (study .*?)\n```", PAGE.read_text(encoding="utf-8"))
+    command = re.search(
+        r"```console\nbird-harness (analyze study .*?)\n```", PAGE.read_text(encoding="utf-8")
+    )
     assert command
     by_module = called(place, f"{command[1]} --limit 10 --out first")
     assert by_module.returncode == 0, by_module.stderr

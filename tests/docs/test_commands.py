@@ -18,6 +18,7 @@ from tests import forked
 from tests.docs.blocks import PAGES, ROOT, Block, blocks, commands, every_block
 from tests.docs.elsewhere import ELSEWHERE
 from tests.docs.parsing import fault
+from tests.docs.reference.written import WRITTEN
 
 ON_SERVERS = frozenset(
     f"docs/{name}.md"
@@ -73,7 +74,12 @@ def of_page(page: Path) -> list[str]:
 
 
 def to_run(page: Path) -> list[str]:
-    """What is run here: in a page that needs servers all of it, but not their start and end."""
+    """What is run here: in a page that needs servers all of it, but not their start and end.
+
+    The examples of the command line's own help name files of the reader's: they are parsed.
+    """
+    if page.read_text(encoding="utf-8").startswith(WRITTEN):
+        return []
     needs_all = name_of(page) in ON_SERVERS
     return [
         command

@@ -149,7 +149,7 @@ _RULES = (
     Rule(
         "join-elimination",
         "join that can go",
-        "A foreign key to a unique key says that each row finds one, and nothing but the key is used; NULL is"
+        "A foreign key to a unique key says that each row finds one, and only the key is used; NULL is"
         " taken out apart. Of a LEFT JOIN a unique key is enough.",
         f"{_CHENG}; {_PIRAHESH}",
         join_elimination,

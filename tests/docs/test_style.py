@@ -1,0 +1,61 @@
+"""README and documentation do without the phrases of the style list, and pages begin with an example."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import ROOT, blocks
+from tests.docs.style import INSTEAD, checked, faults, name
+
+
+@pytest.mark.parametrize("page", checked(), ids=name)
+def test_a_page_has_no_phrase_of_the_list(page: Path) -> None:
+    assert list(faults(page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "instead"),
+    [
+        ("Two runs are held\nagainst each other.", "compare with"),
+        ("It has four rows, of which two are right.", "two sentences"),
+        ("The file stands beside it.", "is"),
+        ("A run that was broken off goes on.", "interrupted"),
+    ],
+)
+def test_a_phrase_of_the_list_is_found(text: str, instead: str) -> None:
+    assert instead in INSTEAD.values()
+    assert any(instead in fault for fault in faults(text))
+
+
+def test_code_and_measured_sections_are_not_prose() -> None:
+    assert (
+        list(faults("`broken off`\n```text\nit stands\n```\n<!-- begin: a -->\nbeside\n<!-- end: a -->\n"))
+        == []
+    )
+
+
+WITHOUT_EXAMPLE = {"architecture", "decisions", "glossary", "rewrites"}
+"""Explanations and lists for reading."""
+
+
+@pytest.mark.parametrize("page", [page for page in checked() if page.is_relative_to(ROOT / "docs")], ids=name)
+def test_a_page_begins_with_a_purpose_and_an_example(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    lead = text.partition("\n\n")[2].partition("\n\n")[0]
+    assert 8 <= len(lead.split()) <= 70, lead
+    assert not re.match(r"[#|-]|```", lead), lead
+    if page.stem not in WITHOUT_EXAMPLE:
+        assert blocks(page), page
+        assert blocks(page)[0].line <= 30, "the first example is far down"
+
+
+def test_the_words_that_readers_search_for_are_headings() -> None:
+    headings = "\n".join(
+        line
+        for page in checked()
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line[:1] == "#"
+    ).casefold()
+    wanted = ("timeout", "ties", "own database", "reward", "cache", "offline", "resum", "docker")
+    assert [word for word in wanted if word not in headings] == []
