@@ -145,9 +145,13 @@ class Running:
         self._thread.join()
         self._output.close()
 
+    @property
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal; none if it has ended."""
-        if self._thread.is_alive():
+        if self.is_running:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 

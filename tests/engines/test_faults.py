@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 import pymysql
@@ -33,7 +33,7 @@ from tests.reasons import Reason, skip
 pytestmark = pytest.mark.engine
 
 QUESTIONS = 18
-SHORT, LONG = 0.1, 1
+SHORT, LONG = 0.1, 1.5
 AT_LONG = 9
 """The question whose prediction takes long: whatever is done to a run is done while that one runs."""
 ENOUGH = 4
@@ -121,15 +121,21 @@ class Done:
 
 
 class Run:
-    """`bird-harness eval` on the sample's first questions, in its own process."""
+    """`bird-harness eval` on the sample's first questions, in its own process; a context that ends it."""
 
     def __init__(self, prey: Victim, out: Path, *options: str, more: Mapping[str, str] | None = None) -> None:
         self._prey = prey
         self._out = out
         arguments = _arguments(prey, out, *options)
-        self._said = out / "said.txt"
-        with self._said.open("w") as said:
-            self.process = prey.harness(*arguments, cwd=out, said=said, more=more)
+        self.process = forked.Running(
+            "harness", *arguments, cwd=out, env={**prey.environment, **(more or {})}
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        self.process.__exit__(*ended)
 
     @property
     def folder(self) -> Path | None:
@@ -139,15 +145,15 @@ class Run:
         """Wait until the run has results, and the server runs the long prediction."""
         long = SLEEP[self._prey.server.dialect].format(LONG)
         for _ in _patiently():
-            assert self.process.poll() is None, self._said.read_text()
+            assert self.process.is_running, self.process.wait().stdout
             done = self.folder and (self.folder / RESULTS).read_bytes().count(b"\n")
             if (done or 0) >= ENOUGH and long in self._prey.ask(RUNNING[self._prey.server.dialect]):
                 return
 
     def done(self) -> Done:
-        code = self.process.wait(PATIENT_SECONDS)
-        assert self.folder is not None, self._said.read_text()
-        return Done(code, self._said.read_text(), self.folder)
+        done = self.process.wait()
+        assert self.folder is not None, done.stdout
+        return Done(done.returncode, done.stdout, self.folder)
 
 
 def whole(prey: Victim, out: Path, *options: str) -> Done:
@@ -259,10 +265,10 @@ def kill_workers(_prey: Victim, run: Run) -> None:
 def test_what_is_over_again_in_mid_run_changes_no_outcome(
     prey: Victim, undisturbed: Done, tmp_path: Path, disturb: Callable[[Victim, Run], None]
 ) -> None:
-    run = Run(prey, tmp_path)
-    run.reach_its_middle()
-    disturb(prey, run)
-    require_same(run.done(), undisturbed)
+    with Run(prey, tmp_path) as run:
+        run.reach_its_middle()
+        disturb(prey, run)
+        require_same(run.done(), undisturbed)
 
 
 @pytest.fixture
@@ -281,13 +287,13 @@ def impatient(tmp_path: Path) -> Mapping[str, str]:
 def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_is_resumed(
     prey: Victim, undisturbed: Done, tmp_path: Path, impatient: Mapping[str, str]
 ) -> None:
-    run = Run(prey, tmp_path, more=impatient)
-    run.reach_its_middle()
-    prey.kill()
-    try:
-        done = run.done()
-    finally:
-        prey.start()
+    with Run(prey, tmp_path, more=impatient) as run:
+        run.reach_its_middle()
+        prey.kill()
+        try:
+            done = run.done()
+        finally:
+            prey.start()
     assert done.code == 3, done.said
     lost = {key for key, (outcome, *_) in done.outcomes.items() if outcome is Outcome.HARNESS_ERROR}
     kept = {key: facts for key, facts in done.outcomes.items() if key not in lost}
@@ -308,11 +314,11 @@ def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_
 def test_a_harness_that_ends_in_mid_run_leaves_nothing_running_and_is_resumed(  # noqa: PLR0913, PLR0917
     prey: Victim, undisturbed: Done, tmp_path: Path, sign: signal.Signals, code: int, driver: str
 ) -> None:
-    run = Run(prey, tmp_path, f"--driver={driver}")
-    run.reach_its_middle()
-    workers = children(run.process.pid)
-    run.process.send_signal(sign)
-    done = run.done()
+    with Run(prey, tmp_path, f"--driver={driver}") as run:
+        run.reach_its_middle()
+        workers = children(run.process.pid)
+        run.process.send_signal(sign)
+        done = run.done()
     assert done.code == code, done.said
     for _ in _patiently():
         if not any(Path(f"/proc/{worker}").exists() for worker in workers):

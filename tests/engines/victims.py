@@ -4,14 +4,13 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from dialects.enums import Dialect
 from harness.engines.execution import administrating
@@ -114,26 +113,6 @@ class Victim:
                 return [row[0] for row in cursor.fetchall()] if cursor.description else []
         finally:
             connection.close()
-
-    def harness(
-        self, *arguments: str, cwd: Path, said: IO[str], more: Mapping[str, str] | None = None
-    ) -> "subprocess.Popen[bytes]":
-        """Start `bird-harness` with this server; what it prints goes to the file `said`.
-
-        Args:
-            arguments: its own.
-            cwd: where it runs.
-            said: the file.
-            more: what else its environment has.
-        """
-        return subprocess.Popen(
-            [sys.executable, "-m", "harness", *arguments],
-            cwd=cwd,
-            env={**self.environment, **(more or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-        )
 
 
 def children(parent: int) -> list[int]:

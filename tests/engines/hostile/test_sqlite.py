@@ -26,7 +26,7 @@ from tests.engines.hostile.sqlite_cases import CASES, UNSTOPPABLE
 
 INNOCENT = "SELECT name, legs FROM animal ORDER BY name"
 ANIMALS = (("ant", 6), ("cat", 4), ("hen", 2))
-LIMITS = Limits(seconds=0.7)
+LIMITS = Limits(seconds=0.3)
 PATIENCE = 3.0
 """Seconds in which a text has to end: the limit, the second that is promised, and one of a busy machine."""
 OWN_MEMORY = 100 * 2**20

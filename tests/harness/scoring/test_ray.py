@@ -147,11 +147,11 @@ def test_closing_cancels_what_is_not_judged(cluster: Any) -> None:
 
 
 @pytest.mark.engine
-def test_a_cluster_judges_servers_alike(cluster: Any, server: Server) -> None:
+def test_a_cluster_judges_servers_alike(cluster: Any, mysql_server: Server) -> None:
     databases = [QUESTIONS.database(db_id, Profile.OFFICIAL) for db_id in QUESTIONS.db_ids]
-    loading.load(databases, server)
-    tasks = _tasks(server.dialect)
-    setup = _setup(server.dialect, server, replace(server, host="localhost"))
+    loading.load(databases, mysql_server)
+    tasks = _tasks(Dialect.MYSQL)
+    setup = _setup(Dialect.MYSQL, mysql_server, replace(mysql_server, host="localhost"))
     workers = RayWorkers(setup, cluster.address, 2)
     try:
         assert _judged(workers, tasks) == _locally(setup, tasks)
