@@ -44,8 +44,13 @@ def small(metrics: str = "ex,soft_f1") -> Contest:
         dialect="sqlite",
         workers=2,
         metrics=metrics,
-        limit=3,
+        limit=2,
     )
+
+
+@pytest.fixture(scope="module")
+def naive(tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    return measure(Contestant.NAIVE, small(), tmp_path_factory.mktemp("naive"))
 
 
 def rows(output: str) -> list[dict[str, str]]:
@@ -64,13 +69,13 @@ def is_a_figure(cell: str) -> bool:
 
 
 def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more() -> None:
-    done = run("benchmarks.evaluation", "--limit", "4", "--runs", "1", "--without", "1")
+    done = run("benchmarks.evaluation", "--limit", "2", "--runs", "1", "--without", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("6 pairs compared, 0 with other scores") == 3, "3 questions, 2 predictors"
+    assert done.stdout.count("4 pairs compared, 0 with other scores") == 3, "2 questions, 2 predictors"
     (row,) = rows(done.stdout)
     naive, cold = map(int, row["executions, naive / cold"].split(" / "))
-    assert naive == 6 * 2 * 2, "a prediction and its gold, for each of two metrics"
-    assert 3 < cold <= 3 + 6, "a gold for each question, and the distinct predictions"
+    assert naive == 4 * 2 * 2, "a prediction and its gold, for each of two metrics"
+    assert 2 < cold <= 2 + 4, "a gold for each question, and the distinct predictions"
     assert re.search(r"^warm .* executions 0,", done.stdout, re.MULTILINE)
 
 
@@ -83,41 +88,39 @@ def test_the_naive_r_ves_executes_200_times_what_matches(tmp_path: Path) -> None
 
 
 def test_a_different_score_is_found_and_one_that_a_limit_ended_is_not_held_against_anybody(
-    tmp_path: Path,
+    naive: Measured,
 ) -> None:
-    measured = measure(Contestant.NAIVE, small(), tmp_path)
-    name, other, *_ = measured.scores
-    wrong = replace(measured, scores={**measured.scores, name: {"ex": 0.5, "soft_f1": 0.5}})
-    assert agreement(small(), measured, wrong).different == [name]
-    found = agreement(small(), measured, replace(wrong, limited=[name, other]))
+    name, other, *_ = naive.scores
+    wrong = replace(naive, scores={**naive.scores, name: {"ex": 0.5, "soft_f1": 0.5}})
+    assert agreement(small(), naive, wrong).different == [name]
+    found = agreement(small(), naive, replace(wrong, limited=[name, other]))
     assert (found.compared, found.limited, found.different) == (
-        len(measured.scores) - 2,
+        len(naive.scores) - 2,
         sorted([name, other]),
         [],
     )
 
 
-def test_a_pair_that_came_out_the_same_when_it_was_done_again_is_unsteady(tmp_path: Path) -> None:
-    ours = measure(Contestant.NAIVE, small(), tmp_path)
-    name = next(iter(ours.scores))
-    once = Measured(0.0, 0.0, scores={**ours.scores, name: {"ex": 0.5, "soft_f1": 0.5}})
-    found = agreement(small(), once, ours)
+def test_a_pair_that_came_out_the_same_when_it_was_done_again_is_unsteady(naive: Measured) -> None:
+    name = next(iter(naive.scores))
+    once = Measured(0.0, 0.0, scores={**naive.scores, name: {"ex": 0.5, "soft_f1": 0.5}})
+    found = agreement(small(), once, naive)
     assert (found.unsteady, found.different) == ([name], [])
 
 
 def test_scaling_prints_a_ratio_for_every_number_of_workers() -> None:
-    done = run("benchmarks.scaling", "--limit", "2", "--runs", "1", "--workers", "1,2")
+    done = run("benchmarks.scaling", "--limit", "1", "--runs", "1", "--workers", "1,2")
     assert done.returncode == 0, done.stdout + done.stderr
     (row,) = rows(done.stdout)
-    assert row["pairs"] == "4"
+    assert row["pairs"] == "2"
     assert all(is_a_figure(row[f"{number}: ratio"]) for number in (1, 2))
 
 
 def test_overhead_prints_figures_of_the_library_and_of_pytest() -> None:
-    done = run("benchmarks.overhead", "--limit", "2", "--runs", "1")
+    done = run("benchmarks.overhead", "--limit", "1", "--runs", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     (row,) = rows(done.stdout)
-    assert row["pairs"] == "4"
+    assert row["pairs"] == "2"
     assert is_a_figure(row["library, ms a pair: median"])
     assert is_a_figure(row["pytest, s"])
 
@@ -175,12 +178,11 @@ def test_full_scale_makes_a_bird_home_with_one_larger_database(bird_home: Path, 
     ]
     assert sizes[1] > sizes[0]
     answers = bird_home / "predictions" / "predict_mini_dev_gpt-4_sqlite.json"
-    compared = run(
-        "benchmarks.evaluation", "--set", "mini_dev", "--predictions", str(answers), "--limit", "3",
-        "--runs", "1", "--bird-home", str(made),
+    contested = contest(
+        set_name="mini_dev", predictions=[answers], dialect="sqlite", workers=1, metrics="ex", limit=3,
+        bird_home=made,
     )  # fmt: skip
-    assert compared.returncode == 0, compared.stdout + compared.stderr
-    assert "3 pairs compared, 0 with other scores" in compared.stdout
+    assert len(measure(Contestant.NAIVE, contested, tmp_path).scores) == 3
 
 
 def test_the_peak_memory_of_a_process_below_this_one_is_seen() -> None:
