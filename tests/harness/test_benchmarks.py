@@ -69,7 +69,7 @@ def is_a_figure(cell: str) -> bool:
 
 
 def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more() -> None:
-    done = run("benchmarks.evaluation", "--limit", "2", "--runs", "1", "--without", "1")
+    done = run("benchmarks.evaluation", "--limit", "3", "--runs", "1", "--without", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("4 pairs compared, 0 with other scores") == 3, "2 questions, 2 predictors"
     (row,) = rows(done.stdout)

@@ -228,13 +228,13 @@ def test_the_sample_has_variants_that_differ_and_are_the_same_every_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything = load_set("sample")
-    wanted = everything.db_ids[:2]
+    wanted = everything.db_ids[0]
     questions = replace(
-        everything, questions=tuple(item for item in everything.questions if item.db_id in wanted)
+        everything, questions=tuple(item for item in everything.questions if item.db_id == wanted)
     )
     made, said = found("2", questions)
     assert len(said) == 2
-    assert made.telling == dict.fromkeys(questions.db_ids, ("seed-1", "seed-2"))
+    assert made.telling == {wanted: ("seed-1", "seed-2")}
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "other"))
     again, _ = found("2", questions)
     assert again.fingerprint == made.fingerprint
