@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,11 +111,13 @@ def test_the_plans_of_all_golds_of_the_sample_are_read_without_an_unknown_operat
 
 
 @pytest.mark.bird
-def test_the_plans_of_all_golds_of_mini_dev_are_read_without_an_unknown_operator(
+def test_the_plans_of_every_third_gold_of_mini_dev_are_read_without_an_unknown_operator(
     engine: Engine, dialect: Dialect, request: pytest.FixtureRequest, bird_home: Path
 ) -> None:
-    found = dict(plans_of(load_set("mini_dev", bird_home), engine, dialect, request))
-    assert len(found) == 500
+    questions = load_set("mini_dev", bird_home)
+    some = replace(questions, questions=questions.questions[::3])
+    found = dict(plans_of(some, engine, dialect, request))
+    assert len(found) == 167
     assert {key: words for key, plan in found.items() if (words := unknown(plan))} == {}
     # Where a gold fails when it is run, its plan is the engine's words.
     failed = [plan.error for plan in found.values() if plan.root is None]
@@ -257,7 +260,8 @@ def test_hostile_texts_end_in_time_when_they_are_explained(
         Dialect.SQLITE: (), Dialect.MYSQL: MYSQL_CASES, Dialect.POSTGRESQL: POSTGRESQL_CASES,
     }[dialect]  # fmt: skip
     slow = {}
-    for case in cases:
+    # All of them are executed, within as short a limit, where they are at home.
+    for case in cases[::3]:
         began = time.monotonic()
         plan = explain(engine, shelf, case.sql, SHORTER)
         assert plan.root is not None or plan.error, case.name

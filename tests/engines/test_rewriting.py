@@ -39,7 +39,7 @@ def test_rules_keep_the_rows_of_whatever_data(server: Server, tmp_path: Path) ->
     applied: Counter[str] = Counter()
 
     @settings(
-        max_examples=6,
+        max_examples=3,
         derandomize=True,
         database=None,
         deadline=None,

@@ -84,7 +84,7 @@ UNTIMED = tuple(
 def test_workers_and_store_change_no_figure(
     mysql_server: Server, postgresql_server: Server, tmp_path: Path
 ) -> None:
-    questions = load_set("sample")
+    questions = load_set("sample").limit(24)
     for server in (mysql_server, postgresql_server):
         load([questions.database(db_id) for db_id in questions.db_ids], server)
     servers: dict[str, tuple[Server, ...]] = {

@@ -34,7 +34,7 @@ def test_generated_queries_answer_the_same(
 ) -> None:
     # Faults are made smaller by `shrink`, which knows what keeps an answer unique.
     @settings(
-        max_examples=75,
+        max_examples=40,
         derandomize=True,
         database=None,
         deadline=None,

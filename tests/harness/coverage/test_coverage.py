@@ -182,10 +182,15 @@ def test_an_override_is_needed_stale_or_unneeded(
 def test_every_gold_of_mini_dev_runs_and_nearly_all_return_sqlites_rows(
     bird_home: Path, name: str, server: Server
 ) -> None:
-    questions = loaded(load_set(name, bird_home), server)
+    """Of the later revision, those that are not in the first one too."""
+    questions = everything = loaded(load_set(name, bird_home), server)
+    if name != "mini_dev":
+        before = {(each.db_id, *each.gold.items()) for each in load_set("mini_dev", bird_home).questions}
+        new = [each for each in questions.questions if (each.db_id, *each.gold.items()) not in before]
+        questions = replace(questions, questions=tuple(new))
     answers = list(cover(bench(questions, server)))
-    assert len(answers) == 500
+    assert len(answers) == len(questions.questions) >= 5
     assert [one.question for one in answers if not one.runs] == []
-    assert sum(one.same_bag or one.covered for one in answers) >= 0.99 * 500
-    assert list(expectations.changes(answers, expectations.read(name), tuple(questions.by_key))) == []
+    assert sum(one.same_bag or one.covered for one in answers) >= 0.99 * len(answers)
+    assert list(expectations.changes(answers, expectations.read(name), tuple(everything.by_key))) == []
     assert {one.reason for one in answers} <= {None, Reason.TIE, Reason.UNSPECIFIED}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -91,17 +92,28 @@ def failures_of_gold(
     return {result.question: result.outcome for result in unmatched}
 
 
+def golds_of(name: str, mini_dev: QuestionSet, bird_home: Path) -> QuestionSet:
+    """A revision; of the later one the questions whose golds are not in the first one too."""
+    questions = load_set(name, bird_home)
+    if name == mini_dev.name:
+        return questions
+    before = {(each.db_id, *each.gold.items()) for each in mini_dev.questions}
+    new = [each for each in questions.questions if (each.db_id, *each.gold.items()) not in before]
+    assert len(new) >= 5
+    return replace(questions, questions=tuple(new))
+
+
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
-def test_gold_matches_itself_on_sqlite(bird_home: Path, name: str) -> None:
-    assert failures_of_gold(load_set(name, bird_home), Dialect.SQLITE, ()) == {}
+def test_gold_matches_itself_on_sqlite(bird_home: Path, mini_dev: QuestionSet, name: str) -> None:
+    assert failures_of_gold(golds_of(name, mini_dev, bird_home), Dialect.SQLITE, ()) == {}
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_gold_matches_itself_on_a_server_or_fails_with_a_reason(
-    bird_home: Path, name: str, server: Server
+    bird_home: Path, mini_dev: QuestionSet, name: str, server: Server
 ) -> None:
-    questions = load_set(name, bird_home)
+    questions = golds_of(name, mini_dev, bird_home)
     load([questions.database(db_id) for db_id in questions.db_ids], server)
     failures = failures_of_gold(questions, server.dialect, (server,))
     assert set(failures.values()) <= {Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT}

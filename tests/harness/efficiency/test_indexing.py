@@ -158,7 +158,7 @@ def test_the_users_own_databases_stay_as_they_are(place: Place) -> None:
     assert left_on(place) == []
 
 
-@pytest.mark.parametrize("db_id", ["city_library", "island_ferries", "mountain_weather"])
+@pytest.mark.parametrize("db_id", ["city_library", "island_ferries"])
 def test_advice_makes_the_work_less_and_no_row_other(place: Place, room: CopyRoom, db_id: str) -> None:
     texts = golds(place, db_id)
     with room.copy(place.name, SAMPLE.database(db_id), Keys.PRIMARY) as copy:
