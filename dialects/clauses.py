@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from sqlglot import exp
 
@@ -146,13 +146,13 @@ class FromScope(Generic[AnyOffer, Meaning]):
     `results` are its own columns by their aliases; `outer` is the scope around it.
     """
 
-    outer: "FromScope[AnyOffer, Meaning] | None" = None
+    outer: Self | None = None
     sources: list[AnyOffer] = field(default_factory=list)
     results: dict[str, Meaning] = field(default_factory=dict)
 
-    def outwards(self) -> "Iterator[FromScope[AnyOffer, Meaning]]":
+    def outwards(self) -> Iterator[Self]:
         """This scope, the one around it, and so on."""
-        scope: FromScope[AnyOffer, Meaning] | None = self
+        scope: Self | None = self
         while scope is not None:
             yield scope
             scope = scope.outer

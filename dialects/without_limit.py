@@ -40,7 +40,7 @@ def uncut(tree: exp.Query, dialect: Dialect) -> Iterator[Uncut]:
         # Unary plus is a Paren that sqlglot has no words for. It changes no key's value or collation.
         while isinstance(ordered.this, exp.Paren):
             ordered.set("this", ordered.this.this)
-    doubtful = [column for ordered in _order(tree) for column in _aliases(ordered.this, _columns(tree))]
+    doubtful = [column for ordered in _order(tree) for column in _aliases(ordered.this, tree.selects)]
     ways = [False, True] if doubtful else [False]
     if dialect is Dialect.SQLITE and any(column.this.quoted for column in doubtful):
         # A quoted name that is no column's would be a text there. https://sqlite.org/quirks.html#dblquote
@@ -82,7 +82,7 @@ def _key(tree: exp.Query, ordered: exp.Ordered, *, with_aliases: bool) -> _Key |
     https://dev.mysql.com/doc/refman/9.7/en/select.html
     https://www.postgresql.org/docs/current/queries-order.html
     """
-    columns, this = _columns(tree), ordered.this.unnest()
+    columns, this = tree.selects, ordered.this.unnest()
     column = None
     if isinstance(this, exp.Literal) and this.is_int:
         column = int(this.name) - 1
@@ -127,7 +127,7 @@ def _made(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> Uncut:
     distinct = bare.args.get("distinct") if isinstance(bare, exp.Select) else None
     is_plain = distinct is not None and not distinct.args.get("on")
     nested = any(key.ordered.this.find(exp.Window, exp.Query) for key in keys)
-    starred = any(column.is_star for column in _columns(tree))
+    starred = any(column.is_star for column in tree.selects)
     if not keys:
         ready = bare
     elif isinstance(bare, exp.Select) and (starred or not nested):
@@ -155,7 +155,7 @@ def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
     Raises:
         ValueError: a star hides how many columns there are.
     """
-    columns = _columns(bare)
+    columns = bare.selects
     if any(column.is_star for column in columns):
         raise ValueError("a star")
     bare.set("order", None)
@@ -186,11 +186,3 @@ def _rank(ordered: Sequence[exp.Ordered]) -> exp.Expr:
 def _order(tree: exp.Query) -> Sequence[exp.Ordered]:
     order = tree.args.get("order")
     return order.expressions if order else ()
-
-
-def _columns(tree: exp.Query) -> Sequence[exp.Expr]:
-    """The result columns; a compound query's are those of its first SELECT."""
-    first: exp.Expr = tree
-    while isinstance(first, exp.SetOperation):
-        first = first.this
-    return first.selects if isinstance(first, exp.Query) else ()

@@ -26,7 +26,7 @@ from harness.metrics.accuracy import Answers
 from harness.metrics.comparison import Ranking, compare
 from harness.metrics.distinct import Row
 from harness.sqltree.parser import read_query
-from harness.sqltree.query import cut_of, cuts
+from harness.sqltree.query import alone, cut_of, cuts
 
 MOST_QUERIES = 40
 """Texts that are run to find the other answers of one gold; all but a few golds need one or none."""
@@ -138,11 +138,8 @@ def _append(query: exp.Select, term: exp.Expr) -> None:
 
 def _terms(query: exp.Select, tree: exp.Query, dialect: EngineName, run: Run) -> Iterator[exp.Expr]:
     """Sort terms that could decide a tie: each tied row first, then the row numbers in both directions."""
-    alone = query.copy()
-    if (tables := tree.args.get("with_")) is not None and alone.args.get("with_") is None:
-        alone.set("with_", tables.copy())
-    ranking = rank(alone, dialect_of(dialect), run)
-    tied = [] if ranking is None else _distinct(ranking.chosen_from)
+    ranking = rank(alone(query, tree), dialect_of(dialect), run)
+    tied = [] if ranking is None else different(ranking.chosen_from)
     if ranking is not None and len(tied) <= 1:
         return
     if not any(column.is_star for column in query.selects):
@@ -157,7 +154,8 @@ def _terms(query: exp.Select, tree: exp.Query, dialect: EngineName, run: Run) ->
             yield exp.Ordered(this=number, desc=descending, nulls_first=not descending)
 
 
-def _distinct(rows: Iterable[Row]) -> list[Row]:
+def different(rows: Iterable[Row]) -> list[Row]:
+    """Rows, each once."""
     return list({repr(row): row for row in rows}.values())
 
 

@@ -245,7 +245,7 @@ class Query:
         return next((one for one in found if self.engine.fold(one.args["alias"].this) == name), None)
 
     def _outputs(self, query: exp.Expr) -> frozenset[str] | None:
-        select = _leftmost(query)
+        select = next(leaves(query), None)
         if select is None:
             return None
         names: set[str] = set()
@@ -276,7 +276,7 @@ class Query:
         scope = None if isinstance(node.this, exp.Star) else node.find_ancestor(exp.Select, exp.SetOperation)
         if isinstance(scope, exp.SetOperation):
             # Only its ORDER BY has names of its own.
-            leftmost = _leftmost(scope)
+            leftmost = next(leaves(scope), None)
             return None if leftmost is None else self._result(leftmost, node, with_columns=True)
         if not isinstance(scope, exp.Select):
             return None
@@ -469,7 +469,7 @@ class Query:
 
     def terms(self, query: exp.Query) -> list[exp.Expr]:
         """What a query sorts by, names and numbers of results put in their places."""
-        order, results = query.args.get("order"), results_of(query)
+        order, results = query.args.get("order"), query.selects
         nodes = [
             one.this if isinstance(one, exp.Ordered) else one
             for one in (order.expressions if order is not None else ())
@@ -498,12 +498,6 @@ class Query:
         return meaning if isinstance(meaning, exp.Expr) else node
 
 
-def _leftmost(query: exp.Expr) -> exp.Select | None:
-    while isinstance(query, exp.SetOperation | exp.Subquery):
-        query = query.this
-    return query if isinstance(query, exp.Select) else None
-
-
 def leaves(query: exp.Expr) -> Iterator[exp.Select]:
     """The SELECTs of a compound query in the order of the text; a SELECT itself."""
     if isinstance(query, exp.Select):
@@ -515,10 +509,13 @@ def leaves(query: exp.Expr) -> Iterator[exp.Select]:
         yield from leaves(query.expression)
 
 
-def results_of(query: exp.Query) -> list[exp.Expr]:
-    """The columns that a query returns, as its first SELECT has them."""
-    first = next(leaves(query), None)
-    return list(first.expressions) if first is not None else []
+def alone(query: exp.Query, tree: exp.Query) -> exp.Query:
+    """A copy of a query in a tree that can be run by itself, unless it is correlated."""
+    copy = query.copy()
+    outer = tree.args.get("with_")
+    if outer is not None and copy.args.get("with_") is None:
+        copy.set("with_", outer.copy())
+    return copy
 
 
 def cuts(tree: exp.Query) -> list[exp.Query]:

@@ -205,7 +205,7 @@ class _Reader:
         self.depth = 0
         self.naming: list[str] = []
 
-    def query(self, node: exp.Expr, outer: FromScope[_Source, exp.Expr] | None) -> _Columns:
+    def query(self, node: exp.Expr, outer: _Scope | None) -> _Columns:
         """Add a query's rows and conditions."""
         self.read.add(id(node))
         if isinstance(node, exp.Subquery):

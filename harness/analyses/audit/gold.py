@@ -19,7 +19,7 @@ from harness.data.questions import Question
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.scoring.ties import Run
-from harness.sqltree.query import Query, StoredColumn, cut_of, cuts
+from harness.sqltree.query import Query, StoredColumn, alone, cut_of, cuts
 
 # What a probe finds: the record, and the words in it.
 
@@ -217,12 +217,8 @@ class AuditedGold:
         return self.text(copy)
 
     def alone(self, query: exp.Query) -> exp.Query:
-        """A copy of a query inside the gold that can be run by itself, unless it is correlated."""
-        copy = query.copy()
-        outer = self.tree.args.get("with_")
-        if outer is not None and query is not self.tree and copy.args.get("with_") is None:
-            copy.set("with_", outer.copy())
-        return copy
+        """See `harness.sqltree.query.alone`."""
+        return alone(query, self.tree)
 
     def body(self, select: exp.Select, columns: Sequence[exp.Expr], *, where: bool = True) -> exp.Select:
         """What a SELECT reads before it groups, orders or cuts: other columns of the same rows."""
@@ -248,17 +244,9 @@ class AuditedGold:
         named = frozenset(name.lower() for name in columns)
         return any(key <= named for key in self._declared.get(table.lower(), ()))
 
-    def table(self, node: exp.Expr) -> Table | None:
-        """The stored table that stands in FROM; None for a subquery."""
-        return self.query.table(node)
-
     def stored(self, node: exp.Expr | None) -> StoredColumn | None:
         """The stored column that an expression is; None where it is anything else."""
         return self.query.stored(node)
-
-    def sources(self, select: exp.Select) -> Mapping[str, exp.Expr]:
-        """What stands in FROM, by the name that qualifies its columns."""
-        return {source.alias: source.node for source in self.query.sources(select)}
 
     def named(self, name: str) -> str:
         """A column's name as the engine has it."""
@@ -284,10 +272,10 @@ class AuditedGold:
 
     def ranked(self, query: exp.Query) -> list[RankedRow] | None:
         """The rows of a query in its own order, without its cut; None where that cannot be told."""
-        alone = self.alone(query)
-        if cut_of(alone) is None:
+        copy = self.alone(query)
+        if cut_of(copy) is None:
             return None
-        for asked in uncut(alone, self.dialect):
+        for asked in uncut(copy, self.dialect):
             found = self.asked(asked.sql)
             if found is None:
                 continue

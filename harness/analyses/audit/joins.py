@@ -156,9 +156,9 @@ def _asks(gold: AuditedGold, select: exp.Select, table: Table, given: int) -> bo
         return True
     if not named:
         return None
-    for alias, node in gold.sources(select).items():
-        other = gold.table(node)
-        key = [] if other is None else gold.key(alias, other)
+    for source in gold.query.sources(select):
+        other = source.table
+        key = [] if other is None else gold.key(source.alias, other)
         if other is None or other is table or not key or not _named(words, other):
             continue
         if gold.count(gold.body(select, key), distinct=True) == given:
@@ -277,14 +277,15 @@ def _is_repeated_by_join(gold: AuditedGold, select: exp.Select) -> bool:
 def broken_key(gold: AuditedGold) -> Iterator[Finding]:
     """A join by a column that the published schema declares as a key, and that is not unique in the data."""
     for select in gold.selects:
-        for on, alias, node in _joined_by(gold, select):
-            table = gold.table(node)
-            columns = _columns_of(gold, on, alias)
+        equal = _joined_by(gold, select)
+        for source in gold.query.sources(select) if equal else ():
+            table = source.table
+            columns = _columns_of(gold, equal, source.alias)
             if table is None or not columns or not gold.declares(table.name, columns):
                 continue
             listed = ", ".join(gold.text(exp.column(gold.named(name), quoted=True)) for name in columns)
             several = gold.asked(
-                f"SELECT {listed}, COUNT(*) FROM {gold.text(bare_table(node))}"  # noqa: S608 - a tree's
+                f"SELECT {listed}, COUNT(*) FROM {gold.text(bare_table(source.node))}"  # noqa: S608 - a tree's
                 f" GROUP BY {listed} HAVING COUNT(*) > 1 ORDER BY COUNT(*) DESC LIMIT 3"
             )
             if several:
@@ -296,20 +297,18 @@ def broken_key(gold: AuditedGold) -> Iterator[Finding]:
                 )
 
 
-def _joined_by(gold: AuditedGold, select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Expr]]:
-    """The equalities of a SELECT that join, with each table that stands in them."""
+def _joined_by(gold: AuditedGold, select: exp.Select) -> list[exp.EQ]:
+    """The equalities of columns by which a SELECT joins."""
     joined = gold.query.joined(select)
     conditions = [one for source in joined for one in source.on] + where_of(select)
-    equal = [
+    return [
         one
         for one in conditions
-        if isinstance(one, exp.EQ)
+        if joined
+        and isinstance(one, exp.EQ)
         and isinstance(one.this, exp.Column)
         and isinstance(one.expression, exp.Column)
     ]
-    if joined:
-        for alias, node in gold.sources(select).items():
-            yield list(equal), alias, node
 
 
 def _columns_of(gold: AuditedGold, equal: Sequence[exp.Expr], alias: str) -> tuple[str, ...]:

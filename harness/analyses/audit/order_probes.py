@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, RankedRow, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import Ranking, compare
-from harness.scoring.ties import rank, rankings
+from harness.scoring.ties import different, rank, rankings
 from harness.sqltree.parser import aggregates, arguments, called
 from harness.sqltree.query import StoredColumn, cut_of
 
@@ -44,8 +44,8 @@ def cut_at_tie(gold: AuditedGold) -> Iterator[Finding]:
 
 def _choice(ranking: Ranking) -> list[Row]:
     """The different rows of the group that the cut goes through; none where all are the same."""
-    different = list({repr(row): row for row in ranking.chosen_from}.values())
-    return different if len(different) > 1 else []
+    found = different(ranking.chosen_from)
+    return found if len(found) > 1 else []
 
 
 def _taken(ranking: Ranking) -> tuple[int, int]:
@@ -250,12 +250,12 @@ def _first_of_several(gold: AuditedGold) -> Iterator[Finding]:
         if not wanted or not isinstance(inner, exp.Select) or inner.args.get("limit"):
             continue
         rows = gold.asked(gold.text(gold.alone(inner).limit(1_000)))
-        different = list({repr(row): row for row in rows or ()}.values())
-        if len(different) > 1:
+        returned = different(rows or ())
+        if len(returned) > 1:
             yield Finding(
                 "A subquery has several values where one is wanted: SQLite takes the first it finds.",
                 (
-                    Evidence.of("what the subquery returns", different),
+                    Evidence.of("what the subquery returns", returned),
                     Evidence.of("the gold's answer", gold.rows),
                 ),
             )

@@ -63,7 +63,7 @@ def evidence_unread(gold: AuditedGold) -> Iterator[Finding]:
     """The question's evidence compares a column of the gold's tables that the gold does not read."""
     if gold.dialect != Dialect.SQLITE or not gold.question.evidence:
         return
-    tables = [gold.table(node) for node in gold.tree.find_all(exp.Table)]
+    tables = [gold.query.table(node) for node in gold.tree.find_all(exp.Table)]
     there = {column.name for table in tables if table is not None for column in table.columns}
     read = {node.name.lower() for node in gold.tree.find_all(exp.Column)}
     if any(column.is_star for select in gold.selects for column in select.selects):

@@ -130,7 +130,7 @@ def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> boo
         if isinstance(this, exp.Literal) and this.is_int:
             places.append(int(this.name) - 1)
         elif isinstance(this, exp.Column) and not this.table:
-            names = [None if column.is_star else column.alias_or_name.lower() for column in _columns(tree)]
+            names = [None if column.is_star else column.alias_or_name.lower() for column in tree.selects]
             if None in names or names.count(this.name.lower()) != 1:
                 return False
             places.append(names.index(this.name.lower()))
@@ -140,12 +140,6 @@ def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> boo
         return False
     ours, theirs = ([tuple(row[place] for place in places) for row in each] for each in (reference, rows))
     return compare(ours, theirs).same_order
-
-
-def _columns(tree: exp.Expr) -> list[exp.Expr]:
-    while isinstance(tree, exp.SetOperation):
-        tree = tree.this
-    return tree.selects if isinstance(tree, exp.Query) else []
 
 
 # How a server's answer relates to SQLite's: decided here alone, for golds and for any other query.

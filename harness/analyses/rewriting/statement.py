@@ -20,7 +20,7 @@ from harness.sqltree.parser import (
     parts_of,
     read_query,
 )
-from harness.sqltree.query import Fact, HeldKeys, Named, Query, Refused, leaves, results_of
+from harness.sqltree.query import Fact, HeldKeys, Named, Query, Refused, leaves
 
 _Equality = tuple[tuple[str, str] | None, tuple[str, str] | None]
 """Two columns that are equal, each by the name of its source and its own; None is a constant."""
@@ -459,12 +459,11 @@ def _ordered_by_values(statement: Statement, query: exp.Query) -> list[Fact]:
         if isinstance(query, exp.Select) and not statement.sources(query):
             return []
         raise Refused(what)
-    results = results_of(query)
     if isinstance(query, exp.Select) and query.args.get("group") is not None:
         wanted: list[exp.Expr] = statement.groups(query)
         if all(any(_same(statement, one, key) for one in by) for key in wanted):
             return []
-    wanted = [one.unalias() for one in results]
+    wanted = [one.unalias() for one in query.selects]
     if all(not one.is_star and any(_same(statement, one, term) for term in by) for one in wanted):
         for one in (output for select in leaves(query) for output in select.expressions):
             statement.exact(one)

@@ -107,10 +107,7 @@ class ReadingScope(FromScope[ReadingSource, Term]):
 
     def cte(self, name: str) -> ReadingSource | None:
         """The CTE `name`, if one is in sight."""
-        return next(
-            (one.ctes[name] for one in self.outwards() if isinstance(one, ReadingScope) and name in one.ctes),
-            None,
-        )
+        return next((scope.ctes[name] for scope in self.outwards() if name in scope.ctes), None)
 
 
 Outputs = Sequence[tuple[str, Term]]
