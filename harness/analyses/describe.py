@@ -15,6 +15,7 @@ from harness.data.questions import Question, QuestionSet
 from harness.report.table_model import (
     Cell,
     CellKind,
+    ColumnGroup,
     Document,
     TableColumn,
     TableModel,
@@ -24,7 +25,7 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, SqlCounts, count
+from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, QuestionType, SqlCounts, count
 from loaders.inventory import ColumnInventory, Inventory, Range, Size, Stop, size
 
 
@@ -78,8 +79,8 @@ class CountedGolds:
 class Description:
     """One question set.
 
-    `levels` has the questions of each level of difficulty, in the set's order; `with_knowledge` how many have
-    evidence. `left_out` says in sentences what could not be counted.
+    `levels` has the questions of each level of difficulty, in the set's order, `types` those of each
+    type, and `with_knowledge` how many have evidence. `left_out` says in sentences what could not be counted.
     """
 
     name: str
@@ -88,6 +89,7 @@ class Description:
     with_knowledge: int
     dialects: Sequence[Dialect]
     levels: Mapping[str, int]
+    types: Mapping[str, int]
     databases: Mapping[str, DatabaseDescription]
     golds: CountedGolds
     left_out: Sequence[str]
@@ -154,6 +156,7 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
             f"{questions.name}: {len(golds) - figures.counted} of {len(golds)} golds cannot be cut into words"
         )
     levels = Counter(str(question.difficulty) for question in questions.questions)
+    types = Counter(each for question in questions.questions for each in question.types)
     return Description(
         name=questions.name,
         title=questions.title,
@@ -161,6 +164,7 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
         with_knowledge=sum(bool(question.evidence.strip()) for question in questions.questions),
         dialects=_dialects(questions),
         levels={each: levels[each] for each in questions.levels},
+        types={each: types[each] for each in QuestionType if types[each]},
         databases=databases,
         golds=figures,
         left_out=left_out,
@@ -244,6 +248,7 @@ def described(sets: Sequence[Description]) -> Document:
             "Questions by difficulty", "difficulty", "questions", sets,
             [(one.levels, one.questions) for one in sets],
         ),
+        _types(sets),
         _databases(sets),
         _values(sets),
         _sql(sets),
@@ -346,6 +351,33 @@ def _shares(  # noqa: PLR0913 - what a table of shares is made of
         ]
         rows.append(TableRow((name,), tuple(cells), "", level=name))
     return _beside(sets, table(title, [label], own, rows))
+
+
+_PAPER_TYPES = {
+    QuestionType.MATCH: 83.9,
+    QuestionType.RANKING: 20.3,
+    QuestionType.COMPARISON: 16.7,
+    QuestionType.COUNTING: 30.4,
+    QuestionType.AGGREGATION: 15.7,
+    QuestionType.DOMAIN_KNOWLEDGE: 23.6,
+    QuestionType.NUMERIC_COMPUTATION: 24.5,
+    QuestionType.SYNONYM: 7.2,
+    QuestionType.VALUE_ILLUSTRATION: 70.1,
+}
+"""Percent of BIRD's questions, as its paper prints them (table 3)."""
+
+
+def _types(sets: Sequence[Description]) -> TableModel:
+    """How many questions are of each type; a question may be of several."""
+    found = [(one.types, one.questions) for one in sets]
+    shares = _shares("Questions by type", "type", "questions", sets, found)
+    paper = ColumnGroup("BIRD's paper", _columns("type", ("%", "paper_percent", _PERCENT)))
+    rows = [
+        replace(each, cells=(*each.cells, Cell(_PAPER_TYPES[QuestionType(str(each.level))])))
+        for each in sorted(shares.rows, key=lambda each: [*QuestionType].index(QuestionType(str(each.level))))
+    ]
+    notes = ("A question may be of several types.",)
+    return replace(shares, groups=(*shares.groups, paper), rows=tuple(rows), notes=notes)
 
 
 def _databases(sets: Sequence[Description]) -> TableModel:

@@ -48,7 +48,7 @@ AsJson = Annotated[
 ]
 
 
-CHOICE = ("set_name", "limit", "db_ids", "difficulties", "keys", "sample")
+CHOICE = ("set_name", "limit", "db_ids", "difficulties", "types", "keys", "sample")
 """The fields of `Request` that say which questions are asked."""
 
 _SPELLED = {"dialects": AUTO, "metrics": USUAL_METRICS}

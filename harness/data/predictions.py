@@ -29,6 +29,7 @@ from harness.data.prediction_files import (
 )
 from harness.data.questions import Question, QuestionSet, chosen
 from harness.engines import EngineName, dialect_of, kinds_by_name
+from harness.sqltree.constructs import QuestionType
 from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
 from loaders.base.records import read_record, read_records, to_object, to_record
@@ -45,6 +46,7 @@ class Choice:
 
     db_ids: Sequence[str] = ()
     difficulties: Sequence[str] = ()
+    types: Sequence[str] = ()
     keys: Sequence[str] = ()
     sample: int | None = None
     seed: int = 0
@@ -54,6 +56,7 @@ class Choice:
         """The options that make it; empty where it is every question."""
         parts = [f"--db {name}" for name in self.db_ids]
         parts += [f"--difficulty {name}" for name in self.difficulties]
+        parts += [f"--type {name}" for name in self.types]
         parts += [f"--question {name}" for name in self.keys]
         if self.sample is not None:
             parts.append(f"--sample {self.sample} --seed {self.seed}")
@@ -64,7 +67,7 @@ class Choice:
     @property
     def beyond_limit(self) -> str:
         """The same, but empty where the first questions are all that is chosen."""
-        return str(self) if any((self.db_ids, self.difficulties, self.keys, self.sample)) else ""
+        return str(self) if any((self.db_ids, self.difficulties, self.types, self.keys, self.sample)) else ""
 
     def of(self, questions: QuestionSet) -> QuestionSet:
         """The chosen questions of a set, in its order.
@@ -74,12 +77,14 @@ class Choice:
         """
         _check("--db", self.db_ids, questions.db_ids, questions.name)
         _check("--difficulty", self.difficulties, questions.levels, questions.name)
+        _check("--type", self.types, tuple(QuestionType), questions.name)
         keys = {questions.key_of(key) for key in self.keys}
         left = [
             question
             for question in questions.questions
             if (not self.db_ids or question.db_id in self.db_ids)
             and (not self.difficulties or question.difficulty in self.difficulties)
+            and (not self.types or not set(self.types).isdisjoint(question.types))
             and (not keys or question.key in keys)
         ]
         if self.sample is not None:

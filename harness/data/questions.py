@@ -19,6 +19,7 @@ from dialects.errors import BadInput
 from harness.data.published_sets import repair
 from harness.data.set_manifest import CORRECT, FIELDS, TOTAL, Layout, SetServer
 from harness.sqltree import DatabaseSchema
+from harness.sqltree.constructs import QuestionType
 from loaders.base.errors import brief
 from loaders.base.files import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse
 from loaders.namespace import Database
@@ -95,6 +96,14 @@ class Question:
     more_gold: Mapping[Dialect, tuple[str, ...]] = field(default_factory=dict)
     corrected: frozenset[Dialect] = frozenset()
     by_rows: frozenset[Dialect] = frozenset()
+
+    @cached_property
+    def types(self) -> tuple[QuestionType, ...]:
+        """What it asks for; gold for SQLite decides, or that of the only dialect that there is."""
+        from harness.sqltree.question_types import question_types  # noqa: PLC0415 - sqlglot is slow to import
+
+        dialect = Dialect.SQLITE if Dialect.SQLITE in self.gold else next(iter(self.gold))
+        return question_types(self.text, self.evidence, self.gold[dialect], dialect)
 
     def each(self, dialect: Dialect) -> "tuple[Question, ...]":
         """The question with each of its golds alone, as they count in a dialect."""

@@ -147,11 +147,12 @@ _NOTES = {
         "What the gold for SQLite uses, on every engine. Groups overlap: a gold may use several.",
         "plain: none of the others; unreadable: the gold cannot be read here.",
     ),
+    By.TYPE: ("Groups overlap: a question may be of several types. none: of no type.",),
 }
 
 
 def grouped_grid(
-    scores: Sequence[Score], metric: str, by: By, constructs: Mapping[str, Sequence[str]]
+    scores: Sequence[Score], metric: str, by: By, labels: Mapping[str, Sequence[str]]
 ) -> TableModel | None:
     """A row per predictor and group, engines side by side; None where nothing has the metric.
 
@@ -159,11 +160,9 @@ def grouped_grid(
         scores: of a run.
         metric: whose mean is shown.
         by: what makes the groups.
-        constructs: what each question's gold uses, by the question's key; used by `By.CONSTRUCT` alone.
+        labels: the groups of each question, by its key, where they are constructs or types.
     """
-    found = {
-        (score.predictor, score.dialect): shares(score.results, metric, by, constructs) for score in scores
-    }
+    found = {(score.predictor, score.dialect): shares(score.results, metric, by, labels) for score in scores}
     having = [score for score in scores if found[score.predictor, score.dialect]]
     if not having:
         return None
@@ -282,19 +281,25 @@ def extents(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[TableModel]:
-    uses: dict[str, Sequence[str]] = {}
-    if By.CONSTRUCT in by:
-        uses = {
+    questions = {} if {By.CONSTRUCT, By.TYPE}.isdisjoint(by) else read_questions(run.folder)
+    uses: dict[By, Mapping[str, Sequence[str]]] = {
+        By.TYPE: {key: question.types for key, question in questions.items()} if By.TYPE in by else {},
+        By.CONSTRUCT: {
             key: constructs(sql)
-            for key, question in read_questions(run.folder).items()
-            if (sql := question.gold.get(Dialect.SQLITE)) is not None
-        }
+            for key, question in questions.items()
+            if By.CONSTRUCT in by and (sql := question.gold.get(Dialect.SQLITE)) is not None
+        },
+    }
     grids: list[TableModel] = []
     for each in by:
         if each.is_of_pairs:
             grids.append(shares_grid(scores, each))
             continue
-        made = (grouped_grid(scores, name, each, uses) for name in metrics if METRICS[name].has_score)
+        made = (
+            grouped_grid(scores, name, each, uses.get(each, {}))
+            for name in metrics
+            if METRICS[name].has_score
+        )
         grids += [grid for grid in made if grid is not None]
     return grids
 

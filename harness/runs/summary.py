@@ -24,7 +24,7 @@ from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
-from harness.sqltree.constructs import Construct
+from harness.sqltree.constructs import Construct, QuestionType
 from harness.sqltree.diagnosis import GROUPS, ErrorGroup
 from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, totals
 from loaders.base.records import to_plain, to_record
@@ -495,6 +495,10 @@ NO_CLASS = "none"
 """The group of pairs without an error class."""
 
 
+NO_TYPE = "none"
+"""The group of questions that are of no type."""
+
+
 class By(StrEnum):
     """What makes the groups."""
 
@@ -503,6 +507,7 @@ class By(StrEnum):
     OUTCOME = "outcome"
     ERROR_CLASS = "error-class"
     CONSTRUCT = "construct"
+    TYPE = "type"
 
     @property
     def is_of_pairs(self) -> bool:
@@ -520,6 +525,7 @@ _VOCABULARIES: Mapping[By, Sequence[str]] = {
     By.OUTCOME: tuple(Outcome),
     By.ERROR_CLASS: (*ErrorClass, NO_CLASS),
     By.CONSTRUCT: tuple(Construct),
+    By.TYPE: (*QuestionType, NO_TYPE),
 }
 
 
@@ -533,7 +539,7 @@ class Share:
 
 
 def shares(
-    results: Sequence[PairResult], metric: str, by: By, constructs: Mapping[str, Sequence[str]]
+    results: Sequence[PairResult], metric: str, by: By, labels: Mapping[str, Sequence[str]]
 ) -> dict[str, Share]:
     """The mean of a metric over each group that has a pair with it, in the groups' order.
 
@@ -541,13 +547,13 @@ def shares(
         results: of one predictor on one engine.
         metric: its name; pairs without a score by it are in no group.
         by: what makes the groups.
-        constructs: what each question's gold uses, by the question's key; for `By.CONSTRUCT` alone, where a
-            pair is in several groups.
+        labels: the groups of each question, by its key: for `By.CONSTRUCT` what its gold uses, for `By.TYPE`
+            its types. A pair is in several groups.
     """
     members: dict[str, list[PairResult]] = {}
     for result in results:
         if metric in result.scores:
-            for group in _groups(result, by, constructs):
+            for group in _groups(result, by, labels):
                 members.setdefault(group, []).append(result)
     return {
         group: Share(len(members[group]), mean(members[group], metric), interval(members[group], metric))
@@ -561,7 +567,7 @@ def pairs(results: Sequence[PairResult], by: By) -> dict[str, int]:
     return {group: counts[group] for group in by.order(counts)}
 
 
-def _groups(result: PairResult, by: By, constructs: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def _groups(result: PairResult, by: By, labels: Mapping[str, Sequence[str]]) -> Sequence[str]:
     match by:
         case By.DIFFICULTY:
             return (result.difficulty,)
@@ -572,4 +578,6 @@ def _groups(result: PairResult, by: By, constructs: Mapping[str, Sequence[str]])
         case By.ERROR_CLASS:
             return (result.error_class or NO_CLASS,)
         case By.CONSTRUCT:
-            return constructs.get(result.question) or (Construct.UNREADABLE,)
+            return labels.get(result.question) or (Construct.UNREADABLE,)
+        case By.TYPE:
+            return labels.get(result.question) or (NO_TYPE,)

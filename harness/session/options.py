@@ -107,6 +107,10 @@ OPTIONS: Mapping[str, Option] = {
         "difficulty", "Only the questions of this level; repeatable.", "LEVEL", repeatable=True,
         of_predictions=True,
     ),
+    "types": Option(
+        "type", "Only questions of this type (match, ranking, ...); repeatable.", "TYPE", repeatable=True,
+        of_predictions=True,
+    ),
     "keys": Option(
         "question", "Only the question of this id; repeatable.", "ID", repeatable=True, of_predictions=True
     ),

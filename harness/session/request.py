@@ -107,6 +107,7 @@ class Request:
     limit: int | None = None
     db_ids: Sequence[str] = ()
     difficulties: Sequence[str] = ()
+    types: Sequence[str] = ()
     keys: Sequence[str] = ()
     sample: int | None = None
     seed: int = 0
@@ -158,7 +159,9 @@ class Request:
     @property
     def choice(self) -> Choice:
         """Which questions are asked."""
-        return Choice(self.db_ids, self.difficulties, self.keys, self.sample, self.seed, self.limit)
+        return Choice(
+            self.db_ids, self.difficulties, self.types, self.keys, self.sample, self.seed, self.limit
+        )
 
     @property
     def command(self) -> list[str]:

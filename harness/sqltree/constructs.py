@@ -213,6 +213,29 @@ class Construct(StrEnum):
     """The text is no single query of SQLite's, or cannot be read here."""
 
 
+class QuestionType(StrEnum):
+    """What a question asks for, by the types of BIRD's paper: `harness.sqltree.question_types`."""
+
+    MATCH = "match"
+    """Rows with a given value."""
+    RANKING = "ranking"
+    """The first or last of an order."""
+    COMPARISON = "comparison"
+    """Rows above, below or between."""
+    COUNTING = "counting"
+    """How many there are."""
+    AGGREGATION = "aggregation"
+    """A sum, an average, a least or greatest value."""
+    DOMAIN_KNOWLEDGE = "domain_knowledge"
+    """A formula or threshold that only the evidence gives."""
+    NUMERIC_COMPUTATION = "numeric_computation"
+    """Arithmetic."""
+    SYNONYM = "synonym"
+    """A word of the question that the evidence translates into a column of another name."""
+    VALUE_ILLUSTRATION = "value_illustration"
+    """A stored value that the evidence names."""
+
+
 _AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TOTAL", "GROUP_CONCAT", "STRING_AGG"})
 _OF_TWO = frozenset({"MIN", "MAX"})
 """Aggregate functions of one argument; of several they take the least or greatest of these.

@@ -16,6 +16,7 @@ from harness.analyses.coverage import answers
 from harness.data import outcomes, questions
 from harness.engines import errors as engine_errors
 from harness.metrics import METRICS
+from harness.sqltree import constructs
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 
@@ -34,6 +35,9 @@ def vocabularies() -> str:
         *_enum(enums.Dialect, enums),
         *_enum(enums.Profile, enums),
         *_enum(questions.Difficulty, questions),
+        "## Question types\n",
+        "By which rules: [groups of a report](../how-to/reports.md#question-types).\n",
+        *_enum(constructs.QuestionType, constructs),
         "## Outcomes\n",
         _OF_OUTCOMES,
         "| outcome | the predictor's |\n|---|---|",

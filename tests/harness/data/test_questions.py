@@ -290,6 +290,14 @@ def test_another_seed_draws_others_and_a_large_sample_is_the_set(sample_set: Que
     assert Choice(sample=1000).of(sample_set) == sample_set
 
 
+def test_questions_are_chosen_by_type() -> None:
+    chosen = Choice(types=["ranking"]).of(load_set("sample"))
+    assert chosen.questions
+    assert all("ranking" in question.types for question in chosen.questions)
+    both = Choice(types=["ranking", "counting"]).of(load_set("sample"))
+    assert len(both.questions) > len(chosen.questions)
+
+
 @pytest.mark.parametrize(
     ("choice", "says"),
     [
@@ -298,6 +306,7 @@ def test_another_seed_draws_others_and_a_large_sample_is_the_set(sample_set: Que
             Choice(difficulties=["hard"]),
             "--difficulty 'hard': Shop-Bench has none such; it has warm-up, tricky",
         ),
+        (Choice(types=["riddle"]), "--type 'riddle': Shop-Bench has none such; it has match, ranking,"),
         (Choice(keys=["Q/9"]), "question 'Q/9': not in Shop-Bench"),
         (Choice(difficulties=["tricky"], keys=["Q/1"]), "no question of Shop-Bench is left"),
     ],

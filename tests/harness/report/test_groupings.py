@@ -14,7 +14,7 @@ from harness.report.documents import tables
 from harness.report.table_model import NamedCell, figures
 from harness.runs.reader import read_run
 from harness.runs.summary import NO_CLASS, By, shares
-from harness.sqltree.constructs import Construct, constructs
+from harness.sqltree.constructs import Construct, QuestionType, constructs
 from tests.harness.report.tables import question, result, results, write_run
 
 PAIRS = [
@@ -32,6 +32,12 @@ USES = {
     "2": (Construct.PLAIN,),
     "3": (Construct.UNREADABLE,),
     "4": (Construct.JOIN, Construct.LIMIT),
+}
+TYPES = {
+    "0": (QuestionType.MATCH, QuestionType.SYNONYM),
+    "1": (QuestionType.RANKING,),
+    "2": (QuestionType.MATCH,),
+    "3": (),
 }
 
 BY_HAND = {
@@ -51,12 +57,13 @@ BY_HAND = {
         "plain": (1, 100.0),
         "unreadable": (2, 0.0),
     },
+    By.TYPE: {"match": (2, 100.0), "ranking": (1, 0.0), "synonym": (1, 100.0), "none": (3, 0.0)},
 }
 
 
 @pytest.mark.parametrize("by", list(By))
 def test_groups_have_the_counts_means_and_order_counted_by_hand(by: By) -> None:
-    found = shares(PAIRS, "ex", by, USES)
+    found = shares(PAIRS, "ex", by, TYPES if by is By.TYPE else USES)
     assert list(found) == list(BY_HAND[by])
     for group, (count, percent) in BY_HAND[by].items():
         assert found[group].questions == count
@@ -139,6 +146,17 @@ def test_a_run_is_grouped_by_what_its_questions_golds_use(tmp_path: Path) -> Non
         ("ex", "construct"),
         ("soft_f1", "construct"),
     }
+    assert any("overlap" in note for note in ex.notes)
+
+
+def test_a_run_is_grouped_by_the_types_of_its_questions(tmp_path: Path) -> None:
+    golds = ["SELECT a FROM t WHERE b = 1", "SELECT a FROM t ORDER BY b LIMIT 1", "SELECT a FROM t"]
+    questions = [question(number, golds[number % 3]) for number in range(12)]
+    run = read_run(write_run(tmp_path, results(), questions))
+    (ex, _) = tables(run, [By.TYPE]).grids
+    assert {(figure.level, figure.questions) for figure in figures(ex)} == {
+        ("match", 4), ("ranking", 4), ("none", 4),
+    }  # fmt: skip
     assert any("overlap" in note for note in ex.notes)
 
 

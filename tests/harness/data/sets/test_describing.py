@@ -33,6 +33,7 @@ def test_a_set_is_counted(tmp_path: Path) -> None:
     found = describe(load_set(str(shop(tmp_path / "shop"))))
     assert (found.questions, found.with_knowledge) == (4, 2)
     assert found.levels == {"easy": 2, "hard": 2}
+    assert found.types == {"ranking": 1, "comparison": 1, "counting": 1}
     (about,) = found.databases.values()
     assert (about.questions, about.domain) == (4, "trade")
     assert about.size is not None
@@ -118,7 +119,7 @@ def hold_page(text: str) -> None:
     charts = [about for tag, about in tags if tag == "svg"]
     assert len(charts) > 10
     assert all(about["role"] == "img" and about["aria-labelledby"] in ids for about in charts)
-    assert len([about for tag, about in tags if tag == "table"]) == 9
+    assert len([about for tag, about in tags if tag == "table"]) == 10
     assert all(about["aria-label"] for tag, about in tags if about.get("role") == "region")
     assert re.search(r"default-src &#39;none&#39;; style-src &#39;sha256-", text)
 
