@@ -18,11 +18,23 @@ from tests.docs.reference.written import WRITTEN
 _WIDTH = 80
 
 
+_EXAMPLE = """\
+```python
+from harness import Answer, Evaluator
+
+with Evaluator("sample", dialects=["sqlite"], workers=2) as evaluator:
+    [judgement] = evaluator.score([Answer("1", "SELECT 1")])
+print(judgement.outcome, judgement.scores)
+```
+"""
+
+
 def api() -> str:
     parts = [
         WRITTEN,
-        "# The library: Python\n",
-        "What a program may import. Everything else may change without notice.\n",
+        "# Python library\n",
+        "Score SQL from your own program. Everything that is not on this page may change without notice.\n",
+        _EXAMPLE,
         *_class(Evaluator, "harness", ("score", "as_completed", "ascore", "close")),
         *_class(Answer, "harness"),
         *_class(Triple, "harness"),

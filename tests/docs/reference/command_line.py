@@ -32,7 +32,7 @@ def _place(entry: tuple[str, ListedCommand]) -> tuple[bool, str]:
 def cli() -> str:
     parts = [
         WRITTEN,
-        "# The command line\n",
+        "# Commands and make targets\n",
         _HEAD,
     ]
     for name, command in commands().items():

@@ -50,7 +50,7 @@ def plugin() -> str:
         rows.append(f"| {shown} | {said} | {cell(about.get('help') or '')} |")
     parts = [
         WRITTEN,
-        "# Options and fixtures of the plugin\n",
+        "# pytest options and fixtures\n",
         _HEAD,
         "| option | default | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n",
     ]

@@ -21,16 +21,16 @@ from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 
 _OF_OUTCOMES = """\
-What they mean, and their letters: [the run folder](run-folder.md#resultsjsonl). Those that are not the
-predictor's are left out of `scored`.
+[The run folder](run-folder.md#outcomes) has their meanings and letters. Outcomes that are not the predictor's
+are left out of `scored`.
 """
 
 
 def vocabularies() -> str:
     parts = [
         WRITTEN,
-        "# Closed vocabularies: outcomes and others\n",
-        "The words of results, tables and reports. A list is complete: there are no others.\n",
+        "# Outcomes, verdicts and exit codes\n",
+        "Closed lists of words in results, tables and reports, and exceptions with their exit codes.\n",
         "## Dialects, profiles, difficulties\n",
         *_enum(enums.Dialect, enums),
         *_enum(enums.Profile, enums),
@@ -43,18 +43,18 @@ def vocabularies() -> str:
         "| outcome | the predictor's |\n|---|---|",
         *(f"| `{one}` | {'yes' if one.is_predictors else 'no'} |" for one in outcomes.Outcome),
         "\n## Error classes\n",
-        "By which rules: [error classes](error-classes.md).\n",
+        "[Error classes](error-classes.md) has the rules.\n",
         *_enum(engine_errors.ErrorClass, engine_errors),
         "## Where gold comes from\n",
         *_enum(outcomes.GoldOrigin, outcomes),
         "## Reasons of coverage\n",
-        "Why an answer is not SQLite's ([coverage](../how-to/coverage.md)).\n",
+        "Why a gold is not covered ([coverage](../how-to/coverage.md)).\n",
         *_enum(answers.Reason, answers),
         "## Verdicts of conformance\n",
-        "What becomes of any query ([conformance](../how-to/coverage.md)).\n",
+        "What happens to a query of a suite ([conformance](../how-to/coverage.md#verdicts)).\n",
         *_enum(comparison.Verdict, comparison),
         "## Metrics\n",
-        "Definitions: [metrics](metrics.md).\n",
+        "[Metrics](metrics.md) has the definitions.\n",
         "| name | title | engines |\n|---|---|---|",
         *(
             f"| `{each.name}` | {each.title} | {'SQLite' if each.is_of_sqlite else 'all'} |"
@@ -95,14 +95,14 @@ def _below(kind: type[enum.Enum], module: ModuleType) -> dict[str, str]:
 def errors() -> str:
     parts = [
         "## Exceptions and exit codes\n",
-        "The command line prints the message, one line, and exits with the code.\n",
+        "The command line prints the message as one line and exits with the code.\n",
         f"{one_line(inspect.getdoc(HarnessError) or '')}\n",
         "| class | exit code | meaning |\n|---|---|---|",
         *(
             f"| `{kind.__module__}.{kind.__name__}` | {kind.exit_code} | {cell(inspect.getdoc(kind) or '')} |"
             for kind in sorted(_subclasses(HarnessError), key=lambda kind: kind.__name__)
         ),
-        "\n### Of a translation\n",
+        "\n### Exceptions of a translation\n",
         "| class | meaning |\n|---|---|",
         *(
             f"| `dialects.errors.{name}` | {cell(inspect.getdoc(kind) or '')} |"
