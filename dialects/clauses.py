@@ -1,8 +1,8 @@
 """The clauses of a query as they are written: what FROM reads, and conditions that hold together."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from sqlglot import exp
 
@@ -31,6 +31,11 @@ class FromItem(NamedTuple):
     def columns(self) -> list[str]:
         """See `columns_of`."""
         return columns_of(self.node)
+
+    def cte(self, fold: Callable[[str], str]) -> exp.CTE | None:
+        """The common table expression that it names; `fold` makes names alike that are the same."""
+        found = ctes_in_sight(self.node) if self.table and not self.node.args.get("db") else ()
+        return next((cte for cte in found if fold(cte.alias) == fold(self.table)), None)
 
 
 def columns_of(node: exp.Expr) -> list[str]:
@@ -119,21 +124,24 @@ def is_source(node: exp.Expr) -> bool:
 
 
 Meaning = TypeVar("Meaning")
-Offered_co = TypeVar("Offered_co", covariant=True)
 
 
-class Offer(Protocol[Offered_co]):
-    """What an item of FROM offers: columns under a name, in terms of whoever reads the query."""
+class Offer(Generic[Meaning]):
+    """What an item of FROM offers under its name: columns, in terms of whoever reads the query."""
 
-    @property
-    def name(self) -> str:
-        """What qualifies its columns, folded."""
+    name: str
 
-    def known(self, name: str) -> Offered_co | None:
+    def known(self, name: str) -> Meaning | None:
         """The column of that name, if there is one."""
+        raise NotImplementedError
 
-    def assumed(self, name: str) -> Offered_co | None:
-        """The column of that name of an offer that may have others than those that are known."""
+    def assumed(self, _name: str) -> Meaning | None:
+        """The column of that name where there may be others than those that are known."""
+        return None
+
+    def get(self, name: str) -> Meaning | None:
+        """The column of that name, known or assumed."""
+        return self.known(name) or self.assumed(name)
 
 
 AnyOffer = TypeVar("AnyOffer", bound=Offer[Any])

@@ -23,8 +23,8 @@ from sqlglot import exp
 from dialects.clauses import (
     FromItem,
     FromScope,
+    Offer,
     conjuncts,
-    ctes_in_sight,
     drop_joins,
     joins_of,
     on_of,
@@ -162,7 +162,8 @@ def _number(text: str) -> float | None:
         return None
 
 
-class _Source(NamedTuple):
+@dataclass(frozen=True)
+class _Source(Offer[exp.Expr]):
     """A row variable or a derived table in FROM: its columns, and what each is over cells."""
 
     name: str
@@ -181,9 +182,6 @@ class _Source(NamedTuple):
         if found is None:
             raise Opaque
         return found.copy()
-
-    def assumed(self, name: str) -> None:
-        """See `Offer`."""
 
 
 @dataclass
@@ -256,16 +254,13 @@ class _Reader:
         return columns
 
     def source(self, item: FromItem, scope: _Scope) -> None:
-        name, table = folded(item.name) or f"#{len(scope.sources)}", folded(item.table)
-        query: exp.Expr | None = item.node.this if isinstance(item.node, exp.Subquery) else None
-        if table:
-            ctes = ctes_in_sight(item.node)
-            query = next((cte.this for cte in ctes if folded(cte.alias) == table), None)
-        if query is not None:
-            columns = dict(self.query(query, scope.outer))
+        name = folded(item.name) or f"#{len(scope.sources)}"
+        derived = item.node if isinstance(item.node, exp.Subquery) else item.cte(folded)
+        if derived is not None:
+            columns = dict(self.query(derived.this, scope.outer))
             scope.sources.append(_Source(name, columns, columns.get))
             return
-        stored = self.shape.by_key.get(table)
+        stored = self.shape.by_key.get(folded(item.table))
         if stored is None:
             raise Opaque
         self.problem.tables.append(stored.key)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dialects.clauses import ctes_in_sight, is_source, sources_of
+from dialects.clauses import sources_of
 from dialects.enums import Dialect
 from dialects.schema import Schema, Table
 from harness.analyses.study.copies import DatabaseCopy, Index, Made
@@ -89,9 +89,9 @@ def _selects(text: str, dialect: Dialect) -> list[exp.Select]:
 
 
 def _inside_out(tree: exp.Expr) -> Iterator[exp.Select]:
-    within = [node for node in _own(tree) if isinstance(node, _QUERIES) and node is not tree]
-    for query in sorted(within, key=_place):
-        yield from _inside_out(query)
+    for node in _own(tree):
+        if isinstance(node, _QUERIES) and node is not tree:
+            yield from _inside_out(node)
     if isinstance(tree, exp.Select):
         yield tree
 
@@ -99,12 +99,6 @@ def _inside_out(tree: exp.Expr) -> Iterator[exp.Select]:
 def _own(tree: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of a query without those of the queries within it."""
     return tree.dfs(prune=lambda node: isinstance(node, _QUERIES) and node is not tree)
-
-
-def _place(query: exp.Expr) -> int:
-    """The first are the queries of WITH, then come those of FROM."""
-    around = query.parent
-    return 0 if isinstance(around, exp.CTE) else 1 if around is not None and is_source(around) else 2
 
 
 def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
@@ -129,7 +123,7 @@ def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
     sources = [
         (item.name.lower(), item.table.lower())
         for item in sources_of(select)
-        if item.table.lower() in tables and (item.node.args.get("db") or not _is_cte(item.node))
+        if item.table.lower() in tables and item.cte(str.lower) is None
     ]
     found: dict[str, _Uses] = {}
 
@@ -164,10 +158,6 @@ def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
         for uses, column in filter(None, sides):
             getattr(uses, kind)[column] = None
     return found
-
-
-def _is_cte(table: exp.Expr) -> bool:
-    return any(cte.alias.lower() == table.name.lower() for cte in ctes_in_sight(table))
 
 
 MOST_ROUNDS = 6

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dialects.clauses import FromItem, FromScope, columns_of, sources_of
+from dialects.clauses import FromItem, FromScope, Offer, columns_of, sources_of
 from harness.engines import EngineName, kind_of
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis.differences import (
@@ -63,7 +63,7 @@ _MOST_COLUMNS = 4_096
 
 
 @dataclass(frozen=True)
-class ReadingSource:
+class ReadingSource(Offer[Term]):
     """A table, subquery or CTE: the expressions behind its columns.
 
     One whose columns are not known has any column that is asked for, under the prefix `of`.
@@ -81,10 +81,6 @@ class ReadingSource:
     def assumed(self, name: str) -> Term | None:
         """See `Offer`."""
         return None if self.of is None else column(self.of + name)
-
-    def get(self, name: str) -> Term | None:
-        """The expression behind the column `name`."""
-        return self.known(name) or self.assumed(name)
 
     def all(self) -> Iterator[tuple[str, Term]]:
         """What `*` stands for: names and expressions."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from dialects.clauses import FromItem, FromScope, columns_of, sources_of
+from dialects.clauses import FromItem, FromScope, Offer, columns_of, sources_of
 from dialects.enums import Dialect
 from dialects.scope import ROWIDS
 from harness.sqltree.parser import statements
@@ -34,7 +34,7 @@ from harness.sqltree.spider import (
 
 
 @dataclass(frozen=True)
-class FromSource:
+class FromSource(Offer[str]):
     """What FROM offers under a name: a table of the schema, or the columns of a query.
 
     `columns` are those of a table; `outputs` has a query's columns by name; `through` the sources that its
@@ -84,8 +84,7 @@ class Scope(FromScope[FromSource, "str | exp.Expr"]):
         Raises:
             Unreadable: there is no such table or column.
         """
-        source = self.named(qualifier)
-        column = source.known(name) or source.assumed(name)
+        column = self.named(qualifier).get(name)
         if column is None:
             raise UnreadableQuery(f"no column {qualifier}.{name}")
         return column
