@@ -19,6 +19,7 @@ from tests.docs.blocks import PAGES, ROOT, Block, blocks, commands, every_block
 from tests.docs.elsewhere import ELSEWHERE
 from tests.docs.parsing import fault
 from tests.docs.reference.written import WRITTEN
+from tests.harness.pytest_plugin.running import counts
 
 ON_SERVERS = frozenset(
     f"docs/{name}.md"
@@ -57,6 +58,17 @@ EXAMPLE = ROOT / "docs" / "examples" / "pytest-project"
 
 PROGRAMS = {"bird-harness": "harness", "pytest": "pytest"}
 """What `tests.forked` runs, by what the documentation calls it."""
+
+COUNTED: Mapping[str, Mapping[str, int]] = {
+    "pytest --bird-predictions answers --bird-dialect sqlite": {"match": 88, "mismatch": 27},
+    "pytest --bird-predictions answers --bird-dialect sqlite -n 2": {"match": 88, "mismatch": 27},
+    'pytest --bird-predictions answers --bird-dialect sqlite -k "careless and challenging" -v': {"match": 9},
+    "pytest --bird-coverage --bird-dialect all": {"passed": 132},
+    "pytest": {"passed": 12},
+    'pytest -k "rows and 4"': {"passed": 1, "deselected": 11},
+    "pytest --bird-dialect all": {"passed": 3 * 11 + 1},
+}
+"""Some of what pytest counts."""
 
 _CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 _OF_CI_ALONE = re.compile(r"make (up|down|images|reproduce)\b|docker\b|.*\bSET=mini_dev\b")
@@ -145,6 +157,8 @@ def run(page: Path, folder: Path, servers: Mapping[str, str]) -> None:
     for command in (*BEFORE.get(name_of(page), ()), *to_run(page)):
         done = said_by(command, place, environment)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        if command in COUNTED:
+            assert counts(done).items() >= COUNTED[command].items(), done.stdout
         printed += [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
     for block in shown:
         if block.title == "output":
@@ -193,7 +207,15 @@ def dsn(server: Server) -> str:
 def test_what_is_not_run_is_still_in_the_documentation() -> None:
     written = {command for page in PAGES for command in of_page(page)}
     assert ELSEWHERE.keys() - written == set()
+    assert {command for command in written if command.startswith("pytest")} == COUNTED.keys()
     assert [command for command in ELSEWHERE if is_in_ci(command)] == []
+
+
+def test_the_code_of_the_page_on_pytest_is_the_examples() -> None:
+    page = ROOT / "docs" / "how-to" / "pytest.md"
+    (shown,) = [block.text for block in blocks(page) if block.language == "python"]
+    real = (EXAMPLE / "test_my_model.py").read_text(encoding="utf-8")
+    assert [part for part in re.split(r"\n{3,}", shown.strip()) if part not in real] == []
 
 
 def test_every_command_has_options_that_exist() -> None:

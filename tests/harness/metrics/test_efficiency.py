@@ -27,7 +27,7 @@ from harness.metrics.efficiency import (
     steady,
 )
 
-PROFILE = settings(derandomize=True, database=None, deadline=None, max_examples=300)
+PROFILE = settings(derandomize=True, database=None, deadline=None, max_examples=120)
 LAST = max(LOOKS)
 
 

@@ -23,7 +23,6 @@ def test_node_ids_are_the_same_in_every_run_and_below_real_files(tmp_path: Path)
 @pytest.mark.parametrize(
     ("options", "chosen"),
     [
-        ([item("2")], {("careless", "2")}),
         ([item("2"), item("3", "every-fifth-wrong")], {("careless", "2"), ("every-fifth-wrong", "3")}),
         (["answers/predict_sample_careless_sqlite.json"], {("careless", key) for key in "1234"}),
         ([item("1").rpartition("::")[0]], {("careless", key) for key in "1234"}),

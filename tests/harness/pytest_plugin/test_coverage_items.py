@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.analyses.coverage import expectations
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, listed, name, run
@@ -36,6 +37,7 @@ def options(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["--bird-coverage", "--bird-dialect", str(server.dialect), "--bird-limit", "4"]
 
 
+@pytest.mark.parametrize("server", [Dialect.MYSQL], indirect=True)
 def test_every_engine_and_question_is_an_item_and_the_table_is_printed(
     options: list[str], server: Server, tmp_path: Path
 ) -> None:
@@ -48,6 +50,7 @@ def test_every_engine_and_question_is_an_item_and_the_table_is_printed(
     assert counts(shared) == {"passed": 2}, shared.stdout + shared.stderr
 
 
+@pytest.mark.parametrize("server", [Dialect.POSTGRESQL], indirect=True)
 def test_known_gaps_are_xfails_and_what_is_not_as_expected_fails(
     options: list[str], server: Server, tmp_path: Path
 ) -> None:

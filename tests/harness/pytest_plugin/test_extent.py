@@ -107,7 +107,8 @@ DROPS = {
         ("", [item("2"), item("3", "every-fifth-wrong")], 2, "node ids"),
         ("", ["--deselect", item("5"), "-k", "careless"], 11, "-k careless and --deselect"),
         ("", ["-k", "simple and not every", "-n", "2"], 5, "-k 'simple and not every'"),
-        *((how, parallel, 12, ITS) for how in DROPS.values() for parallel in ([], ["-n", "2"])),
+        (DROPS["drops"], [], 12, ITS),
+        (DROPS["deselects"], ["-n", "2"], 12, ITS),
         (
             "import pytest\n\n@pytest.hookimpl(trylast=True)\n" + DROPS["drops"],
             ["-k", "careless"],

@@ -174,6 +174,7 @@ def test_of_questions_that_share_an_id_a_number_is_refused_and_a_key_is_told(
         assert ["'137#1'" in each for each in caplog.messages] == [True]
 
 
+@pytest.mark.parametrize("server", [Dialect.MYSQL], indirect=True)
 @pytest.mark.engine
 def test_the_only_dialect_is_that_of_answers_and_of_several_one_has_to_be_named(
     sample: QuestionSet, server: Server, monkeypatch: pytest.MonkeyPatch
@@ -307,6 +308,7 @@ def test_what_are_no_databases_is_refused(tmp_path: Path) -> None:
         Evaluator("mini_dev", databases=tmp_path)
 
 
+@pytest.mark.parametrize("server", [Dialect.POSTGRESQL], indirect=True)
 @pytest.mark.engine
 def test_the_gold_of_a_triple_is_the_dialects_own_or_sqlites_translated(
     sample: QuestionSet, server: Server, monkeypatch: pytest.MonkeyPatch

@@ -66,7 +66,7 @@ def test_the_sum_is_the_same_in_any_order_and_over_any_batches(
     assert digest(table[:cut]).total + digest(table[cut:]).total == digest(table).total
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(rows, min_size=1, max_size=6), st.lists(rows, min_size=1, max_size=6))
 def test_two_tables_have_the_same_sum_only_if_they_hold_the_same_rows_as_often(
     one: list[Row], other: list[Row]
@@ -75,7 +75,7 @@ def test_two_tables_have_the_same_sum_only_if_they_hold_the_same_rows_as_often(
     assert (digest(one) == digest(other)) == same
 
 
-@settings(derandomize=True, deadline=None, max_examples=500)
+@settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(rows, min_size=1, max_size=5), st.data())
 def test_any_one_change_of_a_table_changes_its_sum(table: list[Row], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(table) - 1))
