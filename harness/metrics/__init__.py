@@ -1,8 +1,8 @@
-"""Pure functions from what was executed to a score. No I/O, no engine, no dialect in here.
+"""Score results, times, work and SQL texts by pure functions: no I/O, no engine, no dialect.
 
-`METRICS` is the one list of them. The variants named `official` in the documentation, which compute what the
-published scripts compute, have the plain names (`ex`, `soft_f1`, `r_ves`); every other variant says in its
-name and its title what it is.
+`METRICS` lists them all. The variants that the documentation calls `official`, which compute what the
+published scripts compute, have the plain names (`ex`, `soft_f1`, `r_ves`); every other variant has its
+difference in its name and title.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,24 +26,24 @@ from harness.metrics.soft_f1 import soft_f1, soft_f1_aligned, soft_f1_documented
 from harness.metrics.work import r_ves_work, ves_work
 
 RowScore = Callable[[Sequence[Row], Sequence[Row]], float]
-"""Predicted rows and gold rows to a score in [0, 1]."""
+"""Maps predicted rows and gold rows to a score in [0, 1]."""
 AnswersScore = Callable[[Sequence[Row], Sequence[Row], Callable[[], Answers]], float]
-"""The same, with what finds the other answers that gold allows; it is called only where they matter."""
+"""The same, with a function that finds the other answers gold allows, called only if they matter."""
 
 
 class Basis(StrEnum):
-    """What a metric is computed from, which says what has to be done for it."""
+    """What a metric is computed from, and so what must be executed for it."""
 
     ROWS = "rows"
-    """The rows of both."""
+    """The rows of prediction and gold."""
     ANSWERS = "answers"
-    """The rows of both, and the other answers that gold allows."""
+    """The rows of both, and the other answers gold allows."""
     TIMES = "times"
     """Both run 100 times, as the published script does."""
     STABLE_TIMES = "stable_times"
     """Both run as often as it takes to decide."""
     WORK = "work"
-    """What both made the engine do, in one execution of each."""
+    """The work each makes the engine do, counted in one execution."""
     STRUCTURE = "structure"
     """The two texts."""
     VARIANTS = "variants"
@@ -52,14 +52,14 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: all that the rest of the project asks of it, so that nothing else knows its name.
+    """One metric, with everything the rest of the project needs, so that no other code depends on its name.
 
-    `title` heads its table. `is_share`: each pair scores 0 or 1, so that the total is a share. `of_rows`,
-    `of_answers` and `of_timing` compute the score of a pair where `basis` is ROWS, ANSWERS or a measurement
-    of times; `of_work` that of one that matches, of gold's work divided by the prediction's. `is_searched`:
-    the score is looked for among many orders, under a time limit of its own; a pair beyond it has none.
-    `has_score`: whether a pair has one score by it; partial matching has a table of its own.
-    `published_as`: the metric of published tables that its totals are held against.
+    `title` heads its table. `is_share`: each pair scores 0 or 1, so the total is a share. `of_rows`,
+    `of_answers` and `of_timing` compute the score of a pair if `basis` is ROWS, ANSWERS or a measurement
+    of times; `of_work` scores a matching pair from gold's work divided by the prediction's. `is_searched`:
+    the score is searched for among many orders, under its own time limit; a pair beyond it has no score.
+    `has_score`: whether it gives a pair one score; partial matching has its own table.
+    `published_as`: the metric of published tables that its totals are compared with.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Metric:
 
     @property
     def is_of_sqlite(self) -> bool:
-        """Whether it is defined for SQLite's predictions alone."""
+        """True if it is defined for predictions on SQLite only."""
         return self.basis in (Basis.STRUCTURE, Basis.VARIANTS)
 
 
@@ -109,17 +109,16 @@ _ALL = (
 )
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
-"""Every metric by the name that options, files and tables use, in the order of the tables."""
+"""Every metric by the name used in options, files and tables, in the order of the tables."""
 
 
 def of_basis(names: Iterable[str], basis: Basis) -> list[str]:
-    """Those of some metrics that give a pair a score by `basis`, in their order."""
+    """Select the metrics that give a pair a score by `basis`, in their order."""
     return [name for name in names if METRICS[name].basis is basis and METRICS[name].has_score]
 
 
 OUTCOME_METRIC = "ex"
-"""The metric that an outcome says by itself: `match` is a score of 1, whether it was asked for or not."""
+"""The metric that an outcome implies: `match` is a score of 1, requested or not."""
 
 DEFAULT_METRICS = (OUTCOME_METRIC, "soft_f1")
-"""What is computed unless something else is asked for: the official metrics that cost nothing more than
-running each SQL text once."""
+"""Computed unless other metrics are requested: the official ones that need each SQL text run only once."""

@@ -15,7 +15,7 @@ from harness.metrics.distinct import Row, TooManyRows, gathered, named
 
 
 def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
-    """1.0 when the two results hold the same set of rows, else 0.0.
+    """Return 1.0 if the two results have the same set of rows, else 0.0.
 
     Row order and duplicates do not count; the order of columns does, their names do not. Values are
     compared as Python compares what the driver returned: `Decimal('1') == 1.0 == 1`, but `'1' != 1`.
@@ -28,17 +28,17 @@ def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     return float(ours.distinct == theirs.distinct)
 
 
-# EX strict: accuracy by value, with multiplicity and order, where an equally valid answer is right. It is
+# EX strict: accuracy by value, with multiplicity and order, which accepts every equally valid answer. It is
 # this project's own variant of EX.
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Which answers a gold allows beside its own rows.
+    """The answers a gold allows in addition to its own rows.
 
     `ordered`: its outermost query has an ORDER BY. `rankings`: the rows that its LIMIT chose from, in groups
-    of equal sort keys; one ranking for the gold as it is written, and one for each other way to decide a tie
-    in a subquery. There are none where gold leaves no choice, or where the choice is not known.
+    of equal sort keys; one ranking for the gold as written, and one for each other way to break a tie in a
+    subquery. Empty if gold leaves no choice, or if the choice is unknown.
     """
 
     ordered: bool = False
@@ -46,13 +46,13 @@ class Answers:
 
 
 def ex_strict(predicted: Sequence[Row], gold: Sequence[Row], answers: Answers) -> float:
-    """1.0 for gold's answer, or another one that gold's own ORDER BY and LIMIT allow, else 0.0.
+    """Return 1.0 for gold's answer, or another that gold's own ORDER BY and LIMIT allow, else 0.0.
 
-    Each row counts as often as it is there. The order of rows counts if gold orders, but never among rows
-    that are equal to its ORDER BY. The order of columns counts, their names do not. Numbers are compared by
-    value (`Decimal('1.10')` is 1.1, `True` is 1; two that are not both integers may differ by a billionth),
-    dates by the day and moment that they mean; text is never a number. A result without rows is right only if
-    gold's has none: it says too little to be proof of anything else.
+    Duplicates count. The order of rows counts if gold orders them, but never among rows that tie in its
+    ORDER BY. The order of columns counts, their names do not. Numbers are compared by value
+    (`Decimal('1.10')` is 1.1, `True` is 1; two that are not both integers may differ by a billionth), dates
+    by the day and time they denote; text is never a number. An empty result is right only if gold's is empty:
+    it proves too little otherwise.
 
     Args:
         predicted: rows as the driver returned them.
@@ -66,7 +66,7 @@ def ex_strict(predicted: Sequence[Row], gold: Sequence[Row], answers: Answers) -
 
 
 def ex_strict_of(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answers]) -> float:
-    """The same; `find` is called only if the rows are not gold's in gold's order.
+    """Return `ex_strict`; `find` is called only if the rows are not gold's in gold's order.
 
     Args:
         predicted: rows as the driver returned them.
@@ -76,23 +76,22 @@ def ex_strict_of(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[
     return ex_strict(predicted, gold, Answers(ordered=True)) or ex_strict(predicted, gold, find())
 
 
-# Named ways in which two results can be the same, beside EX's: stricter ones and laxer ones, each
-# comparing values as EX does. They form a lattice, to which tests hold them: ex_ordered -> ex_bag -> ex
-# -> ex_columns -> ex_subset, and ex -> ex_rounded. A prediction that is right by one is right by all that
-# follow. A result with a value that cannot be hashed scores 0.
+# Stricter and laxer variants of EX, each comparing values as EX does. They form a lattice, which the tests
+# check: ex_ordered -> ex_bag -> ex -> ex_columns -> ex_subset, and ex -> ex_rounded. A prediction that is
+# right by one is right by all that follow. A result with a value that cannot be hashed scores 0.
 
 _DIGITS = Decimal("0.01")
 _LARGEST = 10**15
-"""A float beyond has no digits behind the point that could be rounded."""
+"""A larger float has no decimals to round."""
 _MOST_STEPS = 20_000_000
-"""Values that may be looked at to find the order of columns; a second or two."""
+"""Limit of values examined to find the order of columns: a second or two."""
 
 
 def ex_bag(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """1.0 when both results have the same rows, each as often, else 0.0.
+    """Return 1.0 if both results have the same rows with the same multiplicity, else 0.0.
 
-    So test-suite evaluation compares (Zhong et al. 2020, https://arxiv.org/abs/2010.02840), but for its
-    columns, which it takes in any order.
+    As test-suite evaluation compares them (Zhong et al. 2020, https://arxiv.org/abs/2010.02840), except that
+    it accepts columns in any order.
     """
     try:
         ours, theirs = gathered(predicted, gold)
@@ -102,15 +101,15 @@ def ex_bag(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def ex_ordered(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answers]) -> float:
-    """1.0 when both have the same rows as often, in gold's order if its outermost query orders.
+    """Return 1.0 if both have the same rows as often, in gold's order if its outermost query orders.
 
-    Rows that are equal to the ORDER BY may stand in one order alone, gold's; `ex_strict` takes any. Source:
-    as for `ex_bag`, which makes the same difference.
+    Rows that tie in the ORDER BY must be in gold's order too; `ex_strict` accepts any. Source: as for
+    `ex_bag`, which makes the same distinction.
 
     Args:
         predicted: rows as the driver returned them.
         gold: the same of the reference.
-        find: what gold allows; called only where the rows are the same in another order.
+        find: returns what gold allows; called only if the rows are the same in another order.
     """
     if not ex_bag(predicted, gold):
         return 0.0
@@ -119,7 +118,7 @@ def ex_ordered(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[],
 
 
 def ex_rounded(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """EX of the rows with every number rounded to two digits behind the point.
+    """Return EX of the rows with every number rounded to two decimals.
 
     Spider 2.0's evaluation (Lei et al. 2024, https://arxiv.org/abs/2411.07763) allows a hundredth between the
     numbers themselves.
@@ -128,7 +127,7 @@ def ex_rounded(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def ex_columns(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """1.0 when some order of the prediction's columns gives the same set of rows as gold's, else 0.0.
+    """Return 1.0 if some order of the prediction's columns gives gold's set of rows, else 0.0.
 
     Source: test-suite evaluation, as for `ex_bag`; rows are a set here, as in EX.
 
@@ -141,10 +140,10 @@ def ex_columns(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def ex_subset(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """1.0 when some of the prediction's columns, in some order, have gold's set of rows, else 0.0.
+    """Return 1.0 if some of the prediction's columns, in some order, give gold's set of rows, else 0.0.
 
-    A prediction that shows more than was asked for is right by it. Spider 2.0's evaluation (as for
-    `ex_rounded`) asks for gold's columns among the prediction's, too, but for each by itself.
+    A prediction with more columns than requested is right by it. Spider 2.0's evaluation (as for
+    `ex_rounded`) also looks for gold's columns among the prediction's, but for each by itself.
 
     Raises:
         TooManyRows: too many choices of columns would have to be tried.
@@ -176,7 +175,7 @@ def _cut(cells: Sequence[int], width: int) -> Iterator[tuple[int, ...]]:
 
 
 class _Columns:
-    """Looks for columns of `left` that have the rows of `right`, column by column."""
+    """Search the columns of `left` for some that have the rows of `right`, column by column."""
 
     def __init__(self, left: Sequence[tuple[int, ...]], right: Sequence[tuple[int, ...]]) -> None:
         self._left, self._right = list(zip(*left, strict=True)), list(zip(*right, strict=True))
@@ -185,22 +184,22 @@ class _Columns:
         candidates = [
             [place for place, mine in enumerate(values) if mine == theirs] for theirs in map(set, self._right)
         ]
-        # Where least can be chosen is decided first.
+        # Decide the columns with the fewest candidates first.
         order = sorted(range(len(candidates)), key=lambda place: len(candidates[place]))
         self._right = [self._right[place] for place in order]
         self._candidates = [candidates[place] for place in order]
 
     def fit(self) -> bool:
-        """Whether there are such columns.
+        """Return True if there are such columns.
 
         Raises:
-            TooManyRows: it takes too long to find out.
+            TooManyRows: the search takes too long.
         """
         start = [0] * len(self._left[0]), [0] * len(self._right[0])
         return self._fits(0, frozenset(), *start)
 
     def _fits(self, at: int, used: frozenset[int], left: Sequence[int], right: Sequence[int]) -> bool:
-        """Whether the columns from `at` on can be chosen; `left` and `right` number the rows so far."""
+        """True if the columns from `at` on can be chosen; `left` and `right` number the rows so far."""
         if at == len(self._right):
             return True
         tried = set()
@@ -229,7 +228,7 @@ def _rounded_row(row: Row) -> Row:
 
 
 def _rounded(value: object) -> object:
-    """A number with two digits behind the point; equal numbers of any types stay equal."""
+    """Round a number to two decimals; equal numbers of any types stay equal."""
     if not isinstance(value, float | Decimal) or not isfinite(value):
         return value
     nearest = float(value)

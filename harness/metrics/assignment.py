@@ -1,7 +1,7 @@
-"""Which row of one result goes best with which row of another.
+"""Pair the rows of two results as well as possible.
 
-Promises: what is found is the best there is, never an approximation, and memory is bounded: where a problem
-is larger than that allows, `TooManyRows` says so.
+Promises: the pairing is optimal, never an approximation, and memory is bounded: a problem that needs more
+raises `TooManyRows`.
 """
 
 from collections.abc import Hashable, Sequence
@@ -51,8 +51,9 @@ Integers = npt.NDArray[np.signedinteger[Any]]
 class Sharing:
     """What the rows of two results share.
 
-    `paired` is what is matched, and found, in pairs that a best assignment has, whatever the two weigh.
-    `predicted` and `gold` are the other rows that share anything: how often a row has a value (across).
+    `paired` counts the values matched, and found, in pairs that belong to a best assignment, whatever the two
+    weigh. `predicted` and `gold` are the other rows that share anything: how often a row (down) has a value
+    (across).
     """
 
     paired: int
@@ -61,7 +62,7 @@ class Sharing:
 
     @property
     def has_repeats(self) -> bool:
-        """Whether `matched` and `found` can differ."""
+        """True if `matched` and `found` can differ."""
         return any(side.nnz and side.data.max() > 1 for side in (self.predicted, self.gold))
 
 
@@ -81,7 +82,7 @@ def sharing(predicted: Sequence[Row], gold: Sequence[Row]) -> Sharing:
         before = min(ours.rows, theirs.rows)
         ours, theirs, gained = _pair_kinds(ours, theirs, len(codes))
         paired += gained
-        # Another round takes about as long as this one: stop where it would bring little.
+        # Another round takes about as long as this one: stop when it would gain little.
         if 10 * min(ours.rows, theirs.rows) >= 9 * before:
             return Sharing(paired, *_tables(ours, theirs))
 
@@ -101,7 +102,7 @@ class _Cells(NamedTuple):
         return int(self.row[-1]) + 1 if len(self.row) else 0
 
     def only(self, keep: npt.NDArray[np.bool_]) -> "_Cells":
-        """The cells to keep; rows that have none of them are gone."""
+        """Return the cells to keep, without the rows that have none of them."""
         numbers = np.unique(self.row[keep], return_inverse=True)[1]
         return _Cells(numbers, self.value[keep], self.times[keep])
 
@@ -142,7 +143,7 @@ def _pair_kinds(ours: _Cells, theirs: _Cells, values: int) -> tuple[_Cells, _Cel
 
 
 def _kinds(side: _Cells, names: dict[bytes, int]) -> Integers:
-    """The number of each row's kind."""
+    """Return the number of each row's kind."""
     cells = np.stack((side.value, side.times), axis=1)
     starts = np.searchsorted(side.row, np.arange(side.rows + 1))
     return np.array(
@@ -152,7 +153,7 @@ def _kinds(side: _Cells, names: dict[bytes, int]) -> Integers:
 
 
 def _ranks(kinds: Integers, counts: Integers) -> Integers:
-    """For each row how many of its kind come before it."""
+    """Return how many rows of its kind precede each row."""
     order = np.argsort(kinds, kind="stable")
     ranks = np.empty_like(order)
     ranks[order] = np.arange(len(kinds)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -179,10 +180,10 @@ _BLOCK_CELLS = 4_000_000
 
 
 def best(shared: Sharing, for_matched: int, for_found: int) -> tuple[int, int]:
-    """`matched` and `found` of an assignment where `for_matched * matched + for_found * found` is largest.
+    """Return `matched` and `found` of the assignment with the largest weighted sum of the two.
 
-    The weights are positive. The solvers count in floating point, which is exact here: no sum of costs comes
-    near 2**53.
+    The sum is `for_matched * matched + for_found * found`, with positive weights. The solvers count in
+    floating point, which is exact here: no sum of costs is near 2**53.
 
     Raises:
         TooManyRows: see `MOST_SHARING` and `MOST_CELLS`.
@@ -202,15 +203,15 @@ def best(shared: Sharing, for_matched: int, for_found: int) -> tuple[int, int]:
 
 
 def _assign(few: Table, many: Table, for_few: int, for_many: int) -> tuple[Integers, Integers]:
-    """The rows of `few` and of `many` that a best assignment pairs."""
+    """Return the rows of `few` and of `many` that a best assignment pairs."""
     rows, others = few.shape[0], many.shape[0]
     sharing_pairs = int(_held(few) @ _held(many))
     if sharing_pairs > MOST_SHARING and rows * others > MOST_CELLS:
         raise TooManyRows(
-            f"{rows:,} and {others:,} rows are left to be matched, and {sharing_pairs:,} pairs of them "
-            f"may share a value: possible are {MOST_SHARING:,} such pairs, or {MOST_CELLS:,} pairs in all"
+            f"{rows:,} and {others:,} rows remain to be matched, and {sharing_pairs:,} pairs of them "
+            f"may share a value: the limit is {MOST_SHARING:,} such pairs, or {MOST_CELLS:,} pairs in all"
         )
-    # The solvers look for the least sum.
+    # The solvers minimise.
     left, right = few * -float(for_few), _marks(many)
     if for_many:
         left = sparse.hstack((left, _marks(few) * -float(for_many)), format="csr")
@@ -219,10 +220,10 @@ def _assign(few: Table, many: Table, for_few: int, for_many: int) -> tuple[Integ
 
 
 def _sparsely(left: Table, right: Table) -> tuple[Integers, Integers]:
-    """By the solver that takes only the pairs that share a value, but wants a partner for every row."""
+    """Assign by the sparse solver, over the pairs that share a value; it needs a partner for every row."""
     rows, columns = left.shape[0], right.shape[0]
-    # A column of its own for each row stands for no partner. It costs -1, since 0 would mean that there is
-    # no such pair, and all others cost 1 less than they would.
+    # An extra column for each row means "no partner". It costs -1, since 0 would mean that there is no such
+    # pair, and all others cost 1 less than they would.
     alone = sparse.eye_array(rows, format="csr")
     right = sparse.block_diag((right, alone), format="csr")
     costs: Table = sparse.hstack((left, -alone), format="csr") @ right.T
@@ -233,7 +234,7 @@ def _sparsely(left: Table, right: Table) -> tuple[Integers, Integers]:
 
 
 def _densely(left: Table, right: Table) -> tuple[Integers, Integers]:
-    """By the solver that takes all pairs."""
+    """Assign by the dense solver, over all pairs."""
     costs = np.empty((left.shape[0], right.shape[0]))
     step = max(1, _BLOCK_CELLS // right.shape[0])
     for start in range(0, left.shape[0], step):

@@ -1,11 +1,11 @@
-"""Whether two results are the same, by value: the one definition that all proofs of sameness rest on.
+"""Compare two results by value: the single definition of "the same result" for every proof.
 
-- Numbers of every type are compared by value. Two integers are equal if they are exactly that; two numbers
-  of which one is not an integer are equal within a relative tolerance. It is relative to the numbers
-  themselves: beside 0 only 0 is the same, since no absolute bound would suit both a share and a sum of money.
-  A sum that cancels out to 0 in one order of addition and to 1e-17 in another counts as different.
-- Texts, bytes and NULL are equal if they are exactly that. Text is never equal to a number.
-- A date or time that a driver returns as such is compared as ISO text, see `canonical`.
+- Numbers of every type are compared by value. Two integers must be exactly equal; if either number is not an
+  integer, they are equal within a relative tolerance. It is relative to the numbers themselves: only 0 equals
+  0, since no absolute bound would suit both a share and a sum of money. A sum that cancels out to 0 in one
+  order of addition and to 1e-17 in another counts as different.
+- Texts, bytes and NULL must be exactly equal. Text is never equal to a number.
+- A date or time that a driver returns as such is compared as ISO text; see `canonical`.
 """
 
 import math
@@ -21,17 +21,16 @@ from typing import Any, NamedTuple
 
 from harness.metrics.distinct import Row, named
 
-# Numbers are matched by a tolerance. Rounding would put two numbers that are as good as equal on two
-# sides of an edge. Instead the numbers of a column are sorted and cut where two neighbours are further
-# apart than the tolerance. What lies within one cluster is equal in nearly every case; where a cluster is
-# wider than the tolerance, rows are matched in pairs.
+# Numbers match within a tolerance. Rounding could separate two numbers that are nearly equal, so the numbers
+# of a column are sorted and split where two neighbours are further apart than the tolerance. The numbers of
+# one cluster are nearly always equal; if a cluster is wider than the tolerance, rows are matched in pairs.
 
 
 class Tolerance(NamedTuple):
-    """By how much two numbers may differ, of which one is no integer."""
+    """How far apart two numbers may be if they are not both integers."""
 
     relative: float
-    """Of the larger of the two."""
+    """As a share of the larger of the two."""
     absolute: float = 0.0
     """In the numbers' own unit."""
 
@@ -39,13 +38,13 @@ class Tolerance(NamedTuple):
 TOLERANCE = Tolerance(1e-9)
 
 _MOST_PAIRED = 1_000
-"""Rows of one wide cluster that are compared each with each. More are compared in their sorted order alone:
-that can say that results differ where they do not, and never the reverse."""
+"""Up to this many rows of one wide cluster are compared pairwise. More are compared only in sorted order:
+that can report equal results as different, but never the reverse."""
 
 
 @dataclass(frozen=True)
-class Matched:
-    """The positions of the rows without a partner, and whether each row is at all in the other result."""
+class Matching:
+    """Positions of the rows without a partner, and whether each row occurs in the other result at all."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
@@ -53,7 +52,7 @@ class Matched:
 
 
 def close(one: object, other: object, tolerance: Tolerance) -> bool:
-    """Whether two canonical values are equal."""
+    """Return True if two canonical values are equal."""
     if isinstance(one, float) or isinstance(other, float):
         numbers = isinstance(one, float | int) and isinstance(other, float | int)
         return numbers and _near(one, other, tolerance)  # type: ignore[arg-type]
@@ -65,11 +64,11 @@ def _near(one: float, other: float, tolerance: Tolerance) -> bool:
 
 
 def close_rows(one: Row, other: Row, tolerance: Tolerance) -> bool:
-    """Whether two rows of canonical values are equal."""
+    """Return True if two rows of canonical values are equal."""
     return all(close(mine, theirs, tolerance) for mine, theirs in zip(one, other, strict=True))
 
 
-def match(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> Matched:
+def match(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> Matching:
     """Match as many rows as possible. All rows have the same number of canonical values."""
     keys, wide = _keys([*left, *right], tolerance)
     groups: dict[Hashable, _Group] = {}
@@ -95,7 +94,7 @@ def match(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> Ma
             only_left += mine[matched:]
             only_right += theirs[matched:]
             same_set &= matched > 0
-    return Matched(tuple(sorted(only_left)), tuple(sorted(only_right)), same_set)
+    return Matching(tuple(sorted(only_left)), tuple(sorted(only_right)), same_set)
 
 
 class _Group(NamedTuple):
@@ -107,9 +106,9 @@ class _Group(NamedTuple):
 
 
 def _keys(rows: Sequence[Row], tolerance: Tolerance) -> tuple[Sequence[Row], dict[int, frozenset[Hashable]]]:
-    """The rows with their clusters for numbers, and which clusters are wide, by column.
+    """Replace numbers in rows by their clusters; also return the wide clusters by column.
 
-    A column without a number that is no integer has no clusters.
+    A column of integers only has no clusters.
     """
     columns: list[Sequence[object]] = list(zip(*rows, strict=True))
     wide: dict[int, frozenset[Hashable]] = {}
@@ -120,7 +119,7 @@ def _keys(rows: Sequence[Row], tolerance: Tolerance) -> tuple[Sequence[Row], dic
 
 
 def _clusters(values: Sequence[object], tolerance: Tolerance) -> tuple[Sequence[object], frozenset[Hashable]]:
-    """Values with the names of their clusters for numbers, and the names of the wide ones."""
+    """Replace numbers by the names of their clusters; also return the names of the wide ones."""
     names = named(values)[0]
     numbers: dict[Hashable, float] = {}
     for name, value in zip(names, values, strict=True):
@@ -142,7 +141,7 @@ def _clusters(values: Sequence[object], tolerance: Tolerance) -> tuple[Sequence[
 
 
 def _paired(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> tuple[list[int], list[int]]:
-    """The positions without a partner in a largest matching; the rows differ in nothing but close numbers."""
+    """Return the positions without a partner in a largest matching; rows differ only in close numbers."""
     partner = _merged(left, right, tolerance)
     if len(partner) < min(len(left), len(right)) and max(len(left), len(right)) <= _MOST_PAIRED:
         for mine in sorted(set(range(len(left))) - set(partner.values())):
@@ -152,7 +151,7 @@ def _paired(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> 
 
 
 def _merged(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> dict[int, int]:
-    """Partners (right to left) that stand side by side when both are sorted: all, in nearly every case."""
+    """Pair rows (right to left) that are adjacent when both sides are sorted: nearly always all of them."""
     ours = sorted(range(len(left)), key=lambda position: _numbers(left[position]))
     theirs = sorted(range(len(right)), key=lambda position: _numbers(right[position]))
     partner: dict[int, int] = {}
@@ -172,7 +171,7 @@ def _merged(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> 
 def _augment(
     start: int, left: Sequence[Row], right: Sequence[Row], partner: dict[int, int], tolerance: Tolerance
 ) -> None:
-    """Find a partner for one more row of `left`, along a path that gives others a new one."""
+    """Find a partner for one more row of `left`, along an augmenting path."""
     came_from: dict[int, int] = {}
     waiting = [start]
     while waiting:
@@ -202,16 +201,16 @@ def _within(rows: Sequence[Row], others: Sequence[Row], tolerance: Tolerance) ->
     return all(any(close_rows(row, other, tolerance) for other in others) for row in rows)
 
 
-# What drivers return, as values that mean the same on every engine: NULL, int, float, text and bytes.
+# Convert driver values to values that mean the same on every engine: NULL, int, float, text and bytes.
 #
-# SQLite has no type for dates. Where a driver returns dates in a column, they become ISO text without what
-# is zero: a day for midnight, no fraction for a whole second. The text that the other result has in that
-# column is brought to the same form if it is a day or a moment; everywhere else text stays exactly as it is.
+# SQLite has no type for dates. If a driver returns dates in a column, they become ISO text without zero
+# parts: a day for midnight, no fraction for a whole second. Text in that column of the other result is
+# brought to the same form if it is a day or a moment; all other text stays exactly as it is.
 
 _PLAIN = frozenset({int, float, str, bytes, type(None)})
 
 _LARGEST = 10**300
-"""An exact number beyond stays text: as a float it could not be told from infinity."""
+"""A larger exact number stays text: as a float it could be infinity."""
 
 _DAY_FIRST = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d+)?)?")
 _DAY_LAST = re.compile(r"(\d\d)/(\d\d)/(\d{4})")
@@ -221,7 +220,7 @@ _MIDNIGHT = "00:00:00"
 
 
 def canonical(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    """The rows of two results with values that can be compared; both have the same number of columns."""
+    """Convert the rows of two results to comparable values; both have the same number of columns."""
     width = max((len(row) for row in (*left[:1], *right[:1])), default=0)
     kinds = [_kinds(left, column) | _kinds(right, column) for column in range(width)]
     dated = frozenset(
@@ -295,32 +294,31 @@ _FORMS: Sequence[tuple[type, Callable[[Any], object]]] = (
     (bytearray, bytes),
     (memoryview, bytes),
 )
-"""The form of each type; the first that fits holds, since a datetime is a date and a bool an int."""
+"""The form of each type; the first that fits applies, since a datetime is a date and a bool an int."""
 
 
-# Two results whose values are equal in Python where they are the same by value.
-#
-# What is defined over equal values, as EX and Soft-F1 are, can so be computed over the rows of two engines.
+# Make values that are the same by value equal in Python, so that metrics defined over equal values, as EX and
+# Soft-F1 are, can compare the rows of two engines.
 
 
 _DIGITS = 4
-"""So many MySQL adds to the scale of a quotient: div_precision_increment."""
+"""MySQL's div_precision_increment: how many digits it adds to the scale of a quotient."""
 _ROUNDING = 1 + 1e-9
-"""A half is no exact number in binary."""
+"""Slack for a half, which may be inexact in binary."""
 
 
 def alike(
     left: Sequence[Row], right: Sequence[Row], *, tolerance: Tolerance = TOLERANCE
 ) -> tuple[Sequence[Row], Sequence[Row]]:
-    """The rows of two results in canonical values, with one number for all that are as good as equal.
+    """Return the rows of two results in canonical values, with one number for all that are nearly equal.
 
-    A number gives way to the nearest of the right result if that is close, unless both are integers. An exact
-    decimal of four digits or more behind its point is close to what is the same when rounded to its digits:
-    MySQL gives an average no more of them. Rows of different numbers of columns are as they were.
+    A number is replaced by the nearest of the right result if that is close, unless both are integers. An
+    exact decimal of four decimals or more is close to a number that rounds to it: MySQL returns no more
+    digits of an average. Rows of different numbers of columns are left unchanged.
 
     Args:
-        left: rows as the driver returned them; of a server.
-        right: the same of SQLite.
+        left: rows as the driver of a server returned them.
+        right: the same from SQLite.
         tolerance: for numbers.
     """
     if len({len(row) for row in chain(left, right)}) > 1:
@@ -339,7 +337,7 @@ def alike(
 
 
 def _half_digit(value: object) -> float:
-    """Half of the last digit of an exact decimal with four or more behind its point; 0 of anything else."""
+    """Return half the last digit of an exact decimal with four decimals or more; 0 for anything else."""
     if not isinstance(value, Decimal) or not value.is_finite():
         return 0.0
     exponent = value.as_tuple().exponent
@@ -347,7 +345,7 @@ def _half_digit(value: object) -> float:
 
 
 class _Numbers:
-    """The numbers of a result, one of those that are close to each other.
+    """The numbers of a result, with one to represent those that are close to each other.
 
     Args:
         rows: in canonical values.
@@ -357,7 +355,7 @@ class _Numbers:
     def __init__(self, rows: Sequence[Row], tolerance: Tolerance) -> None:
         self._tolerance = tolerance
         self._kept: list[float] = []
-        # Sorted and not put into a set: hashes of numbers can be made to collide.
+        # Sorted rather than put into a set: hashes of numbers can be made to collide.
         for number in sorted(value for row in rows for value in row if isinstance(value, int | float)):
             last = self._kept[-1] if self._kept else None
             is_near = isinstance(number, float) and last is not None and close(last, number, tolerance)
@@ -365,7 +363,7 @@ class _Numbers:
                 self._kept.append(number)
 
     def nearest(self, value: object, within: float = 0.0) -> object:
-        """The number that stands for a value, or the value itself where none does.
+        """Return the number that represents a value, or the value itself if none does.
 
         Args:
             value: canonical.
@@ -386,14 +384,14 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two results relate; `only_left` and `only_right` are the rows without a partner, in their order."""
+    """How two results differ; `only_left` and `only_right` are the rows without a partner, in their order."""
 
     same_set: bool
-    """Each row of either result is in the other."""
+    """Each row of either result occurs in the other."""
     same_bag: bool
-    """And is there as often."""
+    """Each row occurs as often in both."""
     same_order: bool
-    """And at the same position."""
+    """Both have the same rows at the same positions."""
     only_left: tuple[Row, ...] = ()
     only_right: tuple[Row, ...] = ()
 
@@ -403,7 +401,7 @@ def compare(left: Sequence[Row], right: Sequence[Row], *, tolerance: Tolerance =
 
     Args:
         left: rows as the driver returned them.
-        right: the same of the other engine.
+        right: the same from the other engine.
         tolerance: for numbers.
     """
     if len({len(row) for rows in (left, right) for row in rows}) > 1:
@@ -431,8 +429,8 @@ def compare(left: Sequence[Row], right: Sequence[Row], *, tolerance: Tolerance =
 class Ranking:
     """The rows of a query in groups of equal sort keys, and the cut: from row `start` to before row `end`.
 
-    Any order within a group is valid, and any choice from a group that the cut goes through. A query that
-    orders nothing has one group. `groups` may end with the group in which the cut ends.
+    Any order within a group is valid, and any choice from a group that the cut splits. A query without an
+    ORDER BY has one group. `groups` may end with the group in which the cut ends.
     """
 
     groups: tuple[tuple[Row, ...], ...]
@@ -440,7 +438,7 @@ class Ranking:
     end: int
 
     def allows(self, rows: Sequence[Row]) -> bool:
-        """Whether the rows, in this order, are a valid answer: by value, and as often as they are there."""
+        """Return True if the rows, in this order, are a valid answer: by value, with their multiplicity."""
         total = sum(map(len, self.groups))
         start, end = min(self.start, total), min(self.end, total)
         if len(rows) != end - start:
@@ -455,7 +453,7 @@ class Ranking:
 
     @property
     def chosen_from(self) -> tuple[Row, ...]:
-        """The rows of the groups that the cut goes through: some are in the answer, and some are not."""
+        """Return the rows of the groups that the cut splits: some are in the answer, and some are not."""
         found: list[Row] = []
         first = 0
         for group in self.groups:

@@ -1,13 +1,12 @@
-"""The distinct rows of results, in time that grows with their number whatever the values are.
+"""Find the distinct rows of results in time linear in their number, whatever the values.
 
-Python compares two rows of a set only where their hashes are equal. Its hashes of numbers are known to
-everybody: 1, 2**61 and every other power of 2**61 - 1 more than another share one, and so do rows that are
-made for it. A set of 100,000 such rows takes minutes, in a loop that nothing can stop. Here rows that crowd
-together are told apart by *names* instead: texts, whose hashes nobody can foresee, that are equal where the
-values are.
+Python compares two rows of a set only if their hashes are equal. Its hashes of numbers are public: 1, 2**61
+and every other number that differs by a multiple of 2**61 - 1 share one, and so do rows built for it. A set
+of 100,000 such rows takes minutes, in a loop that nothing can stop. Here colliding rows are told apart by
+*names* instead: texts, whose hashes cannot be predicted, that are equal exactly if the values are.
 
-Promise: what is the same is decided by Python's `==` and `is` alone, as in a set. The clock says where it is
-worth to look for crowds, and never what comes out.
+Promise: only Python's `==` and `is` decide what is the same, as in a set. The clock decides when to look for
+collisions, and never affects the result.
 """
 
 from collections import Counter
@@ -33,26 +32,26 @@ class TooManyRows(Exception):
 Item = TypeVar("Item", bound=Hashable)
 
 _AT_A_TIME = 256
-"""Items that are added before the clock is looked at: few enough to compare each with each."""
+"""Items added between two looks at the clock: few enough to compare pairwise."""
 
 _SECONDS_EACH = 5e-6
-"""Adding an item seldom takes a tenth of this; where it takes more, it is perhaps compared with many."""
+"""Adding an item seldom takes a tenth of this; if it takes more, hashes may collide."""
 
 _MOST_ALIKE = 100
-"""So many different items may share a hash."""
+"""How many different items may share a hash."""
 
 _BITS = Struct("<d").pack
 _POSITIVE = (0.0).__add__
-"""Makes of both zeros the same, and nothing of any other number."""
+"""Maps both zeros to the same one, and every other number to itself."""
 _WHOLE = 2**53
-"""Up to here floats are exactly all integers."""
+"""Up to here every integer is a float."""
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 @runtime_checkable
 class Range(Protocol):
-    """A range of PostgreSQL's, as psycopg has it: its hash is made of its ends'."""
+    """A PostgreSQL range, as psycopg returns it: its hash is made from those of its ends."""
 
     lower: Hashable
     upper: Hashable
@@ -71,7 +70,7 @@ class Gathered(NamedTuple):
 
 
 def gathered(*results: Sequence[Hashable]) -> list[Gathered]:
-    """Each result with a set of it, by items in all or by names in all: to be held against each other.
+    """Return each result with a set of it, by items in all or by names in all, so that they compare.
 
     Raises:
         TypeError: an item cannot be hashed.
@@ -84,7 +83,7 @@ def gathered(*results: Sequence[Hashable]) -> list[Gathered]:
 
 
 def named(*results: Sequence[Hashable]) -> list[Sequence[Hashable]]:
-    """For each result its items or, where these would crowd a set of all, their names in the same order.
+    """Return each result's items or, if these would crowd a set of all, their names in the same order.
 
     Raises:
         TypeError: as in `gathered`.
@@ -97,7 +96,7 @@ def named(*results: Sequence[Hashable]) -> list[Sequence[Hashable]]:
 
 
 def firsts(result: Sequence[Item]) -> list[Item]:
-    """The items without those that equal an earlier one.
+    """Return the items without those that equal an earlier one.
 
     Raises:
         TypeError: as in `gathered`.
@@ -112,7 +111,7 @@ def firsts(result: Sequence[Item]) -> list[Item]:
 
 
 def _gathered(items: Sequence[Hashable]) -> set[Hashable]:
-    """A set of the items.
+    """Return a set of the items.
 
     Raises:
         Crowded: they crowd it.
@@ -140,7 +139,7 @@ def _is_crowded(items: Iterable[Hashable]) -> bool:
 
 
 def _names(items: Sequence[Hashable]) -> Sequence[Hashable]:
-    """`name` of each, found for one column of rows after the other: most have values of one type."""
+    """Return the `name` of each, computed column by column: most have values of one type."""
     widths = {len(item) if type(item) is tuple else 0 for item in items}
     if len(widths) != 1 or widths == {0}:
         return list(map(name, items))
@@ -150,7 +149,7 @@ def _names(items: Sequence[Hashable]) -> Sequence[Hashable]:
 
 
 def _column(values: Sequence[Any]) -> Sequence[Hashable]:
-    """`name` of each, where that is possible by functions of C alone."""
+    """Return the `name` of each, if C functions alone can compute it."""
     kinds = set(map(type, values))
     if kinds == {float} and not any(map(ne, values, values)):
         return list(map(_BITS, map(_POSITIVE, values)))
@@ -163,9 +162,9 @@ def _column(values: Sequence[Any]) -> Sequence[Hashable]:
 
 
 def name(value: Hashable) -> Hashable:
-    """What is equal for two values of a driver, or rows of them, if and only if they are.
+    """Return a key that is equal for two driver values, or rows of them, if and only if they are equal.
 
-    A value of a type that no driver returns is its own name.
+    A value of a type that no driver returns is its own key.
 
     Raises:
         TypeError: the value cannot be hashed.
@@ -193,7 +192,7 @@ def _itself(value: Hashable) -> Hashable:
 
 
 def _float(value: float) -> Hashable:
-    # What is no number equals itself alone.
+    # NaN equals only itself, as an object.
     return _BITS(_POSITIVE(value)) if value == value else _not_a_number(value)  # noqa: PLR0124
 
 
@@ -227,8 +226,8 @@ _WRITERS: dict[type, Callable[[Any], Hashable]] = {
     **dict.fromkeys((type(None), date, datetime, time), _itself),
     **dict.fromkeys((UUID, IPv4Network, IPv6Network, IPv4Interface, IPv6Interface, timedelta), _text),
 }
-"""Numbers are named by bytes or a text, which are not those of a text's or of bytes' name.
+"""Numbers are named by bytes or a text that no text or bytes value has as its name.
 
-Times are their own names, as what no driver returns is: nobody can foresee their hashes either. The types of
-the last line are equal where texts are.
+Times are their own names, like every type that no driver returns: their hashes cannot be predicted either.
+Values of the types in the last line are equal if their texts are.
 """

@@ -1,9 +1,8 @@
 """Soft-F1, as the official evaluator computes it and as Mini-Dev's documentation defines it.
 
 Documentation: "Soft F1-Score" in https://github.com/bird-bench/mini_dev/blob/main/README.md. The published
-script (`evaluation_f1.py` beside it) computes something else, and published figures come from the script.
-Both compare the first predicted row with the first row of gold and so on, after duplicates are dropped where
-they occur again.
+script (`evaluation_f1.py` in the same folder) computes something else, and published figures come from it.
+Both drop repeated rows and then compare the first predicted row with the first row of gold, and so on.
 """
 
 from collections.abc import Sequence
@@ -14,13 +13,13 @@ from harness.metrics.distinct import Row, firsts, gathered
 
 
 def soft_f1(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """Soft-F1 as the official script computes it, to the last bit.
+    """Return Soft-F1 as the official script computes it, to the last bit.
 
-    For two rows at the same position, the predicted values that the gold row has, those that it has not, and
-    the gold values that the predicted row has not are counted, each divided by the gold row's number of
-    columns. A row of gold without a partner counts 1 as missing, a predicted row 1 as wrong. The score is F1
-    of the sums, 0.0 where that is undefined. NULL is a value like any other; values are the same if Python
-    says that they are equal or one object.
+    For two rows at the same position it counts the predicted values that the gold row has, those that it
+    lacks, and the gold values that the predicted row lacks, each divided by the gold row's number of columns.
+    A row of gold without a partner counts 1 as missing, a predicted row 1 as wrong. The score is F1 of the
+    sums, 0.0 if that is undefined. NULL is a value like any other; values are the same if they are equal in
+    Python or one object.
 
     Two empty results score 1.0. A value that cannot be hashed, and gold that has rows without columns, score
     0.0: the script fails there, and its failures score 0.
@@ -35,7 +34,7 @@ def soft_f1(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
         ]
     except (TypeError, ZeroDivisionError):
         return 0.0
-    # One sum over everything, since floating-point sums depend on what is added to what.
+    # One sum over everything, since floating-point sums depend on the order of addition.
     right = sum(share[0] for share in shares)
     wrong = sum([*(share[1] for share in shares), *repeat(1, len(ours) - len(theirs))])
     missing = sum([*(share[2] for share in shares), *repeat(1, len(theirs) - len(ours))])
@@ -46,12 +45,12 @@ def soft_f1(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def soft_f1_documented(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """Soft-F1 as the documentation defines it: empty cells are not counted, and counts are not divided.
+    """Return Soft-F1 as the documentation defines it: empty cells do not count, and counts are not divided.
 
-    Its worked example scores 0.8. What it leaves open is decided as follows. Duplicates are dropped, as in
-    the script. An empty cell is NULL; an empty text is a value. All values of a row without a partner count,
-    as missing or as wrong. Where neither result has a value there is nothing to find and nothing is wrong:
-    1.0, as for two empty results. A value that cannot be hashed scores 0.0.
+    Its worked example scores 0.8. It leaves some cases open: here duplicates are dropped, as in the script.
+    An empty cell is NULL; an empty text is a value. All values of a row without a partner count, as missing
+    or as wrong. If neither result has a value there is nothing to find and nothing is wrong: 1.0, as for two
+    empty results. A value that cannot be hashed scores 0.0.
     """
     try:
         ours, theirs = _values(predicted), _values(gold)
@@ -66,7 +65,7 @@ def soft_f1_documented(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def _counts(given: Row, wanted: Row) -> tuple[int, int, int]:
-    """The values of a predicted row that gold's row has, those that it has not, and what is missing."""
+    """Count the values of a predicted row that gold's row has, those it lacks, and the missing ones."""
     right = sum(value in wanted for value in given)
     return right, len(given) - right, sum(value not in given for value in wanted)
 
@@ -76,7 +75,7 @@ def _values(rows: Sequence[Row]) -> list[Row]:
 
 
 # Soft-F1 that does not depend on the order of rows: the best official score that any order gives. F1 is a
-# quotient, so the largest sum of matches need not be the best score. In the words of
+# quotient, so the largest sum of matches need not be the best score. In the terms of
 # `harness.metrics.assignment`, for n predicted rows of d columns and m rows of gold of c columns,
 # duplicates dropped, F1 = 2 tp / (2 tp + fp + fn) is 2 matched / (matched - found + min(n, m) (c + d) +
 # |n - m| c), where only `matched` and `found` depend on who is paired with whom. The quotient grows with
@@ -87,15 +86,15 @@ def _values(rows: Sequence[Row]) -> list[Row]:
 
 
 def soft_f1_aligned(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
-    """The highest score that `soft_f1` has for any order of the predicted and of the gold rows.
+    """Return the highest score that `soft_f1` has for any order of the predicted and of the gold rows.
 
     It is computed in whole numbers and rounded once, so that order cannot change a bit of it. The official
-    score adds floats, and can differ in its last digits where the exact value is the same. All rows of a
-    result have equally many columns. Equal sets of rows score 1.0, a value that cannot be hashed 0.0.
+    score adds floats, and can differ in its last digits although the exact value is the same. All rows of a
+    result have the same number of columns. Equal sets of rows score 1.0, a value that cannot be hashed 0.0.
 
     Raises:
-        TooManyRows: without the rows that can be paired beforehand, there are over 100 million pairs of rows,
-            and over 30 million of them may share a value. There is no score then.
+        TooManyRows: apart from the rows that can be paired beforehand, there are over 100 million pairs of
+        rows, and over 30 million of them may share a value. There is no score then.
     """
     try:
         ours, theirs = gathered(predicted, gold)

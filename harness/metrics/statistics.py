@@ -1,7 +1,7 @@
-"""What chance can do to a figure: intervals of shares and means, tests of two series on the same questions.
+"""Statistics of scores: intervals of shares and means, tests of two series on the same questions.
 
-Pure functions of numbers; docs/how-to/compare.md says which is used for what, why, and what they cannot say.
-Whatever is drawn at random is drawn from a fixed seed: equal input gives equal output.
+Pure functions of numbers; docs/how-to/compare.md explains which is used for what, why, and what they cannot
+show. Random draws use a fixed seed: equal input gives equal output.
 """
 
 import math
@@ -21,22 +21,22 @@ Interval = tuple[float, float]
 """Lower and upper bound."""
 
 SIGNIFICANT = 0.05
-"""A p-value below it counts as proof, as usual: chance alone gets there in one test of 20."""
+"""A p-value below it counts as proof, as usual: chance alone produces one in one test of 20."""
 CONFIDENCE = 1 - SIGNIFICANT
-"""Of an interval: how many of many such intervals hold the true value."""
+"""The share of such intervals that contain the true value."""
 RESAMPLES = 9_999
-"""So many that the bounds move by a few hundredths of their distance from the mean with another seed."""
+"""Enough that another seed moves the bounds by only a few hundredths of their distance from the mean."""
 
 _SEED = 20_230_504
 _BLOCK = 100
-"""Resamples that are averaged at a time: few enough that their values stay in a processor's cache."""
+"""Resamples averaged at a time: few enough that their values stay in a processor's cache."""
 _ROUNDING = 1e-12
-"""A mean of differences this close to 0, relative to the largest, is 0 but for the rounding of a sum."""
+"""A mean of differences this close to 0, relative to the largest, is 0 up to the rounding of a sum."""
 
 
 @dataclass(frozen=True)
 class McNemar:
-    """Two series of right and wrong on the same questions.
+    """McNemar's test of two series of right and wrong answers to the same questions.
 
     `only_first` and `only_second` count the questions that one has right and the other wrong.
     """
@@ -44,12 +44,12 @@ class McNemar:
     only_first: int
     only_second: int
     p: float
-    """The probability of counts at least this unequal if both were equally good."""
+    """Probability of counts at least this unequal if both were equally good."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of second minus first; the interval is None where all the differences are the same."""
+    """The mean of second minus first; the interval is None if all differences are the same."""
 
     mean: float
     interval: Interval | None
@@ -58,7 +58,7 @@ class Difference:
 
 
 def wilson(successes: int, trials: int) -> Interval | None:
-    """The score interval of a share, in [0, 1]; None without trials.
+    """Return the score interval of a share, in [0, 1]; None without trials.
 
     Definition: Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference", Journal
     of the American Statistical Association 22, 209-212; without a correction for continuity. Written out,
@@ -75,12 +75,12 @@ def wilson(successes: int, trials: int) -> Interval | None:
 
 
 def bootstrap_mean(values: Sequence[float]) -> Interval | None:
-    """The percentile interval of a mean, whatever the order of the values.
+    """Return the percentile interval of a mean, whatever the order of the values.
 
     Definition: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3.
 
     Returns:
-        The interval, or None where all values are the same: they say nothing of how others would vary.
+        The interval, or None if all values are the same: they show nothing about how others would vary.
     """
     if len(set(values)) <= 1:
         return None
@@ -88,7 +88,7 @@ def bootstrap_mean(values: Sequence[float]) -> Interval | None:
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
-    """The exact conditional test of two paired shares, two-sided.
+    """Run the exact conditional test of two paired shares, two-sided.
 
     Definition: McNemar 1947, "Note on the sampling error of the difference between correlated proportions
     or percentages", Psychometrika 12, 153-157; exact by the binomial distribution of the questions on which
@@ -108,7 +108,7 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
 
 
 def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """The mean of second minus first, with a bootstrap over the pairs.
+    """Estimate the mean of second minus first, with a bootstrap over the pairs.
 
     The p-value inverts the percentile interval (Hall 1992, "The Bootstrap and Edgeworth Expansion", section
     3.12), counting the estimate itself as one more resample. Where few pairs differ a bootstrap claims too
@@ -123,7 +123,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
     """
     differences = [other - one for one, other in zip(first, second, strict=True)]
     if not differences:
-        raise ValueError("there is no pair to compare")
+        raise ValueError("there are no pairs to compare")
     mean = math.fsum(differences) / len(differences)
     largest = max(map(abs, differences))
     if not largest:
@@ -139,7 +139,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
 
 
 def _resampled_means(values: Sequence[float]) -> "Floats":
-    """The mean of each resample of the values."""
+    """Return the mean of each resample of the values."""
     import numpy as np  # noqa: PLC0415 - takes half a second, and most commands do without
 
     sample, draws = np.asarray(values, dtype=np.float64), _draws(len(values))
@@ -155,14 +155,14 @@ def _resampled_means(values: Sequence[float]) -> "Floats":
 
 @lru_cache(maxsize=1)
 def _draws(size: int) -> "Draws":
-    """Which of `size` values each resample holds: the same for every series of that length."""
+    """Draw which of `size` values each resample contains: the same for every series of that length."""
     import numpy as np  # noqa: PLC0415 - as above
 
     return np.random.default_rng(_SEED).integers(size, size=(RESAMPLES, size), dtype=np.int32)
 
 
 def _percentiles(means: "Floats", mean: float) -> Interval:
-    """The bounds between which the middle of the resamples lies; the estimate is never left outside."""
+    """Return the bounds around the middle of the resamples; they always include the estimate."""
     import numpy as np  # noqa: PLC0415 - as above
 
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])

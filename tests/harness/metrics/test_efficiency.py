@@ -154,7 +154,7 @@ def test_the_interval_of_a_published_example() -> None:
 
 
 def test_too_few_ratios_for_an_interval_are_refused() -> None:
-    with pytest.raises(ValueError, match="4 ratios allow no interval"):
+    with pytest.raises(ValueError, match="4 ratios are too few for an interval"):
         interval([1.0, 1.1, 1.2, 1.3], 0.05)
 
 

@@ -193,7 +193,7 @@ def test_more_rows_than_memory_is_allowed_for_have_no_score(monkeypatch: pytest.
     monkeypatch.setattr(assignment, "MOST_SHARING", 100)
     assert soft_f1_aligned(predicted, gold) > 0, "few enough rows for the other solver"
     monkeypatch.setattr(assignment, "MOST_CELLS", 1_000)
-    with pytest.raises(TooManyRows, match=r"rows are left to be matched.*possible are 100 such pairs"):
+    with pytest.raises(TooManyRows, match=r"rows remain to be matched.*the limit is 100 such pairs"):
         soft_f1_aligned(predicted, gold)
     assert soft_f1_aligned(gold[::-1], gold) == 1.0, "rows that are paired beforehand need no memory"
 
