@@ -2,8 +2,8 @@
 
     python -m benchmarks.question_types
 
-The labels are `figures/judged/question_types.json`, of 150 questions of Mini-Dev. They were made by reading
-question, evidence and gold with the rules' answers in view, so that they favour the rules.
+The labels are `figures/judged/question_types.json`, of 150 questions of Mini-Dev drawn at random. They were
+made by reading question, evidence and gold with the definitions of the types, and without the rules' answers.
 """
 
 import json

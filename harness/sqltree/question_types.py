@@ -67,12 +67,12 @@ def question_types(question: str, evidence: str, gold: str, dialect: Dialect) ->
 
 
 def _of_nodes(tree: exp.Query) -> Iterator[QuestionType]:
-    # A rank that is compared with a number is told of by `_ranks`.
+    # `_ranks` tells of a rank that is compared with a number.
     ranks = {window.parent.alias for window in tree.find_all(exp.Window) if window.parent is not None}
     for node in tree.walk():
         if _matches(node, ranks):
             yield QuestionType.MATCH
-        if isinstance(node, _COMPARES):
+        if isinstance(node, _COMPARES) and not _is_of_ranks(node, ranks):
             yield QuestionType.COMPARISON
         if _ranks(node):
             yield QuestionType.RANKING
@@ -102,8 +102,18 @@ def _matches(node: exp.Expr, ranks: set[str]) -> bool:
     if not isinstance(node, _EQUALS):
         return False
     sides = node.this, node.expression
-    columns = (column for side in sides for column in side.find_all(exp.Column))
-    return any(map(_is_constant, sides)) and any(column.name not in ranks for column in columns)
+    return (
+        any(map(_is_constant, sides))
+        and any(side.find(exp.Column) for side in sides)
+        and not any(_name(part) == "COUNT" for side in sides for part in side.walk())
+        and not _is_of_ranks(node, ranks)
+    )
+
+
+def _is_of_ranks(node: exp.Expr, ranks: set[str]) -> bool:
+    """True for a comparison that has no other columns."""
+    names = {column.name for column in node.find_all(exp.Column)}
+    return bool(names) and names <= ranks
 
 
 def _ranks(node: exp.Expr) -> bool:
