@@ -1,6 +1,6 @@
 """Scoring: benchmark files to outcomes to metrics to reports, on SQLite, MySQL and PostgreSQL.
 
-As a library, answers as they come (`harness.session.evaluator`):
+Score single answers from Python (`harness.session.evaluator`):
 
     from harness import Answer, Evaluator
 
@@ -8,8 +8,8 @@ As a library, answers as they come (`harness.session.evaluator`):
         for judgement in evaluator.score([Answer("1", "SELECT 1")]):
             print(judgement.outcome, judgement.scores["ex"])
 
-A run folder as a table, with pandas installed: `Run.load("results/latest").to_pandas()`. And prediction
-files as a whole:
+Read a run folder as a table, with pandas installed: `Run.load("results/latest").to_pandas()`. Score whole
+prediction files:
 
     from harness.session.plan import prepare
     from harness.session.request import Request
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Evaluator", "Run", "Triple", "__version__"]
 
 __version__ = "0.1.0"
-"""The one place that says it: what is installed is built from it."""
+"""The version, defined only here: the build reads it."""
 
 
 def __getattr__(name: str) -> object:
-    """Import what is exported when it is first used: the pytest plugin is imported by everybody's pytest."""
+    """Import an exported name on first use: every pytest run of an environment imports this package."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module("harness.runs.reader" if name == "Run" else "harness.session.evaluator")

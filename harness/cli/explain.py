@@ -15,7 +15,7 @@ from harness.report.plans import plans_json, plans_markdown, print_plans
 from harness.report.table_model import printable_json
 from harness.runs.plans import PLANS, ExplainedPair, keep_plans
 from harness.runs.reader import read_run, select
-from harness.session.explanation import of_a_run, of_a_set, of_texts
+from harness.session.explanation import explainer_of_run, explainer_of_set, explainer_of_texts
 from harness.session.request import AUTO, Request, check_range, parse_dialects
 from loaders.base.files import read_text
 
@@ -91,11 +91,11 @@ def explain(  # noqa: PLR0913 - one parameter an option
     with loading_bar(messages) as progress:
         if sql is not None and database is not None:
             texts = _text("--sql", sql), None if gold is None else _text("--gold", gold)
-            asked = of_texts(*texts, database, request, say=say, progress=progress)
+            asked = explainer_of_texts(*texts, database, request, say=say, progress=progress)
         elif run is not None:
-            asked = of_a_run(run, request, say=say, progress=progress)
+            asked = explainer_of_run(run, request, say=say, progress=progress)
         else:
-            asked = of_a_set(request, say=say, progress=progress)
+            asked = explainer_of_set(request, say=say, progress=progress)
     with messages.status("explaining"):
         pairs = list(asked.explained())
     if form is PlanFormat.CONSOLE:
@@ -117,7 +117,7 @@ def keep_plans_of(run: str, request: Request) -> None:
         EngineUnavailable: no engine of the run is up.
     """
     with loading_bar(messages) as progress:
-        asked = of_a_run(run, request, say=say, progress=progress)
+        asked = explainer_of_run(run, request, say=say, progress=progress)
     folder = select(run).run.folder
     with messages.status(f"explaining {len(asked.texts):,} texts"):
         added = keep_plans(folder, asked.explained_texts)

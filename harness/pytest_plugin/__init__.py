@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _OF_PREDICTIONS = (
     "--bird-fail-on",
-    *(each.pytest_flag for each in OPTIONS.values() if each.of_predictions),
+    *(each.pytest_flag for each in OPTIONS.values() if each.needs_predictions),
 )
 """Options that mean nothing without `--bird-predictions`."""
 
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options; most mean what `bird-harness eval --help` says of the same names."""
     add = parser.getgroup("bird", "text-to-SQL evaluation (bird-harness)").addoption
     for each in OPTIONS.values():
-        add(each.pytest_flag, **each.of_pytest())
+        add(each.pytest_flag, **each.pytest_arguments())
     add("--bird-coverage", action="store_true",
         help="hold the translations of SQLite's golds against SQLite, question by question")  # fmt: skip
     add("--bird-fail-on", metavar="OUTCOME[,...]",

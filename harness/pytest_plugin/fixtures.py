@@ -45,7 +45,7 @@ class Bench:
 
     def __init__(self, request: Request) -> None:
         everything = load_set(request.set_name, request.bird_home)
-        self.questions: QuestionSet = request.asked_of(everything)
+        self.questions: QuestionSet = request.selected_questions(everything)
         named = request.dialects
         servers = find_servers(named or list(kinds_by_name()), required=named is not None, say=_silent)
         self.dialects: Sequence[EngineName] = [

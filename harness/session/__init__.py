@@ -1,1 +1,1 @@
-"""From what a user asks for to results: the plan of a run, its evaluation, and the library's evaluator."""
+"""Turn a user's request into results: the plan of a run, its evaluation, and the library's evaluator."""

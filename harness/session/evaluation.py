@@ -1,8 +1,8 @@
-"""The only conductor: questions, predictions and engines go in, one `PairResult` per pair comes out.
+"""Evaluate predictions on engines: one `PairResult` per pair of prediction and engine.
 
-Promises: each gold is executed once per engine, whatever the number of predictors and workers; a gold that
-fails is never held against a prediction; equal predictions for a question are executed once. What is timed is
-timed afterwards, in a worker process of its own, one pair at a time, with nothing else running.
+Each gold is executed once per engine, whatever the number of predictors and workers; a failing gold never
+counts against a prediction; equal predictions for a question are executed once. Timing comes afterwards, in
+a worker process of its own, one pair at a time, with nothing else running.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from harness.scoring.workers import LocalWorkers
 class Pair:
     """A prediction and the question that it answers.
 
-    `sql` is None where the predictor gave no answer; `reason` is why, where that is known.
+    `sql` is None if the predictor gave no answer; `reason` says why, if known.
     """
 
     question: Question
@@ -41,27 +41,27 @@ class Pair:
 
     @property
     def key(self) -> tuple[EngineName, str, str]:
-        """What its result is filed under."""
+        """The key of its result."""
         return self.dialect, self.predictor, self.question.key
 
 
 METHODS = {Basis.TIMES: Method.OFFICIAL, Basis.STABLE_TIMES: Method.STABLE}
-"""How what a metric of time is computed from is measured."""
+"""The timing method behind each basis of a time metric."""
 
 
 class Evaluation:
     """Scores predictions on engines; thread-safe.
 
     Args:
-        setup: the question set, the engines with its databases loaded, limits and metrics.
+        setup: the question set, the engines with the set's databases loaded, limits and metrics.
         predictions: one entry per predictor and dialect; every dialect needs an engine.
-        scheduler: judges them; closed with the evaluation.
+        scheduler: judges the predictions; closed with the evaluation.
     """
 
     def __init__(self, setup: Setup, predictions: Sequence[PredictionFile], scheduler: Scheduler) -> None:
         self._setup = setup
         self._scheduler = scheduler
-        # On this machine, wherever tasks are judged. Its process judges none, and starts when it is needed.
+        # Always on this machine, wherever tasks are judged. Its process starts on demand and judges nothing.
         self._timer = LocalWorkers(setup, 1)
         self._measured = cache(self._measure)
         self._timed_metrics = [METRICS[name] for name in setup.metrics if METRICS[name].basis in METHODS]
@@ -81,27 +81,27 @@ class Evaluation:
 
     @property
     def is_timed(self) -> bool:
-        """Whether a metric of time was asked for, so that results have to go through `timed`."""
+        """True if a time metric is requested, so that results must go through `timed`."""
         return bool(self._timed_metrics)
 
     @property
     def golds(self) -> Golds:
-        """The references that predictions are held against."""
+        """The golds that predictions are compared with."""
         return self._scheduler.golds
 
     @property
     def failed(self) -> Mapping[EngineName, str]:
-        """The engines that failed again and again, so that they were left alone, and why."""
+        """The engines that were given up after repeated failures, and why."""
         return self._scheduler.failed
 
     def begin(
         self, pairs: Sequence[Pair], judged: Callable[[EngineName, Outcome], None] | None = None
     ) -> "list[Future[Judgement] | None]":
-        """Have pairs judged; a future for each, None where there is no prediction.
+        """Start judging pairs; return a future for each, None where there is no prediction.
 
         Args:
             pairs: some of `pairs`.
-            judged: is told of each pair when it is judged, from any thread.
+            judged: called once for each judged pair, from any thread.
         """
         asked = [pair for pair in pairs if pair.sql is not None]
         futures = iter(
@@ -117,32 +117,32 @@ class Evaluation:
         return begun
 
     def run(self, pairs: Sequence[Pair] | None = None) -> Iterator[PairResult]:
-        """The result of every pair, in their order, judged by the workers and then timed."""
+        """Yield the result of every pair, in order, judged by the workers and then timed."""
         pairs = self.pairs if pairs is None else pairs
         yield from self.results(pairs, self.begin(pairs))
 
     def results(
         self, pairs: Sequence[Pair], futures: "Sequence[Future[Judgement] | None]"
     ) -> Iterator[PairResult]:
-        """The result of every pair that was begun, in their order, timed where times are asked for."""
+        """Yield the result of every started pair, in order, timed if times are requested."""
         if self.is_timed:
             wait(future for future in futures if future is not None)
         for pair, future in zip(pairs, futures, strict=True):
             yield self.timed(pair, self.result(pair, future))
 
     def result(self, pair: Pair, judgement: "Future[Judgement] | None") -> PairResult:
-        """What happened to one pair, without its times; waits for its judgement."""
+        """Return the result of one pair, without its times; wait for its judgement."""
         if judgement is None:
             zero = self._setup.zero(pair.dialect)
-            return self._filed(pair, Judgement(Outcome.MISSING, zero, error=pair.reason))
-        return self._filed(pair, judgement.result())
+            return self._pair_result(pair, Judgement(Outcome.MISSING, zero, error=pair.reason))
+        return self._pair_result(pair, judgement.result())
 
     def unfinished(self, pair: Pair, why: str) -> PairResult:
-        """The result of a pair that was not judged."""
+        """Return the result of a pair that was not judged: a harness error."""
         judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(pair.dialect), error=why)
-        return self._filed(pair, judgement)
+        return self._pair_result(pair, judgement)
 
-    def _filed(self, pair: Pair, judgement: Judgement) -> PairResult:
+    def _pair_result(self, pair: Pair, judgement: Judgement) -> PairResult:
         question = pair.question
         return PairResult(
             dialect=pair.dialect,
@@ -156,12 +156,12 @@ class Evaluation:
             **vars(judgement),
         )
 
-    def left(self, pair: Pair, judgement: "Future[Judgement] | None") -> PairResult:
-        """What is kept of a pair when a run is broken off: a judgement that was waiting for its turn.
+    def interrupted_result(self, pair: Pair, judgement: "Future[Judgement] | None") -> PairResult:
+        """Return the result to keep for a pair when a run is interrupted: its judgement, if there is one.
 
         Args:
-            pair: it.
-            judgement: None where it was not begun, or has no prediction.
+            pair: the pair.
+            judgement: None if the pair was not started, or has no prediction.
         """
         is_judged = judgement is not None and judgement.done() and not judgement.cancelled()
         if is_judged and judgement is not None and judgement.exception() is None and not self.is_timed:
@@ -169,10 +169,10 @@ class Evaluation:
         return self.unfinished(pair, "the run was broken off")
 
     def timed(self, pair: Pair, result: PairResult) -> PairResult:
-        """A result with its times and the scores that come of them; nothing else may run meanwhile.
+        """Add its times, and the scores computed from them, to a result; nothing else may run meanwhile.
 
-        Only what matches is timed; equal predictions for a question are timed once. Never raises for what an
-        engine or a statement does.
+        Only matching predictions are timed, equal predictions for a question once. Never raises for an error
+        of an engine or a statement.
         """
         if result.outcome is not Outcome.MATCH or not self.is_timed or pair.sql is None:
             return result
@@ -197,7 +197,7 @@ class Evaluation:
         return self._timer.submit(TimeTask(dialect, question.db_id, sql, gold, method)).result()
 
     def close(self) -> None:
-        """Stop at once: what is being judged or timed is cancelled."""
+        """Stop at once and cancel what is being judged or timed."""
         self._timer.close()
         self._scheduler.close()
 

@@ -1,4 +1,4 @@
-"""The library: scores SQL texts as they come, in a training loop, a notebook or a service.
+"""The Python API: score SQL texts one batch at a time, in a training loop, a notebook or a service.
 
     from harness import Answer, Evaluator
 
@@ -6,8 +6,8 @@
         for judgement in evaluator.score([Answer("1471", "SELECT ...")]):
             print(judgement.outcome, judgement.scores["ex"])
 
-An answer may bring its own gold, too: `Triple("shop", "SELECT ...", "SELECT ...")`. It is the same core as
-that of `bird-harness eval`: the same outcomes and scores, the same store.
+To score an answer against a gold of your own, pass `Triple("shop", "SELECT ...", "SELECT ...")`. The
+outcomes, the scores and the result cache are those of `bird-harness eval`.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from harness.session.request import Request, check_range, parse_metrics
 from loaders.base.errors import brief
 from loaders.base.files import is_text
 
-# What the library is asked to score: answers to questions of a set, and triples with their own gold.
+# What can be scored: answers to questions of a set, and triples with their own gold.
 
 _log = logging.getLogger(__name__)
 
@@ -50,8 +50,8 @@ class Answer:
     """An SQL text as an answer to a question.
 
     `question` is its published id (1471), or its key within the set ("1471"). Where several questions share
-    an id, it has to be the key: "137#1" for the first, whose key is also "137", and "137#2" for the second.
-    `dialect` None is the only one that the evaluator has.
+    an id, it must be the key: "137#1" for the first, whose key is also "137", and "137#2" for the second.
+    `dialect` may be None if the evaluator has only one.
     """
 
     question: int | str
@@ -61,11 +61,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Triple:
-    """An SQL text beside the gold that it is held against, on a database: for questions that no set has.
+    """An SQL text and the gold to compare it with, on a database: for questions outside of any set.
 
-    `database` is the name of one that the evaluator has. `gold` is in the dialect of the answer, unless
+    `database` names a database of the evaluator. `gold` is in the dialect of the answer, unless
     `gold_dialect` is `sqlite`: then it is translated, which needs databases in profile faithful.
-    `dialect` None is the only one that the evaluator has.
+    `dialect` may be None if the evaluator has only one.
     """
 
     database: str
@@ -76,10 +76,10 @@ class Triple:
 
 
 def one_of(known: Collection[str], what: str, value: str) -> str:
-    """The word of a vocabulary that a text is, as a plain one.
+    """Return a text that must be one of the known words, as a plain `str`.
 
     Raises:
-        BadInput: it is none.
+        BadInput: it is not one of them.
     """
     if value not in known:
         raise BadInput(f"{what} {brief(repr(str(value)))}: choose from {', '.join(known)}")
@@ -88,16 +88,16 @@ def one_of(known: Collection[str], what: str, value: str) -> str:
 
 def _check_text(where: str, what: str, value: object) -> None:
     if not is_text(value):
-        raise BadInput(f"{where}: the {what} is no text that UTF-8 can hold; give the SQL")
+        raise BadInput(f"{where}: the {what} is not a text that UTF-8 can encode; give the SQL")
 
 
 class Resolver:
-    """Finds what an answer is about; thread-safe.
+    """Finds the question, gold and engine of an answer; thread-safe.
 
     Args:
         questions: the set, or databases without questions.
-        engines: those that answers can be for.
-        profile: how their databases are loaded.
+        engines: the engines that answers can be for.
+        profile: how the databases are loaded.
     """
 
     def __init__(self, questions: QuestionSet, engines: Collection[EngineName], profile: Profile) -> None:
@@ -107,17 +107,17 @@ class Resolver:
         self._databases = frozenset(questions.db_ids)
         self._told: set[str] = set()
 
-    def asked(self, answer: Answer | Triple) -> Candidate:
-        """The answer as what is judged.
+    def candidate(self, answer: Answer | Triple) -> Candidate:
+        """Return the candidate to judge for an answer.
 
         Raises:
-            BadInput: its question, database or dialect is not there, or it is no text.
+            BadInput: its question, database or dialect is unknown, or it is not a text.
         """
         if isinstance(answer, Triple):
             return self._with_gold(answer)
         if not self._questions.questions:
             raise BadInput(
-                f"question {brief(repr(answer.question))}: this evaluator has databases and no questions;"
+                f"question {brief(repr(answer.question))}: this evaluator has databases but no questions;"
                 " give a Triple"
             )
         question = self._questions.by_key[self._questions.key_of(answer.question)]
@@ -128,7 +128,7 @@ class Resolver:
         return Candidate(question, self._dialect(where, answer.dialect), answer.sql)
 
     def _with_gold(self, triple: Triple) -> Candidate:
-        """A triple as an answer to a question that no set has."""
+        """Return a triple as an answer to a question of its own."""
         if triple.database not in self._databases:
             some = ", ".join(sorted(self._databases)[:3])
             raise BadInput(
@@ -159,8 +159,8 @@ class Resolver:
             )
         if self._profile != Profile.FAITHFUL:
             raise BadInput(
-                f"{where}: gold is translated to {language}, which needs databases in profile faithful;"
-                " make the evaluator with profile='faithful'"
+                f"{where}: translating gold to {language} needs databases in profile faithful;"
+                " create the evaluator with profile='faithful'"
             )
 
     def _dialect(self, where: str, named: EngineName | None) -> EngineName:
@@ -168,21 +168,21 @@ class Resolver:
         if named is None:
             if len(engines) == 1:
                 return engines[0]
-            raise BadInput(f"{where}: say in which dialect the answer is: {', '.join(engines)}")
+            raise BadInput(f"{where}: no dialect given; choose from {', '.join(engines)}")
         dialect = one_of(kinds_by_name(), f"{where}: dialect", named)
         if dialect not in engines:
             raise BadInput(
-                f"{where}: the answer is in {dialect}, and this evaluator has {', '.join(engines)};"
-                " name it in dialects"
+                f"{where}: the answer is in {dialect}, but this evaluator has {', '.join(engines)};"
+                " add it to dialects"
             )
         return dialect
 
     def _tell(self, key: str) -> None:
-        """Log once that a key may have been meant for another question of the same id."""
+        """Log once that a key may be meant for another question with the same id."""
         if "#" not in key and key not in self._told:
             self._told.add(key)
             _log.warning(
-                "question %r of %s is the first that has this id; write %r to say so, or %r for the next",
+                "question %r of %s is the first with this id; write %r to confirm, or %r for the next",
                 key, self._questions.name, f"{key}#1", f"{key}#2",
             )  # fmt: skip
 
@@ -191,8 +191,8 @@ class Resolver:
 class Statistics:
     """What an evaluator has done in this process.
 
-    `answers` counts what it was asked, `late` those of them that were not judged by the deadline of their
-    batch, `outcomes` what became of all. Of distinct texts, `cached` were known from before and
+    `answers` counts the answers given to it, `late` those not judged by the deadline of their batch,
+    `outcomes` all answers by outcome. Of the distinct texts, `cached` were found in the result cache and
     `executed` were run.
     """
 
@@ -204,12 +204,12 @@ class Statistics:
 
     @property
     def timeouts(self) -> int:
-        """Answers for which a prediction or its gold did not end in time."""
+        """Answers whose prediction or gold timed out."""
         return self._of(Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT)
 
     @property
     def errors(self) -> int:
-        """Answers for which a prediction or its gold failed, or the harness."""
+        """Answers where the prediction, its gold or the harness failed."""
         return self._of(Outcome.PREDICTION_ERROR, Outcome.GOLD_ERROR, Outcome.HARNESS_ERROR)
 
     def _of(self, *outcomes: Outcome) -> int:
@@ -222,7 +222,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Answers that are being judged: what was asked, and the future of each."""
+    """A batch of answers being judged: the answers, and the future of each."""
 
     scheduler: Scheduler
     asked: Sequence[Candidate]
@@ -232,11 +232,11 @@ class _Batch:
 
     @property
     def left(self) -> float | None:
-        """The seconds until its deadline."""
+        """Seconds until the deadline."""
         return None if self.until is None else max(0.0, self.until - time.monotonic())
 
     def give_up(self) -> "set[Future[Judgement]]":
-        """Take back what has not been judged; its futures."""
+        """Cancel what has not been judged; return its futures."""
         late = {future for future in self.futures if not future.done()}
         if late:
             asked = zip(self.asked, self.futures, strict=True)
@@ -253,7 +253,7 @@ def _by_place(places: Mapping[Future[Judgement], Sequence[int]]) -> list[tuple[i
 
 
 def _several(named: str | Sequence[str]) -> Sequence[str]:
-    """Names as they may be given: in one text, separated by commas, or each for itself."""
+    """Split names that were given as one text with commas; a sequence stays as it is."""
     return (
         [each.strip() for each in named.split(",")]
         if isinstance(named, str)
@@ -262,35 +262,35 @@ def _several(named: str | Sequence[str]) -> Sequence[str]:
 
 
 class Evaluator:
-    """Scores answers to the questions of a set, and SQL texts beside golds of their own.
+    """Scores answers to the questions of a set, and SQL texts with golds of their own.
 
-    Its workers are started with the first answers that nobody has given before, and stay until it is closed.
-    Threads may share one: equal answers of theirs are executed once. Processes may, too: one that was forked,
-    or that was sent an evaluator, starts workers of its own and shares the store.
+    Its workers start with the first answers that are not in the result cache, and run until it is closed.
+    Threads may share an evaluator: equal answers are executed once. Processes may, too: a forked process, or
+    one that unpickles an evaluator, starts workers of its own and shares the result cache.
 
     Args:
-        set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`; or the path of a set of one's own.
+        set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`; or the path of your own set.
         databases: a folder with SQLite files (`NAME.sqlite` or `NAME/NAME.sqlite`), or one file, instead of a
-            set: each answer is a `Triple` then.
+           set: each answer is a `Triple` then.
         dialects: the engines that answers are for, one or several (`"postgresql"`, `["sqlite", "mysql"]`);
-            the servers have to be up (`bird-harness up`).
-        metrics: names from `harness.metrics.METRICS`, but those of time; one or several.
-        workers: how many processes judge; default: one a core.
-        gold: the path of a gold pack, whose golds count in place of the set's own.
+           their servers must be up (`bird-harness up`).
+        metrics: names from `harness.metrics.METRICS`, except time metrics; one or several.
+        workers: the number of judging processes; default: one per core.
+        gold: the path of a gold pack, whose golds replace the set's own.
         profile: how the databases are loaded.
-        seconds: the limit for a prediction and its gold together.
-        bird_home: where the published data are; default: as `bird-harness eval` finds them.
-        cache: whether what is known from earlier runs is used and added to.
-        diagnose: whether it is found out what is wrong with an answer that does not match
-            (`Judgement.error_class`), which takes about a millisecond for each.
-        say: takes one line at a time about what is being done.
+        seconds: the time limit for a prediction and its gold together.
+        bird_home: the folder of the published data; default: where `bird-harness eval` finds them.
+        cache: True to use and fill the result cache.
+        diagnose: True to classify the error of each answer that does not match
+           (`Judgement.error_class`), which takes about a millisecond each.
+        say: called with one line of progress at a time.
 
     Raises:
         BadInput: the set, a dialect or a metric is wrong.
         EngineUnavailable: an engine is not up, or loading into it failed.
     """
 
-    def __init__(  # noqa: PLR0913 - what a run can be told
+    def __init__(  # noqa: PLR0913 - the options of a run
         self,
         set_name: str = Request.set_name,
         *,
@@ -310,13 +310,13 @@ class Evaluator:
         timed = [name for name in asked if METRICS[name].of_timing is not None]
         if timed:
             raise BadInput(
-                f"{', '.join(timed)}: times are measured by bird-harness eval, alone on the machine"
+                f"{', '.join(timed)}: times are measured with nothing else running; use bird-harness eval"
             )
         check_range("workers", workers, "workers")
         check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
         if databases is not None and set_name != Request.set_name:
-            raise BadInput(f"databases {databases}: is instead of a set, and {set_name} is named; give one")
+            raise BadInput(f"databases {databases}: replaces the set, but {set_name} is given, too; give one")
         questions = (
             load_set(set_name, home, on_server=True) if databases is None else load_databases(Path(databases))
         )
@@ -327,7 +327,7 @@ class Evaluator:
             say(str(questions.pack))
         named = [one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
         if not named:
-            raise BadInput(f"dialects: none is named; choose from {', '.join(kinds_by_name())}")
+            raise BadInput(f"dialects: none given; choose from {', '.join(kinds_by_name())}")
         request = Request(
             set_name=set_name,
             dialects=list(dict.fromkeys(named)),
@@ -356,39 +356,39 @@ class Evaluator:
         self._resolver = Resolver(self._questions, self._setup.servers, self._setup.profile)
 
     def score(self, answers: Sequence[Answer | Triple], *, deadline: float | None = None) -> list[Judgement]:
-        """What answers come to, in their order; waits for all of them.
+        """Return the judgement of each answer, in order; wait for all of them.
 
-        Never raises for what an engine or a statement does: that is an outcome.
+        Never raises for an error of an engine or a statement: that is an outcome.
 
         Args:
             answers: to questions of the set, or with golds of their own.
-            deadline: seconds for all of them together. What has not been judged then is `harness_error`,
-                and is not begun any more; a statement that runs ends at its own limit.
+            deadline: seconds for all of them together. Answers not judged by then are `harness_error` and
+               are not started any more; a running statement ends at its own time limit.
 
         Raises:
-            BadInput: a question, a database or a dialect is not of this evaluator, or an answer is no text.
-            EngineUnavailable: an engine does not answer when it is first asked.
+            BadInput: this evaluator lacks a question, a database or a dialect, or an answer is not a text.
+            EngineUnavailable: an engine does not respond to its first task.
         """
-        batch = self._begun(answers, deadline)
+        batch = self._start(answers, deadline)
         if deadline is not None:
             wait(batch.futures, batch.left)
-        return self._ended(batch)
+        return self._collect(batch)
 
     def as_completed(
         self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
     ) -> Iterator[tuple[int, Judgement]]:
-        """What answers come to as they are judged: the place of each among them, and its judgement.
+        """Yield answers as they are judged: the index of each in `answers`, and its judgement.
 
-        What has not been judged when nobody goes on asking is not begun any more.
+        Once the caller stops iterating, answers not yet judged are not started any more.
 
         Args:
             answers: as in `score`.
-            deadline: as in `score`; what is late then comes last.
+            deadline: as in `score`; late answers come last.
 
         Raises:
             BadInput, EngineUnavailable: as in `score`, before the first.
         """
-        return self._each(self._begun(answers, deadline))
+        return self._each(self._start(answers, deadline))
 
     def _each(self, batch: _Batch) -> Iterator[tuple[int, Judgement]]:
         places: dict[Future[Judgement], list[int]] = {}
@@ -408,11 +408,11 @@ class Evaluator:
     async def ascore(
         self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
     ) -> list[Judgement]:
-        """As `score`, for an event loop, which goes on meanwhile; no thread waits.
+        """Like `score`, without blocking the event loop; no thread waits.
 
-        Where the task that awaits it is cancelled, what has not been judged is not begun any more.
+        If the awaiting task is cancelled, answers not yet judged are not started any more.
         """
-        batch = await asyncio.to_thread(self._begun, answers, deadline)
+        batch = await asyncio.to_thread(self._start, answers, deadline)
         awaited = {asyncio.wrap_future(future) for future in dict.fromkeys(batch.futures)}
         try:
             if awaited:
@@ -420,25 +420,25 @@ class Evaluator:
         except BaseException:
             batch.give_up()
             raise
-        return self._ended(batch)
+        return self._collect(batch)
 
-    def _begun(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
+    def _start(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
         check_range("seconds", deadline, "deadline")
         until = None if deadline is None else time.monotonic() + deadline
-        asked = [self._resolver.asked(each) for each in answers]
+        asked = [self._resolver.candidate(each) for each in answers]
         scheduler = self._open()
         futures = scheduler.begin(asked, waits=deadline is None)
-        why = "it was not run: nobody waits for it"
+        why = "it was not run: the caller stopped waiting"
         if deadline is not None:
             why = f"it was not judged within {deadline:g} s, the deadline of its batch"
         return _Batch(scheduler, asked, futures, until, why)
 
-    def _ended(self, batch: _Batch) -> list[Judgement]:
+    def _collect(self, batch: _Batch) -> list[Judgement]:
         late = batch.give_up() if batch.until is not None else ()
         return [self._judgement(batch, future, is_late=future in late) for future in batch.futures]
 
     def _judgement(self, batch: _Batch, future: Future[Judgement], *, is_late: bool) -> Judgement:
-        """What an answer comes to, which is counted; waits for it unless it is late."""
+        """Return the judgement of an answer and count it; wait for it unless it is late."""
         if is_late:
             dialect = next(
                 each.dialect for each, of in zip(batch.asked, batch.futures, strict=True) if of is future
@@ -453,7 +453,7 @@ class Evaluator:
 
     @property
     def statistics(self) -> Statistics:
-        """What has been asked and done so far, in this process."""
+        """The counts so far, in this process."""
         with self._lock:
             scheduler = self._scheduler
             cached, executed = (0, 0) if scheduler is None else (scheduler.cached, scheduler.executed)
@@ -471,18 +471,18 @@ class Evaluator:
         return f"<Evaluator {''.join(parts)}>"
 
     def _open(self) -> Scheduler:
-        # Threads and connections stay behind in the parent of a fork.
+        # A fork does not inherit threads and connections.
         if self._process != os.getpid():
             self._begin()
         with self._lock:
             if self._closed:
-                raise BadInput("this evaluator is closed; make another one")
+                raise BadInput("this evaluator is closed; create another one")
             if self._scheduler is None:
                 self._scheduler = open_scheduler(self._request, self._setup, _silent)
             return self._scheduler
 
     def close(self) -> None:
-        """Stop its workers; what others wait for becomes harness errors."""
+        """Stop its workers; answers that other threads wait for become harness errors."""
         if self._process != os.getpid():
             return
         with self._lock:

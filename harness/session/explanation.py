@@ -1,4 +1,4 @@
-"""Which texts an engine is asked to explain: of a set, of a run, or a user's own."""
+"""Select the SQL texts whose plans to show: of a set, of a run, or a user's own."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -28,32 +28,32 @@ from loaders.sample import PREDICTIONS
 
 
 @dataclass(frozen=True)
-class AskedPair(PlannedPair[str]):
-    """A pair of SQL texts whose plans are asked for."""
+class PairToExplain(PlannedPair[str]):
+    """A gold and a prediction whose plans are wanted."""
 
     @property
     def texts(self) -> list[TextKey]:
-        """What has to be explained."""
+        """The texts to explain."""
         return [(self.dialect, self.db_id, sql) for sql in (self.gold, self.prediction) if sql is not None]
 
 
 @dataclass(frozen=True)
-class Explaining:
-    """Pairs whose plans are asked for, on engines that are up and hold their databases."""
+class Explainer:
+    """Pairs whose plans are wanted, on engines that are up and have their databases loaded."""
 
     setup: Setup
-    pairs: Sequence[AskedPair]
+    pairs: Sequence[PairToExplain]
 
     @property
     def texts(self) -> list[TextKey]:
-        """What has to be explained, each text once."""
+        """The texts to explain, each once."""
         return list(dict.fromkeys(key for pair in self.pairs for key in pair.texts))
 
     def explained_texts(self, known: Container[TextKey] = ()) -> Iterator[ExplainedText]:
-        """Every text with its plan, as they come; nothing else runs meanwhile.
+        """Yield every text with its plan; nothing else runs meanwhile.
 
         Args:
-            known: those that need not be explained.
+            known: texts to skip.
         """
         keys = [key for key in self.texts if key not in known]
         workers = LocalWorkers(self.setup, 1)
@@ -63,7 +63,7 @@ class Explaining:
             workers.close()
 
     def explained(self) -> Iterator[ExplainedPair]:
-        """Every pair with its plans, in their order; nothing else runs meanwhile."""
+        """Yield every pair with its plans, in order; nothing else runs meanwhile."""
         keys = self.texts
         workers = LocalWorkers(self.setup, 1)
         try:
@@ -87,7 +87,7 @@ class Explaining:
 
 
 def explain_texts(workers: LocalWorkers, keys: Iterable[TextKey]) -> Callable[[TextKey], ExplainedText]:
-    """Have texts explained, one after the other; what is returned waits for the plan of one of them."""
+    """Start explaining texts, one after the other; return a function that waits for the plan of one."""
     futures: Mapping[TextKey, Future[QueryPlan]] = {
         key: workers.submit(ExplainTask(*key, counts=True)) for key in keys
     }
@@ -101,17 +101,19 @@ def explain_texts(workers: LocalWorkers, keys: Iterable[TextKey]) -> Callable[[T
     return found
 
 
-def of_a_set(request: Request, *, say: Callable[[str], None], progress: Progress | None = None) -> Explaining:
-    """The pairs of predictions for chosen questions of a set.
+def explainer_of_set(
+    request: Request, *, say: Callable[[str], None], progress: Progress | None = None
+) -> Explainer:
+    """Return the pairs of predictions for selected questions of a set.
 
     Args:
-        request: as for an evaluation; questions without an answer are no fault.
-        say: takes one line at a time.
+        request: as for an evaluation; questions without an answer are allowed.
+        say: called with one line of progress at a time.
         progress: see `loaders.load.load`.
 
     Raises:
         BadInput: a file or an option is wrong.
-        EngineUnavailable: an engine that was named is not up.
+        EngineUnavailable: a requested engine is not up.
     """
     everything = load_set(request.set_name, request.bird_home, on_server=True)
     for note in everything.notes:
@@ -120,7 +122,7 @@ def of_a_set(request: Request, *, say: Callable[[str], None], progress: Progress
     if not paths:
         raise BadInput(f"--set {request.set_name}: no predictions given; name a file or folder")
     files = _files(request, everything, paths, say)
-    questions = request.asked_of(everything)
+    questions = request.selected_questions(everything)
     answered = in_order(file.dialect for file in files)
     equipped = equip(request, questions, answered, say=say, progress=progress)
     setup = equipped.setup
@@ -133,21 +135,21 @@ def of_a_set(request: Request, *, say: Callable[[str], None], progress: Progress
                 prediction = file.predictions.get(question.key)
                 reason = file.reasons.get(question.key, "there is no prediction")
                 pairs.append(
-                    AskedPair(
+                    PairToExplain(
                         file.dialect, question.db_id, gold, prediction, file.predictor, question.key,
                         without, None if prediction is not None else reason,
                     )
                 )  # fmt: skip
-    return Explaining(setup, pairs)
+    return Explainer(setup, pairs)
 
 
 def _files(
     request: Request, questions: QuestionSet, paths: Sequence[Path], say: Callable[[str], None]
 ) -> list[PredictionFile]:
-    """The prediction files, of the predictor alone that is asked for.
+    """Return the prediction files, of the requested predictor only.
 
     Raises:
-        BadInput: a file is wrong, or none is that predictor's.
+        BadInput: a file is wrong, or the predictor has none.
     """
 
     def read(predictor: str | None) -> list[PredictionFile]:
@@ -161,31 +163,31 @@ def _files(
     try:
         files = read(None)
     except BadInput:
-        # Their names need not tell.
+        # The file names may lack the predictor's name.
         return read(request.predictor)
     found = [file for file in files if file.predictor == request.predictor]
     if not found:
         there = ", ".join(dict.fromkeys(file.predictor for file in files))
         raise BadInput(
-            f"--predictor {brief(request.predictor)}: has no predictions there; choose from {there}"
+            f"--predictor {brief(request.predictor)}: no predictions by this name; choose from {there}"
         )
     return found
 
 
-def of_a_run(
+def explainer_of_run(
     operand: str, request: Request, *, say: Callable[[str], None], progress: Progress | None = None
-) -> Explaining:
-    """The pairs of a run, or of a part of it, for chosen questions: with the texts that the run had.
+) -> Explainer:
+    """Return the pairs of a run, or of a part of it, for selected questions, with the run's own texts.
 
     Args:
         operand: a run folder, or a part of it (`harness.runs.reader`).
-        request: `keys` choose questions, `seconds` is the limit; the run says the rest. Without any, the
-            pairs are those that match and whose text is not gold's.
-        say: takes one line at a time.
+        request: `keys` select questions, `seconds` is the limit; the rest is the run's. Without `keys`, the
+           pairs are those that match with a text other than gold's.
+        say: called with one line of progress at a time.
         progress: see `loaders.load.load`.
 
     Raises:
-        BadInput: there is no such run, it has no such question, or its set is not to be found.
+        BadInput: there is no such run, it has no such question, or its set is not found.
         EngineUnavailable: no engine of the run is up.
     """
     selection = select(operand)
@@ -217,15 +219,15 @@ def of_a_run(
         if not asked and (gold is None or one.sql is None or same_text(one.sql, gold)):
             continue
         pairs.append(
-            AskedPair(
+            PairToExplain(
                 one.dialect, one.db_id, gold, one.sql, one.predictor, one.question,
                 without, None if one.sql is not None else one.error or "there is no prediction",
             )
         )  # fmt: skip
-    return Explaining(setup, pairs)
+    return Explainer(setup, pairs)
 
 
-def of_texts(  # noqa: PLR0913 - two texts, where they are run, and who is told
+def explainer_of_texts(  # noqa: PLR0913 - two texts, where to run them, and callbacks
     sql: str,
     gold: str | None,
     database: str,
@@ -233,20 +235,20 @@ def of_texts(  # noqa: PLR0913 - two texts, where they are run, and who is told
     *,
     say: Callable[[str], None],
     progress: Progress | None = None,
-) -> Explaining:
-    """A text of a user's, or two of them, on every engine that is asked for.
+) -> Explainer:
+    """Return one or two texts of the user as a pair on every requested engine.
 
     Args:
         sql: the text.
-        gold: what it is held against.
+        gold: the text to compare it with.
         database: a SQLite file, or the name of a database of the set.
-        request: the set, the engines (SQLite alone where none is named), the limit.
-        say: takes one line at a time.
+        request: the set, the engines (only SQLite if none is given), the limit.
+        say: called with one line of progress at a time.
         progress: see `loaders.load.load`.
 
     Raises:
         BadInput: there is no such database.
-        EngineUnavailable: an engine that was named is not up.
+        EngineUnavailable: a requested engine is not up.
     """
     if Path(database).exists():
         questions = load_databases(Path(database))
@@ -259,11 +261,11 @@ def of_texts(  # noqa: PLR0913 - two texts, where they are run, and who is told
     [db_id] = questions.db_ids
     dialects = request.dialects or [Dialect.SQLITE]
     setup = equip(replace(request, dialects=dialects), questions, dialects, say=say, progress=progress).setup
-    return Explaining(setup, [AskedPair(dialect, db_id, gold, sql) for dialect in setup.servers])
+    return Explainer(setup, [PairToExplain(dialect, db_id, gold, sql) for dialect in setup.servers])
 
 
 def _gold(golds: Golds, question: Question, dialect: EngineName) -> tuple[str | None, str | None]:
-    """The first gold of a question, or why there is none."""
+    """Return the first gold of a question, or why there is none."""
     if dialect_of(dialect) in question.by_rows:
         return None, _BY_ROWS
     try:
@@ -272,26 +274,26 @@ def _gold(golds: Golds, question: Question, dialect: EngineName) -> tuple[str | 
         return None, str(error)
 
 
-_BY_ROWS = "gold is the rows of SQLite's, and no text of this engine"
+_BY_ROWS = "the reference is the rows of SQLite's gold; there is no gold text for this engine"
 
 
 def _gold_of_a_run(
     question: Question | None, result: PairResult, translated: str | None
 ) -> tuple[str | None, str | None]:
-    """The gold that a result was held against, or why there is none."""
+    """Return the gold that a result was compared with, or why there is none."""
     language = dialect_of(result.dialect)
     if translated is not None:
         return translated, None
     if question is None:
-        return None, "the run folder has no text of gold"
+        return None, "the run folder has no gold text"
     if language in question.by_rows:
         return None, _BY_ROWS
     found = question.each(language)[result.gold_index].gold.get(language)
-    return found, None if found is not None else "the run folder has no text of gold in this dialect"
+    return found, None if found is not None else "the run folder has no gold text in this dialect"
 
 
 def _key(name: str, results: Sequence[PairResult], operand: str) -> str:
-    """The key of a question of a run.
+    """Return the key of a question of a run.
 
     Raises:
         BadInput: the run has no such question.
@@ -303,7 +305,7 @@ def _key(name: str, results: Sequence[PairResult], operand: str) -> str:
 
 
 def _set_of(run: Run) -> str:
-    """The set of a run as its command named it: a path where it is a user's own."""
+    """Return the set of a run as its command named it: a path for a user's own set."""
     words = [str(word) for word in run.manifest.get("command", ())]
     named = next((word.removeprefix("--set=") for word in words if word.startswith("--set=")), None)
     return named or str(run.manifest.get("set") or Request.set_name)

@@ -1,8 +1,8 @@
-"""What an evaluation can be told, each option once: what it is called, what it means, and its range.
+"""The options of an evaluation, each defined once: its name, its help and its range.
 
-The command line and the pytest plugin make their options of this table. `harness.session.request.Request` has
-its types and checks its ranges, and refusals name the option as it was given. Every pytest run of an
-environment imports this module with the plugin, so it imports nothing.
+The command line and the pytest plugin build their options from this table. `harness.session.request.Request`
+has the types and checks the ranges, and its errors name the option as the user gave it. Every pytest run of
+an environment imports this module with the plugin, so it imports nothing of the harness.
 """
 
 import re
@@ -15,10 +15,10 @@ from typing import Any
 class Option:
     """One option of an evaluation.
 
-    `flag` is its name on the command line, behind `--`; the plugin's is the same behind `--bird-`. `help` is
-    a sentence; `in_pytest` takes its place where the plugin has to say more. `range` is least and most, and
-    the unit that both are counted in. `off` is what the plugin says of leaving out what is on by default.
-    `of_predictions`: it means nothing without prediction files.
+    `flag` is its name on the command line, after `--`; the plugin's is the same after `--bird-`. `help` is
+    a sentence; `in_pytest` replaces it where the plugin must say more. `range` is the minimum, the maximum
+    and their unit. `off` is the plugin's help of the `--bird-no-` form of an option that is on by default.
+    `needs_predictions`: it has no effect without prediction files.
     """
 
     flag: str
@@ -31,15 +31,15 @@ class Option:
     repeatable: bool = False
     in_pytest: str | None = None
     off: str | None = None
-    of_predictions: bool = False
+    needs_predictions: bool = False
 
     @property
     def pytest_flag(self) -> str:
-        """What the plugin calls it."""
+        """Its name in the plugin."""
         return f"--bird-{'no-' if self.off else ''}{self.flag}"
 
-    def of_pytest(self) -> dict[str, Any]:
-        """What pytest is told of it."""
+    def pytest_arguments(self) -> dict[str, Any]:
+        """Return the arguments for pytest's `addoption`."""
         text = self.in_pytest or self.off or self.help.removesuffix(".")
         text = text[0].lower() + text[1:] if text[1:2].islower() else text
         about: dict[str, Any] = {"help": f"{text} (default: {self.default})" if self.default else text}
@@ -49,7 +49,7 @@ class Option:
             return {"action": "append", "default": [], "metavar": self.metavar, **about}
         if self.choices:
             return {"choices": list(self.choices), "default": self.default or None, **about}
-        # pytest --help asks for values before argparse has given defaults their types.
+        # pytest --help reads values before argparse has converted the defaults.
         default = self.kind(self.default) if self.default else None
         typed = {} if self.kind is str else {"type": self.kind}
         return {"metavar": self.metavar, "default": default, **typed, **about}
@@ -57,7 +57,7 @@ class Option:
 
 OPTIONS: Mapping[str, Option] = {
     "predictions": Option(
-        "predictions", "Prediction file or folder; repeatable. Default: the sample's own.", "PATH",
+        "predictions", "Prediction file or folder; repeatable. Default: those of the sample.", "PATH",
         repeatable=True, in_pytest="prediction file or folder; turns the evaluation on (repeatable)",
     ),
     "set_name": Option(
@@ -68,94 +68,99 @@ OPTIONS: Mapping[str, Option] = {
         "dialect", "sqlite, mysql, postgresql, all, or auto: every engine that is up.", "DIALECT", "auto"
     ),
     "golds": Option(
-        "gold", "Gold pack, file or folder; `published` is the set's own. Repeatable: a run each.", "PACK",
+        "gold", "Gold pack, file or folder; `published`: the set's golds. Repeatable: one run each.", "PACK",
         repeatable=True, in_pytest="gold pack, file or folder (default: the set's own golds)",
     ),
     "reference": Option(
-        "reference", "Hold answers on servers against gold there, or against SQLite's rows, by value.",
-        default="gold", choices=("gold", "sqlite"), of_predictions=False,
+        "reference", "Compare answers on servers with gold there, or by value with SQLite's rows.",
+        default="gold", choices=("gold", "sqlite"), needs_predictions=False,
     ),
     "predictor": Option(
-        "predictor", "Predictor of all files, instead of their names'.", "NAME", of_predictions=True
+        "predictor", "Predictor of all files, instead of the one in their names.", "NAME",
+        needs_predictions=True,
     ),
     "extract": Option(
-        "extract", "Take SQL out of Markdown fences, or run it as it is.", default="none",
+        "extract", "Extract SQL from Markdown fences, or run answers as they are.", default="none",
         choices=("none", "fences"),
     ),
-    "allow_missing": Option("allow-missing", "Score what is there.", kind=bool, of_predictions=True),
+       "allow_missing": Option(
+           "allow-missing", "Score files that lack answers; those count as missing.", kind=bool,
+           needs_predictions=True,
+       ),
     "metrics": Option("metrics", "Metrics, separated by commas.", "NAMES"),
     "variants": Option(
-        "variants", "For ts: a folder of variants of the databases, or how many to generate.", "FOLDER|N",
-        of_predictions=True,
+        "variants", "For ts: folder of database variants, or the number to generate.", "FOLDER|N",
+        needs_predictions=True,
     ),
     "profile": Option(
-        "profile", "How the databases are loaded.", choices=("official", "faithful"),
-        in_pytest="how the databases are loaded (default: official, for coverage faithful)",
+        "profile", "Profile to load the databases in.", choices=("official", "faithful"),
+        in_pytest="profile to load the databases in (default: official; for coverage: faithful)",
     ),
     "workers": Option(
-        "workers", "Processes that judge. Default: one a core, on Ray all of the cluster.", "N",
+        "workers", "Number of judging processes. Default: one per core, on Ray of the cluster.", "N",
         range=(1, 64, "processes"), kind=int,
     ),
     "limit": Option(
         "limit", "Only the first N questions.", "N", range=(1, 1_000_000, "questions"), kind=int
     ),
     "db_ids": Option(
-        "db", "Only the questions about this database; repeatable.", "NAME", repeatable=True,
-        of_predictions=True,
+        "db", "Only questions about this database; repeatable.", "NAME", repeatable=True,
+        needs_predictions=True,
     ),
     "difficulties": Option(
-        "difficulty", "Only the questions of this level; repeatable.", "LEVEL", repeatable=True,
-        of_predictions=True,
+        "difficulty", "Only questions of this difficulty; repeatable.", "LEVEL", repeatable=True,
+        needs_predictions=True,
     ),
     "types": Option(
         "type", "Only questions of this type (match, ranking, ...); repeatable.", "TYPE", repeatable=True,
-        of_predictions=True,
+        needs_predictions=True,
     ),
     "keys": Option(
-        "question", "Only the question of this id; repeatable.", "ID", repeatable=True, of_predictions=True
+        "question", "Only the question with this id; repeatable.", "ID", repeatable=True,
+        needs_predictions=True,
     ),
     "sample": Option(
-        "sample", "Only N questions, drawn so that databases and difficulties keep their shares.", "N",
-        range=(1, 1_000_000, "questions"), kind=int, of_predictions=True,
+        "sample", "Random sample of N questions, stratified by database and difficulty.", "N",
+        range=(1, 1_000_000, "questions"), kind=int, needs_predictions=True,
     ),
-    "seed": Option("seed", "What decides which are drawn.", "N", "0", kind=int, of_predictions=True),
-    # Engines count milliseconds, and 0 means no limit to them. The most is a day.
+    "seed": Option("seed", "Seed of --sample.", "N", "0", kind=int, needs_predictions=True),
+    # Engines count in milliseconds, where 0 means no limit. The maximum is a day.
     "seconds": Option(
-        "timeout", "Seconds for a prediction and its gold together.", "SECONDS",
+        "timeout", "Time limit in seconds for a prediction and its gold together.", "SECONDS",
         range=(0.001, 86_400, "seconds"), kind=float,
     ),
-    "out": Option("out", "Parent of the run's folder.", "DIR", "results"),
+    "out": Option("out", "Folder to create the run folder in.", "DIR", "results"),
     "resume": Option(
-        "resume", "Complete the run in this folder, which says the rest of the command.", "FOLDER",
-        of_predictions=True,
+        "resume", "Complete the interrupted run in this folder, with its options.", "FOLDER",
+        needs_predictions=True,
     ),
     "cache": Option(
-        "cache", "Use and keep what is known from earlier runs.", kind=bool,
-        off="neither use nor keep what earlier runs have found",
+        "cache", "Use and fill the result cache.", kind=bool,
+        off="do not use or fill the result cache",
     ),
     "report": Option(
-        "report", "Write tables and report.html into the run folder.", kind=bool,
-        off="only the run folder's data, no tables and pages",
+        "report", "Write tables and report.html to the run folder.", kind=bool,
+        off="write no tables and pages to the run folder",
     ),
     "fail_under": Option(
-        "fail-under", "Exit with 1 where a total is below; of EX, if no metric is named; repeatable.",
-        "[METRIC=]PERCENT", repeatable=True, of_predictions=True,
+        "fail-under", "Exit with 1 if a total is lower; a bare number means EX. Repeatable.",
+        "[METRIC=]PERCENT", repeatable=True, needs_predictions=True,
     ),
     "tables": Option(
-        "tables", "What is printed of the tables. Default: totals on a terminal, else all.",
-        choices=("totals", "all"), of_predictions=True,
+        "tables", "Tables to print. Default: totals on a terminal, else all.",
+        choices=("totals", "all"), needs_predictions=True,
     ),
     "ray": Option(
-        "ray", "Spread the run over a Ray cluster, or `local`.", "ADDRESS", of_predictions=True
+        "ray", "Distribute the run over a Ray cluster, or `local`.", "ADDRESS", needs_predictions=True
     ),
 }  # fmt: skip
-"""The options by the field of `Request` that each is."""
+"""The options, by field of `Request`."""
 
 _NAMED = re.compile(r"`(?:bird-harness|make) [^`]*`|(?<![\w-])--([a-z-]+)")
-"""A command, whose options are its own, or an option."""
+"""A command, whose options stay as they are, or an option."""
 
 
 def as_in_pytest(message: str) -> str:
-    """A message about options with the names that the plugin gives them."""
+    """Rewrite a message about options to the names they have in the plugin."""
     names = {each.flag: each.pytest_flag for each in OPTIONS.values()}
     return _NAMED.sub(lambda found: names.get(found[1], found[0]), message)

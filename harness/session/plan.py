@@ -1,7 +1,7 @@
-"""From what a user asks to an `Evaluation` that can run: set, files, engines, loaded databases.
+"""Prepare a request for evaluation: read the set and files, find the engines, load the databases.
 
-The command line, the pytest plugin and a library call all come through here, so that the same request
-means the same everywhere and is refused with the same words.
+The command line, the pytest plugin and the Python API all use this module, so that a request means the
+same everywhere and fails with the same messages.
 """
 
 import os
@@ -42,21 +42,21 @@ from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 
-# Which servers are up, of the engines that a command is to use.
+# Finding the running servers of the engines that a command uses.
 
 
 def find_servers(
     dialects: Sequence[EngineName], *, required: bool, say: Callable[[str], None]
 ) -> dict[EngineName, tuple[Server, ...]]:
-    """The running servers of `dialects`, one or, named by DSNs, several of each; files need none.
+    """Return the running servers of `dialects`: one of each, or several if DSNs name them.
 
     Args:
-        dialects: what to look for.
-        required: whether one that is not up is an error; else a line to `say`.
-        say: takes one line at a time.
+        dialects: the dialects to look for; those on files need no server.
+        required: True if a server that is not up is an error; else `say` gets a line about it.
+        say: called with one line of progress at a time.
 
     Raises:
-        BadInput: servers that are to share the work differ.
+        BadInput: servers that should share the work differ.
         EngineUnavailable: a server that is required is not up.
     """
     servers: dict[EngineName, tuple[Server, ...]] = {}
@@ -70,15 +70,15 @@ def find_servers(
         elif required:
             raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
         else:
-            say(f"{dialect}: no server is up, so it is left out; {to_start()}")
+            say(f"{dialect}: no server is up, so it is skipped; {to_start()}")
     return servers
 
 
 def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
-    """The server that a set's databases stand on already, and the set with where they stand there.
+    """Return the server that already has a set's databases, and the set with their places there.
 
-    Nothing is made on it. Its account is the reading role, so it may do nothing but read; sessions are
-    read-only besides.
+    Nothing is created on it. Its account is the reading role and must have no other rights; its sessions
+    are read-only as well.
 
     Raises:
         BadInput: there is no address, it is malformed, or its account may do more than read.
@@ -98,11 +98,11 @@ def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
     assert administration is not None  # noqa: S101 - it has a server
     if rights := administration().rights_to_write(server):
         raise BadInput(
-            f"{name}: the account {server.user} may do more than read ({', '.join(rights)}), and predictions"
-            " run as it; name one that has SELECT and no more (docs/how-to/question-set.md)"
+            f"{name}: predictions run as the account {server.user}, which may do more than read"
+            f" ({', '.join(rights)}); name one with SELECT only (docs/how-to/question-set.md)"
         )
     placed = replace(questions, standing_in=server.database)
-    # Until the end of this: it closes what waits for another session.
+    # Keep the pool open to the end: closing it closes its idle sessions.
     engine = on_server(server)
     for db_id in placed.db_ids:
         with engine.session(placed.database(db_id), _SECONDS_TO_LOOK) as session:
@@ -115,10 +115,10 @@ _SECONDS_TO_LOOK = 10.0
 
 @dataclass(frozen=True)
 class Plan:
-    """A request with everything it needs found, read and loaded; `close` it.
+    """A request with everything it needs found, read and loaded; `close` it after use.
 
-    `left_out` says, one line each, what could not be scored because its engine is not up; `notes` what could
-    not be loaded as declared, by database. `set_questions` counts the questions of the whole set.
+    `left_out` has a line for everything that cannot be scored because its engine is not up; `notes`, by
+    database, what could not be loaded as declared. `set_questions` counts the questions of the whole set.
     """
 
     request: Request
@@ -134,16 +134,16 @@ class Plan:
 
     @property
     def extent(self) -> Extent:
-        """What the run is to score: every question for every predictor and engine."""
+        """What the run covers: every question for every predictor and engine."""
         questions = len(self.questions.questions)
         planned = {(file.predictor, file.dialect): questions for file in self.files}
         return Extent(planned, questions, self.set_questions, by=self.request.choice.beyond_limit)
 
     def open_run(self) -> RunFolder:
-        """Start the run's folder, or go on with that of a run that is to be completed.
+        """Create the run folder, or reopen that of a run to complete.
 
         Raises:
-            BadInput: that folder cannot be written, or is of another run.
+            BadInput: the folder cannot be written, or belongs to another run.
         """
         if self.request.resume is not None:
             return RunFolder.resume(self.request.resume, self._manifest(), self.request.metrics)
@@ -157,7 +157,7 @@ class Plan:
         return RunFolder(self.request.out, self._manifest(), self.request.metrics, self._asked(), usage)
 
     def _databases(self) -> dict[str, str | None]:
-        """The digests of the SQLite files, by database; None of one that cannot be read."""
+        """Return the digests of the SQLite files, by database; None for one that cannot be read."""
         paths = {db_id: self.questions.database(db_id).sqlite_path for db_id in self.questions.db_ids}
         try:
             known = digests(paths.values())
@@ -166,7 +166,7 @@ class Plan:
         return {db_id: known[path] for db_id, path in paths.items()}
 
     def _asked(self) -> list[Question]:
-        """The questions, with the golds that are used; a translation is not known before it is run."""
+        """Return the questions with their golds; translations are unknown before the run."""
         golds = self.evaluation.golds
         return [
             replace(
@@ -184,7 +184,7 @@ class Plan:
         ]
 
     def close(self) -> None:
-        """Stop the workers and close the store."""
+        """Stop the workers and close the result cache."""
         self.evaluation.close()
 
     def __enter__(self) -> Self:
@@ -243,12 +243,12 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
 
     Args:
         request: what to run.
-        say: takes one line at a time about what is being done or left out.
-        progress: is told of the rows loaded.
+        say: called with one line at a time about what is being done or skipped.
+        progress: called with the rows loaded.
 
     Raises:
         BadInput: an option, a question set or a prediction file is wrong.
-        EngineUnavailable: an engine that was asked for is not up, or loading into it failed.
+        EngineUnavailable: a requested engine is not up, or loading into it failed.
     """
     check(request)
     everything = load_set(request.set_name, request.bird_home, on_server=True)
@@ -264,16 +264,16 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         say=say,
     )
     for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
-        twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so taken in its order"
+        twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so matched in its order"
         say(f"{path}: question_id {twice}")
-    questions = request.asked_of(everything)
+    questions = request.selected_questions(everything)
     if questions.pack is not None:
         say(str(questions.pack))
     answered = in_order(file.dialect for file in files)
     _check_sqlite(request, answered)
     _check_timed(request, questions, answered)
     left_out = [
-        f"{dialect}: there are no predictions for it, so it is left out"
+        f"{dialect}: no predictions for it, so it is skipped"
         for dialect in request.dialects or ()
         if dialect not in answered
     ]
@@ -282,7 +282,8 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     variants = None
     if request.variants is not None and questions.server is not None:
         raise BadInput(
-            f"--variants: are SQLite files, and the databases of {questions.name} stand on a server alone"
+            f"--variants: variants are SQLite files, but the databases of {questions.name} exist only on a"
+            " server; leave the option out"
         )
     if request.variants is not None:
         variants = find_variants(request.variants, questions, say)
@@ -310,7 +311,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
 class Equipped:
     """A request with its engines found and its databases loaded.
 
-    `request` has the profile that is really used; `left_out` and `notes` are as in `Plan`.
+    `request` has the profile actually used; `left_out` and `notes` are as in `Plan`.
     """
 
     request: Request
@@ -319,7 +320,7 @@ class Equipped:
     notes: Mapping[EngineName, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
-def equip(  # noqa: PLR0913 - what is asked, and who is told
+def equip(  # noqa: PLR0913 - the request and its callbacks
     request: Request,
     questions: QuestionSet,
     dialects: Sequence[EngineName],
@@ -331,7 +332,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
     """Find the engines of `dialects` and load the databases.
 
     Raises:
-        EngineUnavailable: there is none, or one that was named is not up.
+        EngineUnavailable: no engine is up, or a requested one is not.
     """
     if questions.server is not None:
         return _equip_privately(request, questions, dialects, say=say, standing=questions.server)
@@ -361,7 +362,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
     notes: dict[EngineName, Mapping[str, Sequence[str]]] = {
         server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())
     }
-    standing = {dialect: standing_on([each for _, each in some]) for dialect, some in done.items()}
+    standing = {dialect: loaded_contents([each for _, each in some]) for dialect, some in done.items()}
     usable = [dialect for dialect in dialects if dialect in servers or not kind_of(dialect).has_server]
     setup = Setup(
         questions,
@@ -377,7 +378,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
 
 
 def _with_counting(setup: Setup, say: Callable[[str], None]) -> Setup:
-    """The setup with the engines that count no work, where a metric asks for it; each is said in a line."""
+    """Add the engines that cannot count work to the setup, if a metric needs it; log each in a line."""
     names = of_basis(setup.metrics, Basis.WORK)
     if not names or not setup.questions.db_ids:
         return setup
@@ -390,7 +391,7 @@ def _with_counting(setup: Setup, say: Callable[[str], None]) -> Setup:
             found = NotCounted(error.message)
         if isinstance(found, NotCounted):
             uncounted[dialect] = found.reason
-            say(f"{dialect}: {', '.join(names)} are not known there: {found.reason}")
+            say(f"{dialect}: cannot measure {', '.join(names)}: {found.reason}")
     return replace(setup, uncounted=uncounted)
 
 
@@ -402,27 +403,27 @@ def _equip_privately(
     say: Callable[[str], None],
     standing: SetServer,
 ) -> Equipped:
-    """The same for a set whose databases stand on a server already: nothing is loaded."""
+    """Equip a request for a set whose databases already exist on a server: nothing is loaded."""
     only = str(standing.dialect)
     left_out = [
-        f"{dialect}: the databases of {questions.name} stand on a {only} server alone, so it is left out"
+        f"{dialect}: the databases of {questions.name} exist only on a {only} server, so it is skipped"
         for dialect in dialects
         if dialect != only
     ]
     if only not in dialects:
-        raise BadInput("; ".join(left_out).replace("it is left out", f"give answers for {only}"))
+        raise BadInput("; ".join(left_out).replace("so it is skipped", f"give answers for {only}"))
     for line in left_out:
         say(line)
     placed, server = private_server(questions)
-    say(f"{only}: {questions.name} stands at {server.address}: nothing is loaded, {server.user} reads")
+    say(f"{only}: {questions.name} is at {server.address}; nothing is loaded, queries run as {server.user}")
     setup = Setup(
         placed, {only: (server,)}, request.profile, Limits(seconds=request.seconds), tuple(request.metrics)
     )
     return Equipped(request, _with_counting(setup, say), left_out)
 
 
-def standing_on(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[str, ...]]:
-    """What stands on servers that share the work, by database, of a load into each: `Setup.standing`."""
+def loaded_contents(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[str, ...]]:
+    """Return what a load left on each of the servers that share the work, by database: `Setup.standing`."""
     found: dict[str, tuple[str, ...]] = {}
     for one in chain.from_iterable(loads):
         found[one.database.db_id] = (*found.get(one.database.db_id, ()), one.content)
@@ -432,7 +433,7 @@ def standing_on(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[st
 def _noted(
     server: Server, done: Sequence[loading.Loaded], say: Callable[[str], None]
 ) -> dict[str, Sequence[str]]:
-    """The notes of a load, by database; those that are new are said."""
+    """Return the notes of a load, by database, and log those that are new."""
     for one in done:
         for note in () if one.skipped else one.notes:
             say(f"{server.dialect}, {one.database.db_id}: {note}")
@@ -440,7 +441,7 @@ def _noted(
 
 
 def open_scheduler(request: Request, setup: Setup, say: Callable[[str], None]) -> Scheduler:
-    """What judges for a request: local processes or Ray, with the store or without."""
+    """Return the scheduler of a request: local processes or Ray, with or without the result cache."""
     store = Store(request.store or default_path(), allowed_bytes(), say) if request.cache else None
     return Scheduler(setup, lambda: _workers(request, setup), store=store)
 
@@ -456,12 +457,12 @@ def _workers(request: Request, setup: Setup) -> Workers:
 def _with_profile(
     request: Request, questions: QuestionSet, servers: Iterable[EngineName], say: Callable[[str], None]
 ) -> Request:
-    """The request with the profile that the golds are for, if the set names one.
+    """Return the request with the profile of the set's golds, if it names one.
 
-    It is `faithful` where gold is translated: only there is it true to SQLite.
+    Translated golds need `faithful`: only there do they mean what they mean on SQLite.
     """
     if servers and questions.profile not in {None, request.profile}:
-        say(f"{questions.name}: its golds are for profile {questions.profile}, in which it is loaded")
+        say(f"{questions.name}: loaded in profile {questions.profile}, which its golds are for")
         request = replace(request, profile=questions.profile)
     translated = [
         name
@@ -478,25 +479,25 @@ def _with_profile(
 
 
 def _check_sqlite(request: Request, answered: Sequence[EngineName]) -> None:
-    """Refuse metrics that would have nothing to score."""
+    """Reject metrics that would have nothing to score."""
     alone = [name for name in request.metrics if METRICS[name].is_of_sqlite]
     if alone and Dialect.SQLITE not in map(dialect_of, answered):
         raise BadInput(
-            f"--metrics {','.join(alone)}: defined for predictions in SQLite's dialect alone, and there are"
-            " none; leave it out, or name SQLite's prediction files"
+            f"--metrics {','.join(alone)}: defined only for predictions in SQLite's dialect, but there are"
+            " none; leave it out, or name prediction files for SQLite"
         )
 
 
 def _check_timed(request: Request, questions: QuestionSet, answered: Sequence[EngineName]) -> None:
-    """Refuse to time predictions beside golds that their engine does not run."""
+    """Reject timing predictions whose gold cannot run on their engine."""
     timed = [name for name in request.metrics if METRICS[name].of_timing or METRICS[name].of_work]
     languages = {dialect_of(name) for name in answered}
     held = [one.key for one in questions.questions if languages & one.by_rows]
     if timed and held:
         raise BadInput(
-            f"--metrics {','.join(timed)}: {len(held)} questions ({held[0]}, ...) are held against the rows"
-            " of SQLite's gold, beside which no server can time or count anything; leave it out, or --dialect"
-            " sqlite"
+            f"--metrics {','.join(timed)}: {len(held)} questions ({held[0]}, ...) are compared with the"
+            " rows of SQLite's gold, so a server has no gold to time or count; leave the metric out, or use"
+            " --dialect sqlite"
         )
 
 

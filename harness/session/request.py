@@ -1,4 +1,4 @@
-"""What a user asks for, as the command line, the pytest plugin and the library say it."""
+"""The request of a run, as the command line, the pytest plugin and the Python API make it."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -23,11 +23,11 @@ from loaders.base.processes import processors
 AUTO = OPTIONS["dialects"].default
 """Every dialect that has prediction files and an engine that is up."""
 ALL = "all"
-"""Every dialect; each engine has to be up."""
+"""Every dialect; each engine must be up."""
 
 
 def parse_dialects(text: str) -> Sequence[EngineName] | None:
-    """`auto` (None), `all`, or names separated by commas.
+    """Parse `auto` (None), `all`, or names separated by commas.
 
     Raises:
         BadInput: a name is not a dialect.
@@ -46,7 +46,7 @@ def parse_dialects(text: str) -> Sequence[EngineName] | None:
 
 
 def parse_metrics(text: str) -> Sequence[str]:
-    """Names separated by commas, each once, in the order of the tables.
+    """Parse names separated by commas; each is returned once, in the order of the tables.
 
     Raises:
         BadInput: a name is not a metric.
@@ -59,37 +59,37 @@ def parse_metrics(text: str) -> Sequence[str]:
 
 
 class ShownTables(StrEnum):
-    """What is printed of the tables of a run."""
+    """The tables of a run to print."""
 
     TOTALS = "totals"
     ALL = "all"
 
 
 SPELLED: Mapping[str, Callable[[str], Any]] = {"dialects": parse_dialects, "metrics": parse_metrics}
-"""The fields that an option gives as one word with commas, and what reads it."""
+"""The fields whose option takes one word with commas, and their parsers."""
 
 _OF_THE_RUN = frozenset({"out", "resume"})
-"""What the folder of a run tells by itself."""
+"""The fields that the run folder determines, so that the stored command leaves them out."""
 
 _EXTRACT = Extract(OPTIONS["extract"].default)
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a run is asked to do.
+    """The request of a run.
 
-    `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
-    is named has to be there. `predictions` empty means the sample's own files, for the sample only.
+    `dialects` None means every dialect with prediction files and an engine that is up; a named dialect
+    must have both. `predictions` empty means the sample's own files, for the sample only.
     `golds` are paths of gold packs, or `published`: a run has one, the command line runs one after the other.
-    `reference`: what predictions on servers are held against, `gold` of their dialect or the rows of
-    `sqlite`'s.
-    `workers` None means one a core, on Ray one a processor of the cluster.
-    `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
-    `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
-    None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
-    `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
-    `tables` None prints the totals on a terminal, and all tables elsewhere. `fail_under` are the least
-    percents that totals may have: `PERCENT`, of EX, or `METRIC=PERCENT` each.
+    `reference`: compare predictions on servers with `gold` of their dialect, or with the rows of gold on
+    `sqlite`.
+    `workers` None means one per core, on Ray one per processor of the cluster.
+    `variants` is a folder of database variants or the number to generate, for test-suite accuracy.
+    `cache`: True to use and fill the result cache; `store` is its file, None for the user's own.
+    `resume` is the folder of an interrupted run of the same request, to complete it.
+    `ray` is the address of a Ray cluster, or `local`. `report`: True to write reports to the run folder.
+    `tables` None prints the totals on a terminal, and all tables elsewhere. `fail_under` are the minimum
+    percentages of totals: `PERCENT`, of EX, or `METRIC=PERCENT` each.
     """
 
     set_name: str = OPTIONS["set_name"].default
@@ -124,12 +124,12 @@ class Request:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Make a request of the values that options were given, by field.
+        """Build a request from the values of options, by field.
 
-        What is None or an empty list was not given: it is as the class has it.
+        A value that is None or an empty list was not given: the default holds.
 
         Raises:
-            BadInput: a name among them is not known.
+            BadInput: a name in a value is unknown.
         """
         types = get_type_hints(cls)
         return cls(
@@ -142,11 +142,11 @@ class Request:
 
     @property
     def gold(self) -> str | None:
-        """The golds of the run; None for the set's own."""
+        """The gold pack of the run; None for the set's own golds."""
         return self.golds[0] if self.golds and self.golds[0] != PUBLISHED else None
 
-    def asked_of(self, everything: QuestionSet) -> QuestionSet:
-        """The questions that are asked of a set, with the golds that count.
+    def selected_questions(self, everything: QuestionSet) -> QuestionSet:
+        """Select the requested questions of a set, with the golds in use.
 
         Raises:
             BadInput: the gold pack is wrong or for another set, or nothing is left.
@@ -158,14 +158,14 @@ class Request:
 
     @property
     def choice(self) -> Choice:
-        """Which questions are asked."""
+        """The selection of questions."""
         return Choice(
             self.db_ids, self.difficulties, self.types, self.keys, self.sample, self.seed, self.limit
         )
 
     @property
     def command(self) -> list[str]:
-        """The words of the command that asks for the same, whatever folder it is called in."""
+        """Return the words of an equivalent command that works in any folder."""
         usual = {each.name: each.default for each in fields(self)}
         words = ["bird-harness", "eval"]
         for name, option in OPTIONS.items():
@@ -182,18 +182,18 @@ class Request:
         return words
 
     @property
-    def all_tables(self) -> bool | None:
-        """Whether every table is printed, or the totals alone; None: the terminal decides."""
+    def shows_all_tables(self) -> bool | None:
+        """True to print every table, False for totals only, None if the terminal decides."""
         return None if self.tables is None else self.tables is ShownTables.ALL
 
     @property
     def processes(self) -> int:
-        """How many judge on this machine."""
+        """Number of judging processes on this machine."""
         return self.workers or processors()
 
 
 def _typed(kind: Any, value: Any) -> Any:
-    """A value, or each of a list, as the type that a field has."""
+    """Convert a value, or each item of a list, to the type of a field."""
     made = [each for each in (kind, *get_args(kind)) if each in (Path, Profile, Extract, ShownTables)]
     if not made:
         return value
@@ -201,7 +201,7 @@ def _typed(kind: Any, value: Any) -> Any:
 
 
 def _anywhere(field: str, value: object) -> str:
-    """A value as it is given; what is a file or a folder by the whole of its path."""
+    """Return a value as given, but a file or folder as its absolute path."""
     text = str(value)
     is_path = isinstance(value, Path) or (field == "set_name" and os.sep in text)
     may_be = field in {"golds", "variants"} and Path(text).exists()
@@ -209,14 +209,14 @@ def _anywhere(field: str, value: object) -> str:
 
 
 def parse_fail_under(texts: Sequence[str], metrics: Sequence[str]) -> dict[str, float]:
-    """`PERCENT`, of EX, or `METRIC=PERCENT` each.
+    """Parse `PERCENT`, of EX, or `METRIC=PERCENT` each.
 
     Args:
-        texts: as they were given.
-        metrics: those of the run.
+        texts: the values as given.
+        metrics: the metrics of the run.
 
     Raises:
-        BadInput: one is not that, or its metric is not asked for.
+        BadInput: a text is malformed, or its metric is not requested.
     """
     thresholds: dict[str, float] = {}
     for text in texts:
@@ -227,7 +227,7 @@ def parse_fail_under(texts: Sequence[str], metrics: Sequence[str]) -> dict[str, 
         except ValueError:
             thresholds[name] = float("nan")
         if not isfinite(thresholds[name]):
-            raise BadInput(f"--fail-under {text}: has to be PERCENT or METRIC=PERCENT, for instance ex=50")
+            raise BadInput(f"--fail-under {text}: must be PERCENT or METRIC=PERCENT, for instance ex=50")
         if name not in METRICS or not METRICS[name].has_score or name not in metrics:
             scored = ", ".join(known for known in metrics if METRICS[known].has_score)
             raise BadInput(
@@ -238,16 +238,16 @@ def parse_fail_under(texts: Sequence[str], metrics: Sequence[str]) -> dict[str, 
 
 
 def check_range(field: str, value: float | None, name: str | None = None, unit: str | None = None) -> None:
-    """Refuse what is outside of the range of an option, such as a limit of time that no engine could keep.
+    """Reject a value outside of the range of an option, such as a time limit that no engine can enforce.
 
     Args:
         field: the field of `Request`.
-        value: None where none was given.
-        name: what the user calls it; as on the command line, unless another one is given.
-        unit: what is counted; as the option says, unless it is another one.
+        value: None if not given.
+        name: the user's name for it; default: the option on the command line.
+        unit: what is counted; default: the unit of the option.
 
     Raises:
-        BadInput: it is.
+        BadInput: the value is out of range.
     """
     option = OPTIONS[field]
     if option.range is not None:
@@ -256,20 +256,20 @@ def check_range(field: str, value: float | None, name: str | None = None, unit: 
 
 
 def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -> None:
-    """Refuse what no run could do.
+    """Reject options that contradict each other.
 
     Args:
-        request: what is asked for.
-        timeout: how the command calls the option behind `seconds`.
-        out: how it calls the one behind `out`.
+        request: the request.
+        timeout: the command's name of the option for `seconds`.
+        out: its name of the option for `out`.
 
     Raises:
-        BadInput: an option is wrong by itself or beside another.
+        BadInput: an option is wrong by itself or in combination with another.
     """
     parse_metrics(",".join(request.metrics))
     if len(request.golds) > 1:
         raise BadInput(
-            f"--gold {request.golds[1]}: a second one; a run has the golds of one pack, or its set's own"
+            f"--gold {request.golds[1]}: second gold pack; a run uses one pack, or the set's own golds"
         )
     if request.reference not in OPTIONS["reference"].choices:
         choices = ", ".join(OPTIONS["reference"].choices)
@@ -277,9 +277,9 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
     parse_fail_under(request.fail_under, request.metrics)
     wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
     if wanted and request.variants is None:
-        raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
+        raise BadInput("--metrics ts: needs database variants; add --variants with a folder or a number")
     if request.variants is not None and not wanted:
-        raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
+        raise BadInput(f"--variants {request.variants}: test-suite accuracy uses them; add ts to --metrics")
     check_range("workers", request.workers)
     check_range("limit", request.limit)
     check_range("sample", request.sample)
@@ -289,16 +289,16 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
 
 
 def refuse_unwritable(option: str, folder: Path) -> None:
-    """Refuse a folder that can hold no run folders; it is made with the first of them, not here.
+    """Reject a folder that cannot hold run folders; the first run creates it, not this function.
 
     Raises:
-        BadInput: it cannot be made, or not be written.
+        BadInput: it cannot be created or written.
     """
     why = None
     try:
         there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
         if not there.is_dir():
-            why = f"{there} is no folder"
+            why = f"{there} is not a folder"
         elif not os.access(there, os.W_OK | os.X_OK):
             why = f"{there} cannot be written"
     except OSError as error:

@@ -1,7 +1,7 @@
-"""The runner: a plan becomes a run folder and its scores, whatever asks for the pairs.
+"""Run a plan: judge its pairs, write the run folder and compute the scores.
 
-`run` asks for all of them, one after the other; the pytest plugin asks item by item. What was begun is judged
-ahead by the workers; what is timed is timed when there is nothing left to judge.
+`run` takes all pairs in order, the pytest plugin takes them item by item. The workers judge started pairs
+ahead of time; timing begins when there is nothing left to judge.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,25 +35,25 @@ from loaders.base.files import read_json, read_text
 
 
 class Runner:
-    """One run of a plan: opens its folder, has pairs judged, writes results and reports, tells how it ended.
+    """One run of a plan: opens its folder, judges pairs, writes results and reports, logs how it ended.
 
     Args:
-        plan: what to run; who made it closes it.
-        bars: show how the run goes.
-        command: the name of the one that completes the run if it is broken off.
+        plan: what to run; its creator closes it.
+        bars: the progress bars.
+        command: the name of the command that completes the run if it is interrupted.
 
     Raises:
-        BadInput: the run that the plan is to complete is another one, or cannot be written.
+        BadInput: the run to complete is of another plan, or cannot be written.
     """
 
     def __init__(self, plan: Plan, bars: "Bars | None" = None, command: str = "eval") -> None:
         self.plan = plan
         self.pairs = plan.evaluation.pairs
-        """All pairs; elsewhere their places among them stand for them."""
+        """All pairs; methods take and return indices into them."""
         self.scores: Sequence[Score] = ()
         self.is_broken_off = False
         self.fault: str | None = None
-        """What of the folder could not be written: the scores are complete all the same."""
+        """What could not be written to the folder; the scores are complete anyway."""
         self._page: Path | None = None
         self._bars = bars or Bars(None)
         self._command = command
@@ -63,7 +63,7 @@ class Runner:
             self._folder = plan.open_run()
         done = {} if self._folder is None else self._folder.done
         self.to_judge = [place for place, pair in enumerate(self.pairs) if pair.key not in done]
-        """The pairs that are to be judged, but for those that an earlier part of the run has judged."""
+        """The pairs to judge: all but those that an earlier part of the run has judged."""
         self._begun: Mapping[int, Future[Judgement] | None] | None = None
         self._results: dict[int, PairResult] = {}
         self._written: set[int] = set()
@@ -71,11 +71,11 @@ class Runner:
     def begin(
         self, chosen: Sequence[int], ways: Callable[[], Sequence[str]] = tuple
     ) -> Mapping[int, "Future[Judgement] | None"]:
-        """Open the folder, and have pairs judged.
+        """Open the folder, and start judging pairs.
 
         Args:
             chosen: some of `to_judge`.
-            ways: what chose them, for the folder, where they are not all.
+            ways: how they were selected, recorded in the folder if they are not all.
 
         Returns:
             A future for each, None where there is no prediction.
@@ -98,7 +98,7 @@ class Runner:
         return self._begun
 
     def result(self, place: int) -> PairResult:
-        """The result of a pair that was begun, with its times; computed once."""
+        """Return the result of a started pair, with its times; computed once."""
         if place not in self._results:
             begun, evaluation = self._begun or {}, self.plan.evaluation
             if evaluation.is_timed and not self._results:
@@ -110,7 +110,7 @@ class Runner:
         return self._results[place]
 
     def write(self, place: int) -> None:
-        """Write the result of a pair into the folder, once.
+        """Write the result of a pair to the folder, once.
 
         Raises:
             BadInput: it cannot be written.
@@ -121,35 +121,36 @@ class Runner:
 
     @property
     def unwritten(self) -> list[int]:
-        """The pairs that were begun and have no result in the folder."""
+        """The started pairs without a result in the folder."""
         return [place for place in self._begun or () if place not in self._written]
 
     def abort(self) -> None:
-        """Break the run off: the folder keeps what is judged, and can be resumed."""
+        """Interrupt the run: the folder keeps what is judged, and can be resumed."""
         if self._folder is None:
             return
         begun = self._begun or {}
         self._folder.abort(
-            self.plan.evaluation.left(self.pairs[place], begun[place]) for place in self.unwritten
+            self.plan.evaluation.interrupted_result(self.pairs[place], begun[place])
+            for place in self.unwritten
         )
         self.is_broken_off = True
 
     def finish(self) -> None:
-        """Complete the folder, with its reports if they are wanted."""
+        """Complete the folder, with its reports if requested."""
         if self._folder is None:
             return
         self.scores = self._folder.finish()
         self.fault = self._folder.fault
         if self.plan.request.report:
             self._bars.stage("writing the reports")
-            # Nobody else needs its templates.
+            # Only finished runs need its templates.
             from harness.report.files import HTML, reports_fault  # noqa: PLC0415
 
             self.fault = self.fault or reports_fault(self._folder.path)
             self._page = self._folder.path / HTML
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Close the folder."""
         if self._folder is not None:
             self._folder.close()
 
@@ -166,25 +167,25 @@ class Runner:
 
     @property
     def unmet(self) -> str | None:
-        """One line about all totals that are lower than was asked for; None where there is none."""
+        """One line about all totals below their threshold; None if there is none."""
         return unmet(self.scores, self._thresholds) if self.scores else None
 
     @property
     def exit_code(self) -> int:
-        """0, 3 where a pair ended in a harness error, 1 where a total is lower than was asked for."""
+        """3 if a pair ended in a harness error, else 1 if a total is below its threshold, else 0."""
         if any(score.outcomes.get(Outcome.HARNESS_ERROR) for score in self.scores):
             return EngineUnavailable.exit_code
         return int(self.unmet is not None)
 
     def require_written(self) -> None:
-        """Raise BadInput where the folder is not as it should be, once the scores have been shown."""
+        """Raise BadInput if the folder is incomplete; call this after showing the scores."""
         if self.fault is not None:
             raise BadInput(self.fault)
 
     def lines(self) -> list[str]:
-        """What is said of the run beside its tables: engines that failed, where it is, or how it goes on."""
+        """Return the lines printed with the tables: engines that failed, the run folder, or how to resume."""
         if self._folder is None:
-            nothing = f"nothing is scored: 0 of {self.plan.extent.pairs:,} pairs were chosen"
+            nothing = f"nothing is scored: 0 of {self.plan.extent.pairs:,} pairs were selected"
             return [nothing] if self._begun is not None else []
         if self.is_broken_off:
             return self._folder.broken_off(self._command)
@@ -200,29 +201,29 @@ class Runner:
             print_line(console, line)
 
     def print_scores(self) -> None:
-        """Print the tables that were asked for."""
+        """Print the requested tables."""
         request = self.plan.request
         if self._folder is not None:
             print_scores(
                 self.scores,
                 request.metrics,
-                everything=request.all_tables,
+                everything=request.shows_all_tables,
                 extent=self._folder.extent,
                 notes=self._folder.notes,
             )
 
     def print_summary(self) -> None:
-        """Print what `summary.json` of the finished run has, and where the run is."""
+        """Print the contents of `summary.json` of the finished run, with the path of its folder."""
         found = {**read_json(read_text(self.path / SUMMARY)), "folder": str(self.path.absolute())}
         print(printable_json(found))  # noqa: T201 - the answer itself
 
 
 def unmet(scores: Sequence[Score], thresholds: Mapping[str, float]) -> str | None:
-    """One line about all totals that are too low; None where there is none.
+    """Return one line about all totals that are too low; None if there is none.
 
     Args:
-        scores: of a run.
-        thresholds: the least percent that each total may have, by metric.
+        scores: the scores of a run.
+        thresholds: the minimum percentage of each total, by metric.
     """
     found = []
     for name, percent in thresholds.items():
@@ -240,12 +241,12 @@ def unmet(scores: Sequence[Score], thresholds: Mapping[str, float]) -> str | Non
 def run(plan: Plan, console: Console | None = None, command: str = "eval") -> Runner:
     """Run every pair of a plan, and write the run folder.
 
-    A run that is interrupted leaves a folder that can be completed; see `Request.resume`.
+    An interrupted run leaves a folder that can be completed; see `Request.resume`.
 
     Args:
         plan: what to run.
-        console: where to tell how it goes.
-        command: the name of the one that completes the run if it is broken off.
+        console: where to show progress.
+        command: the name of the command that completes the run if it is interrupted.
     """
     with Bars(console) as bars:
         runner = Runner(plan, bars, command)
@@ -265,14 +266,14 @@ def run(plan: Plan, console: Console | None = None, command: str = "eval") -> Ru
 
 
 def score(plan: Plan, console: Console | None = None) -> list[Score]:
-    """Run every pair, write the run folder and return the scores: the library call."""
+    """Run every pair, write the run folder and return the scores: the entry point of the Python API."""
     runner = run(plan, console)
     runner.require_written()
     return list(runner.scores)
 
 
 def run_directly(plan: Plan, console: Console, *, as_json: bool = False) -> int:
-    """Run the plan without pytest, and print its tables, or its summary as JSON; the exit code.
+    """Run the plan without pytest, print its tables, or its summary as JSON, and return the exit code.
 
     Raises:
         BadInput: the run folder could not be written.
@@ -289,24 +290,24 @@ def run_directly(plan: Plan, console: Console, *, as_json: bool = False) -> int:
     return runner.exit_code
 
 
-# What a run shows on a terminal while it goes on: a bar for each engine, with rate, time left and EX so far.
+# Progress on a terminal: a bar for each engine, with rate, time left and EX so far.
 #
-# Pairs are counted when they are judged, from whatever thread, not when they are reported, so that a bar
-# never waits for a pair in the middle.
+# Pairs are counted when they are judged, from any thread, not when they are reported, so that one slow pair
+# does not stop a bar.
 
 _ALL = "all engines"
 
 _BESIDE = 56
-"""Columns that stand beside the bar."""
+"""Width of the columns next to the bar."""
 _BAR = 40
 
 
 class Bars:
-    """The bars of one run; nothing is shown where the console is no terminal, or None.
+    """The progress bars of one run; nothing is shown if the console is None or not a terminal.
 
     Args:
-        console: has to keep its file while pytest captures what is printed.
-        clock: seconds, for who looks at the bars in a test.
+        console: must keep its file while pytest captures output.
+        clock: returns seconds; for tests.
     """
 
     def __init__(self, console: Console | None, clock: Callable[[], float] | None = None) -> None:
@@ -325,21 +326,21 @@ class Bars:
             console=console,
             get_time=clock,
             transient=True,
-            # pytest captures both by itself, in the meantime.
+            # pytest captures both by itself.
             redirect_stdout=False,
             redirect_stderr=False,
             disable=console is None or not console.is_terminal,
         )
 
     def stage(self, what: str, total: int | None = None) -> None:
-        """Show what is done now, in place of what was shown as that; with `total` how much of it."""
+        """Show the current step instead of the previous one; `total` is its number of units."""
         with self._lock:
             if self._stage is not None:
                 self.progress.remove_task(self._stage)
             self._stage = self.progress.add_task(what, total=total, live="")
 
     def advance(self, count: int = 1, live: str = "") -> None:
-        """So many more of what is done now, and what is to be said of it."""
+        """Advance the current step by `count`, and show `live` next to it."""
         if self._stage is not None:
             self.progress.update(self._stage, advance=count, live=live)
 
@@ -348,7 +349,7 @@ class Bars:
 
         Args:
             planned: the engine of each pair.
-            known: what pairs among them came to in an earlier part of the run.
+            known: the outcomes of those that an earlier part of the run has judged.
         """
         with self._lock:
             if self._stage is not None:
@@ -365,7 +366,7 @@ class Bars:
             self._add(engine, [outcome for _, outcome in outcomes])
 
     def judged(self, engine: EngineName, outcome: Outcome) -> None:
-        """One more pair on an engine; from any thread."""
+        """Count one more pair on an engine; from any thread."""
         self._add(engine, [outcome])
 
     def _add(self, engine: EngineName, outcomes: Sequence[Outcome]) -> None:
@@ -391,19 +392,19 @@ class Bars:
         self.close()
 
     def close(self) -> None:
-        """Take the bars from the screen."""
+        """Remove the bars from the screen."""
         self.progress.stop()
 
 
 class _Column(ProgressColumn):
-    """A text about a task, on the right of its column but for what begins the row."""
+    """A text about a task, aligned to the right except in the first column."""
 
     def __init__(self, text: Callable[[Task], str]) -> None:
         super().__init__()
         self._text = text
 
     def render(self, task: Task) -> Text:
-        """What is shown of it."""
+        """Return its text."""
         return Text(self._text(task), no_wrap=True)
 
 
@@ -420,4 +421,4 @@ def _rate(task: Task) -> str:
 
 
 _SLOW = 10
-"""Pairs a second below which a digit more tells something."""
+"""Pairs per second below which a decimal is shown."""

@@ -139,9 +139,9 @@ def test_the_console_command_is_the_module() -> None:
         (["eval", "--metrics", ""], "not a metric"),
         (["eval", "--metrics", "ex,soft_f2"], "'soft_f2' is not a metric; choose from ex, ex_strict"),
         (["eval", "--metrics", "ts"], "--variants with a folder or a number"),
-        (["eval", "--variants", "nowhere"], "--variants nowhere: is for test-suite accuracy; add ts"),
+        (["eval", "--variants", "nowhere"], "--variants nowhere: test-suite accuracy uses them; add ts"),
         (["eval", "--metrics", "ts", "--variants", "nowhere"], "nowhere"),
-        (["eval", "--metrics", "ex,em", "--predictions", MYSQL_ALONE], "SQLite's dialect alone"),
+        (["eval", "--metrics", "ex,em", "--predictions", MYSQL_ALONE], "predictions in SQLite's dialect"),
         (["eval", "--workers", "0"], "--workers 0"),
         (["eval", "--limit", "0"], "--limit 0"),
         (["eval", "--timeout", "0"], "--timeout 0"),
@@ -220,7 +220,7 @@ def test_a_dialect_without_predictions_is_left_out_aloud(run: Run) -> None:
     predictions = PREDICTIONS / "predict_sample_careless_sqlite.json"
     done = run("eval", "--predictions", str(predictions), "--dialect", "sqlite,postgresql", "--limit", "2")
     assert done.returncode == 0, done.stderr
-    assert "postgresql: there are no predictions" in done.stderr
+    assert "postgresql: no predictions for it" in done.stderr
 
 
 @pytest.mark.parametrize("driver", ["pytest", "direct"])

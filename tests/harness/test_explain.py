@@ -187,7 +187,7 @@ def test_markdown_is_printed_or_written(call: Call, file: Path, tmp_path: Path) 
         (("results/latest", "--predictions", "x"), "--predictions: the run has its own"),
         (("--sql", "none.sql", "--database", "x"), "--sql none.sql: there is no such file"),
         (("--sql", "SELECT 1", "--database", "nothing"), "--db 'nothing': sample has none such"),
-        (("--question", "1", "--predictor", "nobody"), "--predictor nobody: has no predictions there"),
+        (("--question", "1", "--predictor", "nobody"), "--predictor nobody: no predictions by this name"),
         (("--question", "1", "--out", "x"), "--out x: goes with another --format"),
         (("--question", "1", "--timeout", "0"), "--timeout 0"),
         (("nothing", "--question", "1"), "nothing: no such folder"),

@@ -18,7 +18,7 @@ from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
-from harness.session.plan import standing_on
+from harness.session.plan import loaded_contents
 from loaders.base.store import Store
 from loaders.dumps import load_dump, statements
 from loaders.load import load, loaded
@@ -332,7 +332,7 @@ def trade(collection: str, tmp_path: Path) -> QuestionSet:
 def trade_outcomes(trade: QuestionSet, server: Server, store: Path, *, force: bool = False) -> list[Outcome]:
     """Of the prediction of as many rows as the file has, and of as many as the dump has."""
     database = trade.database("trade")
-    standing = standing_on([load([database], server, force=force)])
+    standing = loaded_contents([load([database], server, force=force)])
     setup = Setup(trade, {server.dialect: (server,)}, standing={server.dialect: standing})
     scheduler = Scheduler(setup, lambda: LocalWorkers(setup, 1), store=Store(store, say=pytest.fail))
     try:

@@ -193,7 +193,7 @@ def test_a_translated_set_is_evaluated_with_its_golds(
         "eval", "--set", str(out), *scored, "--out", str(tmp_path / "results"), "--no-report"
     )
     assert code == 0
-    assert "asked_translated: its golds are for profile faithful" in said
+    assert "asked_translated: loaded in profile faithful" in said
     [run] = (tmp_path / "results").glob("2*")
     results = (run / "results.jsonl").read_text(encoding="utf-8").splitlines()
     outcomes = {one["question"]: one["outcome"] for one in map(json.loads, results)}

@@ -133,7 +133,7 @@ def test_where_nothing_is_chosen_that_is_said_and_no_run_is_written(
 ) -> None:
     done = score(*SOME, *parallel, "-k", "nothing_is_called_so", cwd=tmp_path)
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout
-    assert "nothing is scored: 0 of 24 pairs were chosen" in done.stdout
+    assert "nothing is scored: 0 of 24 pairs were selected" in done.stdout
     assert not list(tmp_path.glob("results/*"))
 
 

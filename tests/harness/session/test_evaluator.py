@@ -112,7 +112,7 @@ def test_an_evaluator_can_be_sent(sample: QuestionSet) -> None:
         (Answer(10**6, "SELECT 1"), ["1000000", "sample", "66 questions"]),
         (Answer(10**5000, "SELECT 1"), ["a number of thousands of digits", "sample"]),
         (Answer("1", "SELECT 1", "oracle"), ["dialect 'oracle'", "sqlite, mysql, postgresql"]),
-        (Answer("1", None), ["question 1", "no text"]),  # type: ignore[arg-type]
+        (Answer("1", None), ["question 1", "not a text"]),  # type: ignore[arg-type]
         (Answer("1", "SELECT '\ud83d'"), ["question 1", "UTF-8"]),
         (Answer("1", "SELECT 1", Dialect.MYSQL), ["mysql", "sqlite", "dialects"]),
     ],
@@ -128,7 +128,7 @@ def test_an_answer_that_is_for_nobody_is_refused(answer: Answer, says: list[str]
     [
         ({"dialects": "oracle"}, "dialects 'oracle': choose from sqlite, mysql, postgresql"),
         ({"dialects": ["sqlite", "p"]}, "dialects 'p': choose from"),
-        ({"dialects": []}, "dialects: none is named"),
+        ({"dialects": []}, "dialects: none given"),
         ({"metrics": "bleu"}, "'bleu' is not a metric"),
         ({"profile": "fast"}, "profile 'fast': choose from official, faithful"),
         ({"set_name": "nowhere"}, "choose one of"),
@@ -185,7 +185,7 @@ def test_the_only_dialect_is_that_of_answers_and_of_several_one_has_to_be_named(
         [judgement] = evaluator.score([Answer(first.question_id, first.gold[server.dialect])])
         assert judgement.outcome is Outcome.MATCH
     with Evaluator("sample", dialects=f"sqlite,{server.dialect}", workers=1) as evaluator:
-        with pytest.raises(BadInput, match=f"say in which dialect the answer is: sqlite, {server.dialect}"):
+        with pytest.raises(BadInput, match=f"no dialect given; choose from sqlite, {server.dialect}"):
             evaluator.score([Answer(first.key, "SELECT 1")])
         both = [Answer(first.key, first.gold[each], each) for each in (Dialect.SQLITE, server.dialect)]
         assert [each.outcome for each in evaluator.score(both)] == [Outcome.MATCH] * 2
@@ -266,7 +266,7 @@ def test_triples_need_databases_and_no_questions(sample: QuestionSet) -> None:
                 [Triple(question.db_id, gold, gold), Triple(question.db_id, gold, "SELECT 9")]
             )
             assert [each.outcome for each in judged] == [Outcome.MATCH, Outcome.MISMATCH]
-            with pytest.raises(BadInput, match="question 1: this evaluator has databases and no questions"):
+            with pytest.raises(BadInput, match="question 1: this evaluator has databases but no questions"):
                 evaluator.score([Answer(1, gold)])
 
 
@@ -277,11 +277,11 @@ def test_triples_need_databases_and_no_questions(sample: QuestionSet) -> None:
             Triple("shop", "SELECT 1", "SELECT 1"),
             "database 'shop': not in sample, which has 4 databases, such as ",
         ),
-        (Triple("city_library", "SELECT 1", None), "city_library: the answer is no text"),  # type: ignore[arg-type]
-        (Triple("city_library", "\ud83d", "SELECT 1"), "city_library: the gold is no text"),
+        (Triple("city_library", "SELECT 1", None), "city_library: the answer is not a text"),  # type: ignore[arg-type]
+        (Triple("city_library", "\ud83d", "SELECT 1"), "city_library: the gold is not a text"),
         (
             Triple("city_library", "SELECT 1", "SELECT 1", "mysql"),
-            "the answer is in mysql, and this evaluator",
+            "the answer is in mysql, but this evaluator",
         ),
         (
             Triple("city_library", "SELECT 1", "SELECT 1", gold_dialect="mysql"),
@@ -304,7 +304,7 @@ def test_what_are_no_databases_is_refused(tmp_path: Path) -> None:
     (tmp_path / "shop.sqlite").write_text("no database", encoding="utf-8")
     with pytest.raises(BadInput, match="shop: not an SQLite file"):
         Evaluator(databases=tmp_path)
-    with pytest.raises(BadInput, match="is instead of a set"):
+    with pytest.raises(BadInput, match="replaces the set"):
         Evaluator("mini_dev", databases=tmp_path)
 
 

@@ -144,7 +144,7 @@ def test_answers_are_held_against_the_rows_of_sqlite(
     assert {one["gold_origin"] for one in found.values()} == {"sqlite_rows"}
     code, _, said = call("eval", *usual, *how, "--metrics", "ex,r_ves")
     assert code == 2
-    assert "4 questions (1, ...) are held against the rows of SQLite's gold" in said
+    assert "4 questions (1, ...) are compared with the rows of SQLite's gold" in said
 
 
 def test_the_library_takes_a_pack(asked: Path, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_answers_are_scored_where_the_database_stands(private: Private) -> None:
     ) as evaluator:
         found = evaluator.score([Answer(number, sql) for number, sql, _ in texts])
     assert [one.outcome for one in found] == [outcome for *_, outcome in texts]
-    assert any("nothing is loaded, sales_reader reads" in line for line in said)
+    assert any("nothing is loaded, queries run as sales_reader" in line for line in said)
     assert ask(private.server, private.database, "SELECT COUNT(*) FROM orders") == [(2,)]
     assert ask(private.server, None, namespaces(dialect)) == before
 
@@ -151,7 +151,7 @@ def test_eval_leaves_other_engines_out_by_a_sentence(
     )  # fmt: skip
     assert code == 0, err
     assert "100.00" in out
-    assert f"sqlite: the databases of sales stand on a {dialect} server alone, so it is left out" in err
+    assert f"sqlite: the databases of sales exist only on a {dialect} server, so it is skipped" in err
     (manifest,) = (tmp_path / "results").glob("2*/manifest.json")
     text = manifest.read_text(encoding="utf-8")
     assert "p@ss" not in text
@@ -171,11 +171,11 @@ def test_eval_leaves_other_engines_out_by_a_sentence(
 def test_an_account_that_may_write_is_refused(private: Private, monkeypatch: pytest.MonkeyPatch) -> None:
     server, dialect = private.server, private.server.dialect
     ask(server, private.database, WRITER[dialect])
-    with pytest.raises(BadInput, match=r"sales_reader may do more than read \(INSERT"):
+    with pytest.raises(BadInput, match=r"sales_reader, which may do more than read \(INSERT"):
         Evaluator(str(private.folder), dialects=dialect)
     name = NAME.replace(" ", "%20")
     monkeypatch.setenv("SALES_DSN", f"{dialect}://{server.user}:{server.password}@{server.address}/{name}")
-    with pytest.raises(BadInput, match=f"{server.user} may do more than read"):
+    with pytest.raises(BadInput, match=f"{server.user}, which may do more than read"):
         Evaluator(str(private.folder), dialects=dialect)
 
 
