@@ -21,11 +21,11 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
     columns,
-    printable_json,
     row,
     table,
 )
 from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, QuestionType, SqlCounts, count
+from loaders.base.files import printable_json
 from loaders.inventory import ColumnInventory, Inventory, Range, Size, Stop, size
 
 

@@ -240,8 +240,8 @@ class MainGroup(LazyGroup):
 
 
 _RESUME = "--resume"
-_MANIFESTS = "manifest.json", "study.json"
-"""Of runs and of studies; the modules that write them take longer to import than Python."""
+_MANIFESTS = "manifest.json", "study.json", "journal.json"
+"""Of runs, studies and other analyses; the modules that write them take longer to import than Python."""
 
 
 def resumed(words: Sequence[str], known: Collection[str]) -> list[str]:
@@ -258,13 +258,14 @@ def resumed(words: Sequence[str], known: Collection[str]) -> list[str]:
     folder = _value(words, _RESUME)
     if folder is None:
         return list(words)
-    import json  # noqa: PLC0415 - no part of the help
+    from dialects.errors import BadInput  # noqa: PLC0415 - no part of the help
+    from loaders.base.files import read_json, read_text  # noqa: PLC0415 - the same
 
     try:
         path = next(path for name in _MANIFESTS if (path := Path(folder) / name).is_file())
-        command = json.loads(path.read_text(encoding="utf-8"))["command"]
+        command = read_json(read_text(path))["command"]
         earlier = [str(word) for word in command if str(word).startswith("--")]
-    except (OSError, ValueError, KeyError, TypeError, StopIteration):
+    except (BadInput, OSError, KeyError, TypeError, StopIteration):
         return list(words)
     given = {_positive(word) for word in words}
     return [word for word in earlier if _name(word) in known and _positive(word) not in given] + list(words)

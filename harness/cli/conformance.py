@@ -1,15 +1,16 @@
 """The command that runs anybody's queries through the translator on the servers that are up."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dialects.errors import BadInput
 from harness.analyses.conformance.command import ConformanceRequest, measure, print_measured
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Dialects, messages, say, servers_up
+from harness.cli.console import AsJson, Dialects, Threads, messages, one_of_each, say, servers_up
 from harness.session.request import AUTO, check_range, refuse_unwritable
+from loaders.base.processes import processors
 
 
 @app.command()
@@ -25,7 +26,7 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     sample: Annotated[int | None, typer.Option(help="Only so many queries, chosen by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = ConformanceRequest.seed,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = ConformanceRequest.seconds,
-    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    workers: Threads = None,
     out: Annotated[
         Path, typer.Option(help="Folder of the results; the same command goes on with it.")
     ] = ConformanceRequest.out,
@@ -36,8 +37,8 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     check_range("limit", sample, "--sample", "queries")
     check_range("seconds", timeout)
     refuse_unwritable("--out", out)
-    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
-    request = ConformanceRequest(suite, out, translator, sample, seed=seed, seconds=timeout, **optional)
+    threads = workers or processors()
+    request = ConformanceRequest(suite, out, translator, sample, seed, timeout, threads)
     servers = servers_up(dialect)
     if not servers:
         raise BadInput(f"--dialect {dialect}: SQLite is the reference; name a server to hold against it")
@@ -45,7 +46,7 @@ def conformance(  # noqa: PLR0913 - one parameter an option
         with messages.status("reading the suite") as status:
             measured = measure(
                 request,
-                {found[0].dialect: found[0] for found in servers.values()},
+                one_of_each(servers),
                 lambda done, total: status.update(f"{done:,} of {total:,} queries"),
             )
     except KeyboardInterrupt:

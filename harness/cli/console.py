@@ -14,12 +14,11 @@ from dialects.enums import Dialect
 from harness.data.predictions import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
-from harness.report.table_model import printable_json
 from harness.session.options import OPTIONS
 from harness.session.plan import find_servers
 from harness.session.request import AUTO, Request, parse_dialects
 from loaders.base.errors import EngineUnavailable
-from loaders.base.files import one_line
+from loaders.base.files import one_line, printable_json
 from loaders.server import Server
 
 # Without emoji: a name between colons is not to become a picture.
@@ -43,6 +42,7 @@ ExtractName = Annotated[Extract, option("extract")]
 OutFolder = Annotated[Path, option("out")]
 Limit = Annotated[int | None, option("limit")]
 Keys = Annotated[list[str] | None, option("keys")]
+Threads = Annotated[int | None, typer.Option("--workers", help="Threads. Default: one a core.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")
 ]
@@ -78,17 +78,33 @@ def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callab
         flag = OPTIONS[name].flag.replace("-", "_")
         return Parameter(flag, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
-    parameters = {name: parameter(name) for name in names}
+    return takes({name: parameter(name) for name in names}, Request.of)
+
+
+def takes(
+    parameters: Mapping[str, Parameter], make: Callable[[dict[str, Any]], Any], into: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options, before those that it declares itself.
+
+    Args:
+        parameters: the options, in the order of the help, by what `make` calls them.
+        make: makes what the command takes of their values.
+        into: the parameter that it takes it as; its first one where None.
+    """
 
     def declared(command: Callable[..., None]) -> Callable[..., None]:
+        own = dict(signature(command, eval_str=True).parameters)
+        made = into or next(iter(own))
+
         @wraps(command)
         def called(**given: Any) -> None:
-            request = Request.of({name: given.pop(each.name) for name, each in parameters.items()})
-            command(request, **given)
+            values = {name: given.pop(each.name) for name, each in parameters.items()}
+            command(**{made: make(values)}, **given)
 
-        _, *own = signature(command, eval_str=True).parameters.values()
-        whole = [*(each for each in own if each.kind is not Parameter.KEYWORD_ONLY), *parameters.values()]
-        whole += [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
+        del own[made]
+        places = {name: each for name, each in own.items() if each.kind is not Parameter.KEYWORD_ONLY}
+        options = [*parameters.values(), *(each for name, each in own.items() if name not in places)]
+        whole = [*places.values(), *options]
         called.__signature__ = Signature(whole)  # type: ignore[attr-defined]
         called.__annotations__ = {each.name: each.annotation for each in whole}
         return called
@@ -104,6 +120,11 @@ def say(line: str) -> None:
 def give_json(content: Any) -> None:
     """Print an answer as JSON."""
     typer.echo(printable_json(content))
+
+
+def one_of_each(servers: Mapping[EngineName, tuple[Server, ...]]) -> dict[Dialect, Server]:
+    """One server of each dialect, which is enough: they are equal."""
+    return {found[0].dialect: found[0] for found in servers.values()}
 
 
 def served_dialects(dialect: str) -> list[Dialect]:

@@ -1,20 +1,31 @@
 """The command that proves dialect coverage on the servers that are up."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from dialects.enums import Profile
 from harness.analyses.coverage.command import CoverageRequest, measure, print_measured
 from harness.cli.commands import app
-from harness.cli.console import CHOICE, AsJson, Dialects, asks, messages, say, servers_up
+from harness.cli.console import (
+    CHOICE,
+    AsJson,
+    Dialects,
+    Threads,
+    asks,
+    messages,
+    one_of_each,
+    say,
+    servers_up,
+)
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.report.console import loading_bar
 from harness.session.request import AUTO, Request, check_range
+from loaders.base.processes import processors
 
 GOLDS = (GoldOrigin.TRANSLATED, GoldOrigin.DATASET)
 """Which golds coverage is measured of, beside those of a pack."""
@@ -36,7 +47,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     profile: Annotated[
         Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    workers: Threads = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
     expected: Annotated[
         Path | None,
@@ -49,7 +60,6 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     check_range("limit", asked.limit)
     check_range("sample", asked.sample)
     check_range("seconds", timeout)
-    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = CoverageRequest(
         set_name=asked.set_name,
         origin=GoldOrigin(gold) if gold in GOLDS else GoldOrigin.TRANSLATED,
@@ -60,7 +70,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         seconds=timeout,
         out=asked.out,
         expected=expected,
-        **optional,
+        workers=workers or processors(),
     )
     # What is wrong with the set or the choice is said whether a server is up or not.
     questions = request.chosen.of(under(load_set(request.set_name), request.pack))
@@ -69,7 +79,5 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         say("SQLite is the reference: there is nothing to compare it with")
         return
     with loading_bar(messages, len(questions.db_ids) * len(servers)) as progress:
-        # One of each is enough: they are equal.
-        first = {found[0].dialect: found[0] for found in servers.values()}
-        measured = measure(request, first, progress, progress.count)
+        measured = measure(request, one_of_each(servers), progress, progress.count)
     raise typer.Exit(print_measured(measured, say, as_json=as_json))

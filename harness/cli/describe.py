@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,21 +15,9 @@ from harness.cli.commands import app
 from harness.cli.console import AsJson, messages, say
 from harness.data.sets.loader import load_set
 from harness.report.console import print_grids
-from harness.report.files import write
-from harness.report.table_model import printable_json
-from harness.report.texts import latex, markdown
-from loaders.base.files import one_line
+from harness.report.files import TEXTS, ReportFormat, give
+from loaders.base.files import one_line, printable_json
 from loaders.inventory import inventory
-
-
-class DescriptionFormat(StrEnum):
-    """What a description can be."""
-
-    CONSOLE = "console"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    JSON = "json"
-    HTML = "html"
 
 
 @app.command()
@@ -46,9 +33,7 @@ def describe(  # noqa: PLR0913 - one parameter an option
     dialect: Annotated[
         Dialect | None, typer.Option(help="Whose golds are counted. Default: sqlite, if the set has it.")
     ] = None,
-    form: Annotated[
-        DescriptionFormat, typer.Option("--format", help="What is written.")
-    ] = DescriptionFormat.CONSOLE,
+    form: Annotated[ReportFormat, typer.Option("--format", help="What is written.")] = ReportFormat.CONSOLE,
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write to. Default: standard output; html needs one.")
     ] = None,
@@ -61,7 +46,7 @@ def describe(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Describe question sets side by side, or with --columns what their databases store."""
     if columns:
-        if dialect is not None or to is not None or form is not DescriptionFormat.CONSOLE:
+        if dialect is not None or to is not None or form is not ReportFormat.CONSOLE:
             raise BadInput("--columns: goes with --set, --db and --json alone; leave the other options out")
         _describe_columns([file] if file is not None else _files(set_name, database), as_json=as_json)
         return
@@ -71,7 +56,7 @@ def describe(  # noqa: PLR0913 - one parameter an option
 
 
 def _describe_sets(
-    names: Sequence[str], dialect: Dialect | None, form: DescriptionFormat, to: Path | None
+    names: Sequence[str], dialect: Dialect | None, form: ReportFormat, to: Path | None
 ) -> None:
     """Print or write what question sets consist of."""
     sets = []
@@ -83,25 +68,22 @@ def _describe_sets(
             sets.append(describe_set(questions, dialect))
     document = described(sets)
     title = f"Question sets: {document.run_id}"
-    if form is DescriptionFormat.CONSOLE:
+    if form is ReportFormat.CONSOLE:
         for fact in document.facts:
             say(fact)
         print_grids(document.grids)
         return
-    if form is DescriptionFormat.HTML and to is not None:
+    if form is ReportFormat.HTML and to is not None:
         from harness.report.html.page import write_tables_html  # noqa: PLC0415 - as of reports
 
         write_tables_html(document, title, to)
         say(f"written: {to}")
         return
-    if form is DescriptionFormat.JSON:
+    if form is ReportFormat.JSON:
         text = printable_json({"schema_version": 1, "sets": [asdict(one) for one in sets]}) + "\n"
     else:
-        text = (latex if form is DescriptionFormat.LATEX else markdown)(document, title)
-    if to is None:
-        typer.echo(text, nl=False)
-    else:
-        say(f"written: {write(to, text)}")
+        text = TEXTS[form](document, title)
+    give(text, to, say)
 
 
 def _describe_columns(paths: Sequence[Path], *, as_json: bool) -> None:
@@ -134,18 +116,18 @@ def _files(set_names: Sequence[str] | None, db_id: str | None) -> list[Path]:
     ]
 
 
-def _form(form: DescriptionFormat, to: Path | None, *, as_json: bool) -> DescriptionFormat:
+def _form(form: ReportFormat, to: Path | None, *, as_json: bool) -> ReportFormat:
     """What is written.
 
     Raises:
         BadInput: the options do not go together.
     """
     if as_json:
-        if to is not None or form is not DescriptionFormat.CONSOLE:
+        if to is not None or form is not ReportFormat.CONSOLE:
             raise BadInput("--json: prints --format json; leave out --format and --out, or --json")
-        return DescriptionFormat.JSON
-    if to is None and form is DescriptionFormat.HTML:
+        return ReportFormat.JSON
+    if to is None and form is ReportFormat.HTML:
         raise BadInput("--format html: is a page of its own; name its file by --out")
-    if to is not None and form is DescriptionFormat.CONSOLE:
+    if to is not None and form is ReportFormat.CONSOLE:
         raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
     return form

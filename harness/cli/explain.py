@@ -8,16 +8,15 @@ import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, give_json, messages, option, say
+from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, messages, option, say
 from harness.report.console import loading_bar
-from harness.report.files import HTML, write, write_page
+from harness.report.files import HTML, give, write_page
 from harness.report.plans import plans_json, plans_markdown, print_plans
-from harness.report.table_model import printable_json
-from harness.runs.plans import PLANS, ExplainedPair, keep_plans
+from harness.runs.plans import PLANS, keep_plans
 from harness.runs.reader import read_run, select
 from harness.session.explanation import explainer_of_run, explainer_of_set, explainer_of_texts
 from harness.session.request import AUTO, Request, check_range, parse_dialects
-from loaders.base.files import read_text
+from loaders.base.files import printable_json, read_text
 
 
 class PlanFormat(StrEnum):
@@ -100,13 +99,10 @@ def explain(  # noqa: PLR0913 - one parameter an option
         pairs = list(asked.explained())
     if form is PlanFormat.CONSOLE:
         print_plans(pairs)
-    elif to is not None:
-        text = plans_markdown(pairs) if form is PlanFormat.MARKDOWN else _as_text(pairs)
-        say(f"written: {write(to, text)}")
     elif form is PlanFormat.MARKDOWN:
-        typer.echo(plans_markdown(pairs), nl=False)
+        give(plans_markdown(pairs), to, say)
     else:
-        give_json(plans_json(pairs))
+        give(f"{printable_json(plans_json(pairs))}\n", to, say)
 
 
 def keep_plans_of(run: str, request: Request) -> None:
@@ -124,10 +120,6 @@ def keep_plans_of(run: str, request: Request) -> None:
     say(f"{folder / PLANS}: {added:,} plans of {len(asked.texts):,} texts added")
     if (folder / HTML).exists():
         say(f"written: {write_page(read_run(folder), folder / HTML)}")
-
-
-def _as_text(pairs: list[ExplainedPair]) -> str:
-    return f"{printable_json(plans_json(pairs))}\n"
 
 
 def _check_kind(  # noqa: PLR0913, PLR0917 - all that can name texts

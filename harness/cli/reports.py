@@ -20,7 +20,8 @@ from harness.report.files import (
     ReportFormat,
     ReportTable,
     file_name,
-    write,
+    give,
+    title_of,
     write_page,
     write_reports,
 )
@@ -170,12 +171,10 @@ def _give(
     """Print a document or write it, in every format."""
     for each in formats:
         path = _place(to, file_name(each, by, table))
-        if path is not None:
-            say(f"written: {write(path, TEXTS[each](document))}")
-        elif each is ReportFormat.CONSOLE:
+        if path is None and each is ReportFormat.CONSOLE:
             print_grids(document.grids)
         else:
-            typer.echo(TEXTS[each](document), nl=False)
+            give(TEXTS[each](document, title_of(document)), path, say)
 
 
 def _place(to: Path | None, name: str) -> Path | None:
@@ -261,7 +260,7 @@ def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
     if form is ReportFormat.CONSOLE:
         print_grids(document.grids)
     else:
-        typer.echo(TEXTS[form](document), nl=False)
+        give(TEXTS[form](document, title_of(document)), None, say)
 
 
 @app.command()

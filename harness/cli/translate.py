@@ -1,6 +1,5 @@
 """The command that translates SQLite's SQL: one text, or the golds of a question set."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from harness.analyses.coverage.golds import (
     write_golds,
 )
 from harness.cli.commands import app
-from harness.cli.console import messages, say, served_dialects
+from harness.cli.console import messages, one_of_each, say, served_dialects
 from harness.data.gold_packs import under
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
@@ -30,7 +29,7 @@ from harness.report.console import loading_bar
 from harness.session.plan import find_servers
 from harness.session.request import check_range
 from loaders.base.errors import command, to_start
-from loaders.base.files import replace
+from loaders.base.files import as_json, ascii_json, replace
 from loaders.base.processes import processors
 
 
@@ -93,7 +92,7 @@ def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *,
         translation = translate_text(text, database, target)
     except Untranslatable as refusal:
         if as_json:
-            typer.echo(json.dumps({"dialect": target, "sql": None, "refusal": str(refusal)}))
+            typer.echo(ascii_json({"dialect": target, "sql": None, "refusal": str(refusal)}))
         say(f"no translation: {refusal}")
         return 1
     for warning in translation.warnings:
@@ -105,7 +104,7 @@ def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *,
             "rules": translation.rules,
             "json_columns": translation.json_columns,
         }
-        typer.echo(json.dumps({"dialect": target, **found}))
+        typer.echo(ascii_json({"dialect": target, **found}))
     else:
         typer.echo(translation.sql)
     return 0
@@ -130,7 +129,7 @@ def _answers(set_name: str, paths: Sequence[Path], out: Path, targets: Sequence[
             path = out / f"predict_{questions.name}_{name}-translated_{target}.jsonl"
             try:
                 out.mkdir(parents=True, exist_ok=True)
-                replace(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+                replace(path, (as_json(line) + "\n" for line in lines))
             except OSError as error:
                 raise BadInput(
                     f"--out {out}: cannot be written ({error.strerror}); choose another"
@@ -152,8 +151,7 @@ def _set(questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: 
         if target not in servers:
             say(f"{target}: no server is up, so no gold is run there; {to_start()}")
     with loading_bar(messages) as progress:
-        first = {found[0].dialect: found[0] for found in servers.values()}
-        translator = GoldTranslator(questions, targets, first, limits, progress)
+        translator = GoldTranslator(questions, targets, one_of_each(servers), limits, progress)
     with messages.status("translating"):
         golds = {target: list(translator.golds(target, workers)) for target in targets}
     notes = write_golds(questions, golds, out)

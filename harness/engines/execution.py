@@ -6,7 +6,6 @@ it.
 """
 
 import contextlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +30,8 @@ from harness.engines.base import (
     cut,
 )
 from harness.engines.errors import Troubles
+from loaders.base.files import ascii_json, parse_json
+from loaders.base.records import to_record
 from loaders.namespace import Database
 from loaders.server import Server
 
@@ -267,15 +268,12 @@ class Work:
 
 def encode_work(work: Work) -> bytes:
     """`work` as bytes, to be kept."""
-    return json.dumps(work.counters, separators=(",", ":")).encode()
+    return ascii_json(work.counters, is_compact=True).encode()
 
 
 def decode_work(data: bytes) -> Work:
     """Back from `encode_work`. Of anything else ValueError."""
-    counters = json.loads(data)
-    if not isinstance(counters, dict) or not all(type(count) is int for count in counters.values()):
-        raise ValueError("these are no counters")
-    return Work(counters)
+    return Work(to_record(dict[str, int], parse_json(data.decode())))
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from harness.predictors.methods import Method, make_method
 from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
 from harness.report.console import loading_bar, print_grids
-from harness.report.files import TEXTS, ReportFormat, write
+from harness.report.files import title_of, write_document
 from harness.report.gold_ranks import passes_grid
 from harness.report.table_model import Document
 from harness.runs.reader import read_run
@@ -520,6 +520,5 @@ def _passes(
     grid = passes_grid(asked.name, results, samples)
     print_grids([grid])
     document = Document(run_id, (f"{name_of(asked.request.set_name)}, {asked.name}",), (grid,))
-    suffixes = {ReportFormat.MARKDOWN: "md", ReportFormat.CSV: "csv", ReportFormat.JSON: "json"}
-    for kind, suffix in suffixes.items():
-        say(f"written: {write(asked.out / f'{PASSES}.{suffix}', TEXTS[kind](document))}")
+    for path in write_document(asked.out, PASSES, document, title_of(document)):
+        say(f"written: {path}")

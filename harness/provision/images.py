@@ -10,7 +10,6 @@ being allowed to use Docker is enough. What maintainer scripts would have done (
 
 import contextlib
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -31,6 +30,7 @@ from loaders import functions, namespace
 from loaders.base import paths
 from loaders.base.digests import digests
 from loaders.base.errors import EngineUnavailable
+from loaders.base.files import ascii_json, content_digest
 from loaders.load import Progress, load
 from loaders.namespace import Database
 
@@ -213,7 +213,7 @@ def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> st
         [namespace.LOADER_VERSION, functions.digest(dialect)],
         [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
     ]
-    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    return content_digest(facts)
 
 
 @contextlib.contextmanager
@@ -268,7 +268,7 @@ def _packed(project: str, name: str, labels: loaded_images.Labels, dialect: Dial
     docker("start", "--attach", container)
     command = docker("image", "inspect", "--format={{json .Config.Cmd}}", labels.base_id)
     changes = [f'ENTRYPOINT ["bash", "{ENTRANCE}"]', f"CMD {command}"]
-    changes += [f"LABEL {label}={json.dumps(value)}" for label, value in labels.written().items()]
+    changes += [f"LABEL {label}={ascii_json(value)}" for label, value in labels.written().items()]
     known = {image.name: image.identity for image in loaded_images.present(dialect)}
     docker("commit", *(f"--change={change}" for change in changes), container, name)
     if name in known:

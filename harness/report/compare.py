@@ -1,6 +1,5 @@
 """From what a user asks of `compare` to figures and an exit code: two runs, predictors or engines."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from harness.runs.reader import (
     select,
 )
 from harness.runs.summary import TOTAL, Whose
+from loaders.base.files import as_json
 
 SCHEMA_VERSION = 1
 """Version of what `--json` writes; docs/how-to/compare.md describes it."""
@@ -236,7 +236,7 @@ def _unlike(
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else as_json(value)
 
 
 def _failures(request: CompareRequest, comparisons: Sequence[SideComparison]) -> Iterator[str]:

@@ -6,7 +6,6 @@ The same folder gives the same bytes, wherever it stands: no report has a path o
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from dialects.errors import BadInput
 from harness.report.console import console_text
@@ -48,17 +47,14 @@ class ReportTable(StrEnum):
     PAPER = "paper"
 
 
-TEXTS: Mapping[ReportFormat, Callable[[Document], str]] = {
-    ReportFormat.CONSOLE: lambda document: console_text(document.grids),
-    ReportFormat.MARKDOWN: lambda document: markdown(document, f"Run {document.run_id}"),
-    ReportFormat.CSV: csv_text,
-    ReportFormat.LATEX: lambda document: latex(document, f"Run {document.run_id}"),
-    ReportFormat.JSON: json_text,
+TEXTS: Mapping[ReportFormat, Callable[[Document, str], str]] = {
+    ReportFormat.CONSOLE: lambda document, _title: console_text(document.grids),
+    ReportFormat.MARKDOWN: markdown,
+    ReportFormat.CSV: lambda document, _title: csv_text(document),
+    ReportFormat.LATEX: latex,
+    ReportFormat.JSON: lambda document, _title: json_text(document),
 }
-"""The formats that are one text, and what writes it."""
-
-_KEPT = (ReportFormat.MARKDOWN, ReportFormat.CSV, ReportFormat.LATEX, ReportFormat.JSON)
-"""The texts that a run folder has."""
+"""The formats that are one text, and what writes it of tables and their title."""
 
 SUFFIXES = {
     ReportFormat.CONSOLE: "txt",
@@ -67,6 +63,11 @@ SUFFIXES = {
     ReportFormat.LATEX: "tex",
     ReportFormat.JSON: "json",
 }
+
+
+def title_of(document: Document) -> str:
+    """What heads the tables of a run."""
+    return f"Run {document.run_id}"
 
 
 def write_reports(folder: Path) -> list[Path]:
@@ -81,7 +82,7 @@ def write_reports(folder: Path) -> list[Path]:
     """
     run = read_run(folder)
     document = tables(run)
-    written = [write(folder / file_name(each), TEXTS[each](document)) for each in _KEPT]
+    written = write_document(folder, "tables", document, title_of(document), is_paper=True)
     written.append(write_page(run, folder / HTML))
     if (folder / f"{DEV_ROWS}.json").exists():
         written += write_dev_rows(run)
@@ -110,7 +111,8 @@ def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
     """
     document = reproduced(run, held)
     title = f"Published figures and run {document.run_id}"
-    written = write_document(run.folder, REPRODUCED, document, title, **to_plain(held))
+    as_json = json_text(document, **to_plain(held))
+    written = write_document(run.folder, REPRODUCED, document, title, as_json=as_json)
     table = latex(paper(run, PaperRequest(), held.published), f"Run {document.run_id}")
     return [*written, write(run.folder / f"{REPRODUCED}.tex", table)]
 
@@ -132,14 +134,32 @@ def write_dev_rows(run: Run) -> list[Path]:
     return write_document(run.folder, DEV_ROWS, document, f"BIRD's paper and run {document.run_id}")
 
 
-def write_document(folder: Path, stem: str, document: Document, title: str, **more: Any) -> list[Path]:
-    """Write tables into a folder as `<stem>.md`, `<stem>.csv` and `<stem>.json`; `more` is for the last.
+def write_document(  # noqa: PLR0913 - what is written, and in which forms
+    folder: Path,
+    stem: str,
+    document: Document,
+    title: str,
+    *,
+    as_json: str | None = None,
+    is_paper: bool = False,
+) -> list[Path]:
+    """Write tables into a folder as `<stem>.md`, `<stem>.csv` and `<stem>.json`.
+
+    Args:
+        folder: where to.
+        stem: of the files' names.
+        document: the tables.
+        title: heads them.
+        as_json: what the last of the files holds, if not the tables alone.
+        is_paper: whether there is a `<stem>.tex`, too.
 
     Raises:
         BadInput: one cannot be written.
     """
-    made = {"md": markdown(document, title), "csv": csv_text(document), "json": json_text(document, **more)}
-    return [write(folder / f"{stem}.{suffix}", text) for suffix, text in made.items()]
+    forms = [ReportFormat.MARKDOWN, ReportFormat.CSV, *([ReportFormat.LATEX] if is_paper else [])]
+    made = {each: TEXTS[each](document, title) for each in forms}
+    made[ReportFormat.JSON] = as_json or json_text(document)
+    return [write(folder / f"{stem}.{SUFFIXES[each]}", text) for each, text in made.items()]
 
 
 def file_name(kind: ReportFormat, by: Sequence[By] = (), table: ReportTable = ReportTable.ALL) -> str:
@@ -161,6 +181,18 @@ def write(path: Path, text: str) -> Path:
             f"{path}: cannot be written ({error.strerror}); choose another place with --out"
         ) from error
     return path
+
+
+def give(text: str, path: Path | None, say: Callable[[str], None]) -> None:
+    """Print a text, or write it to a file.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    if path is None:
+        print(text, end="")  # noqa: T201 - the answer itself
+    else:
+        say(f"written: {write(path, text)}")
 
 
 def write_page(run: Run, path: Path) -> Path:

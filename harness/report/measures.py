@@ -8,7 +8,16 @@ from harness.engines import TITLES, EngineName
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    TableColumn,
+    TableModel,
+    TableRow,
+    row,
+    table,
+)
 from harness.runs.summary import (
     ALL,
     HARDNESS,
@@ -39,16 +48,16 @@ def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
     columns = tuple(
         TableColumn(name.replace("_", " "), "pairs", "error_class", name, CellKind.COUNT) for name in seen
     )
-    return TableModel(
+    return table(
         "Error classes (pairs that are the predictor's and do not match)",
         ("predictor", "engine"),
-        (ColumnGroup("", columns),),
-        tuple(
-            TableRow(
+        columns,
+        (
+            row(
                 (first.predictor, TITLES[first.dialect]),
-                tuple(Cell(counts[name]) for name in seen),
-                first.predictor,
-                first.dialect,
+                [counts[name] for name in seen],
+                dialect=first.dialect,
+                predictor=first.predictor,
             )
             for first, counts in counted
         ),
@@ -78,16 +87,16 @@ def timing_grid(scores: Sequence[Score]) -> TableModel | None:
         return None
     [metric] = of_basis(METRICS, Basis.STABLE_TIMES)
     columns = tuple(TableColumn(head, metric, "timing", head, kind) for head, kind in _HEADS.items())
-    return TableModel(
+    return table(
         f"{METRICS[metric].title} (pairs)",
         ("predictor", "engine", "clock"),
-        (ColumnGroup("", columns),),
-        tuple(
-            TableRow(
+        columns,
+        (
+            row(
                 (score.predictor, TITLES[score.dialect], _clocks(_measured(timings))),
-                tuple(map(Cell, _counts(timings))),
-                score.predictor,
-                score.dialect,
+                _counts(timings),
+                dialect=score.dialect,
+                predictor=score.predictor,
             )
             for score, timings in rows
         ),
@@ -248,19 +257,15 @@ def usage_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel | 
         *_COLUMNS.values(),
     )
     rows = [
-        TableRow(
+        row(
             (score.predictor, TITLES[score.dialect]),
-            (
-                *(Cell(score.metrics[name][TOTAL]) for name in shown),
-                *_usage_cells(score.usage, tuple(_COLUMNS)),
-            ),
-            score.predictor,
-            score.dialect,
+            [*(score.metrics[name][TOTAL] for name in shown), *_usage_cells(score.usage, tuple(_COLUMNS))],
+            dialect=score.dialect,
+            predictor=score.predictor,
         )
         for score in scores
     ]
-    head = (ColumnGroup("", columns),)
-    return TableModel("Scores and usage", ("predictor", "engine"), head, tuple(rows), tuple(notes(scores)))
+    return table("Scores and usage", ("predictor", "engine"), columns, rows, *notes(scores))
 
 
 def with_usage(grid: TableModel, scores: Sequence[Score], names: Sequence[str] = USAGE_COLUMNS) -> TableModel:

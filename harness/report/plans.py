@@ -17,7 +17,7 @@ from harness.engines import TITLES, dialect_of
 from harness.engines.plans import AlignedSteps, Operator, PlanNode, Step, StepMark, numbered, steps_of
 from harness.metrics.work import units
 from harness.report.console import new_table, plain, print_table, wide
-from harness.report.texts import escaped_markdown
+from harness.report.texts import escaped_markdown, markdown_line
 from harness.runs.plans import ExplainedPair, ExplainedText
 from loaders.base.files import one_line
 
@@ -237,13 +237,13 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
     comparison = pair.comparison
     if comparison is not None:
         columns = _columns(*_roots(pair))
-        yield _line(["", "Gold", *columns, "", "Prediction", *columns])
+        yield markdown_line(["", "Gold", *columns, "", "Prediction", *columns])
         yield "|" + "|".join(["---", "---", *["--:"] * len(columns)] * 2) + "|"
         for each in comparison.steps:
             cells: list[str] = []
             for step in (each.gold, each.prediction):
                 cells += _markdown_cells(step, each.mark, columns)
-            yield _line(cells)
+            yield markdown_line(cells)
         yield ""
     else:
         for name, text, without in _sides(pair):
@@ -252,10 +252,10 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
             root = text.plan.root if text else None
             if root is not None:
                 columns = _columns(root)
-                yield _line(["", "step", *columns])
+                yield markdown_line(["", "step", *columns])
                 yield "|" + "|".join(["---", "---", *["--:"] * len(columns)]) + "|"
                 for step in steps_of(root):
-                    yield _line(_markdown_cells(step, StepMark.SAME, columns))
+                    yield markdown_line(_markdown_cells(step, StepMark.SAME, columns))
                 yield ""
             elif text is None:
                 yield f"{escaped_markdown(without or '')}\n"
@@ -271,10 +271,6 @@ def _markdown_cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -
         words += f" {escaped_markdown(_cut(step.node.condition))}"
     figures = [spelled_rows(_COLUMNS[column](step.node)) for column in columns]
     return [escaped_markdown(SIGNS[mark]), words, *figures]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def plans_json(pairs: Sequence[ExplainedPair]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Every form (console, Markdown, LaTeX, CSV, JSON) is made of this one, so that no
 not have.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -138,17 +137,18 @@ def _with_kind(head: tuple[str, str] | tuple[str, str, CellKind]) -> tuple[str, 
     return head if len(head) == 3 else (*head, CellKind.PERCENT)  # noqa: PLR2004 - with its kind
 
 
-def row(
+def row(  # noqa: PLR0913 - what names a row
     labels: Sequence[str],
     values: Iterable[Cell | float | None],
     level: str = "",
     *,
     dialect: EngineName | None = None,
     predictor: str = "",
+    by: str = "",
 ) -> TableRow:
     """A row of figures: each is a cell, or a value without more to it."""
     cells = tuple(value if isinstance(value, Cell) else Cell(value) for value in values)
-    return TableRow(tuple(labels), cells, predictor, dialect=dialect, level=level)
+    return TableRow(tuple(labels), cells, predictor, dialect=dialect, level=level, by=by)
 
 
 def table(
@@ -285,6 +285,16 @@ def heads(column: TableColumn) -> Iterator[str]:
         yield "95 %"
 
 
+def names(grid: TableModel) -> list[str]:
+    """The heads of all columns on paper, each behind that of its group."""
+    return [
+        f"{group.head} {head}".strip()
+        for group in grid.groups
+        for column in group.columns
+        for head in heads(column)
+    ]
+
+
 def texts(grid: TableModel, row: TableRow) -> Iterator[str]:
     """What stands below the heads; empty where the table has nothing to show."""
     for column, cell in zip(grid.columns, row.cells, strict=True):
@@ -330,12 +340,6 @@ def width(group: ColumnGroup) -> int:
 def printable(text: str) -> str:
     """A text of anybody's in one line, with escapes for what does not print: no name can end a line."""
     return one_line(text)
-
-
-def printable_json(content: Any) -> str:
-    """A document in JSON in which whatever does not print is an escape of JSON's, so that nothing is lost."""
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def listed(questions: Sequence[str], most: int = 10) -> str:

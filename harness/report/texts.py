@@ -18,11 +18,12 @@ from harness.report.table_model import (
     emphasised,
     figures,
     heads,
+    names,
     printable,
-    printable_json,
     texts,
     width,
 )
+from loaders.base.files import printable_json
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
 _LISTED = re.compile(r"^(\s*\d*)([-+.)=])(?=\s|$)")
@@ -66,24 +67,20 @@ def _markdown_item(text: str) -> str:
 
 def markdown_table(grid: TableModel) -> Iterator[str]:
     """The lines of a table, without its title and notes."""
-    names = [
-        f"{group.head} {head}".strip()
-        for group in grid.groups
-        for each in group.columns
-        for head in heads(each)
-    ]
-    yield _markdown_line([*map(escaped_markdown, grid.labels), *map(escaped_markdown, names)])
-    yield "|---" * len(grid.labels) + "|--:" * len(names) + "|"
+    columns = names(grid)
+    yield markdown_line([*map(escaped_markdown, grid.labels), *map(escaped_markdown, columns)])
+    yield "|---" * len(grid.labels) + "|--:" * len(columns) + "|"
     for row in grid.rows:
         cells = map(escaped_markdown, texts(grid, row))
         shown = (
             f"**{cell}**" if is_best else cell
             for cell, is_best in zip(cells, emphasised(grid, row), strict=True)
         )
-        yield _markdown_line([*map(escaped_markdown, row.labels), *shown])
+        yield markdown_line([*map(escaped_markdown, row.labels), *shown])
 
 
-def _markdown_line(cells: Sequence[str]) -> str:
+def markdown_line(cells: Iterable[str]) -> str:
+    """A row of a table, of cells that are Markdown already."""
     return f"| {' | '.join(cells)} |"
 
 

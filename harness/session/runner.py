@@ -24,14 +24,13 @@ from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.provision import failures
 from harness.report.console import print_line
 from harness.report.overview import print_scores
-from harness.report.table_model import printable_json
 from harness.runs.folder import RunFolder
 from harness.runs.reader import SUMMARY
 from harness.runs.summary import TOTAL, Score
 from harness.session.plan import Plan
 from harness.session.request import parse_fail_under
 from loaders.base.errors import EngineUnavailable
-from loaders.base.files import read_json, read_text
+from loaders.base.files import printable_json, read_json, read_text
 
 
 class Runner:

@@ -329,9 +329,26 @@ def as_json(content: Any, indent: int | None = None) -> str:
     return text
 
 
+def ascii_json(content: Any, *, is_compact: bool = False, is_sorted: bool = False) -> str:
+    """A JSON document in one line, with an escape for whatever is not ASCII.
+
+    Args:
+        content: plain values.
+        is_compact: without blanks.
+        is_sorted: the members of objects by their names.
+    """
+    return json.dumps(content, separators=(",", ":") if is_compact else None, sort_keys=is_sorted)
+
+
+def printable_json(content: Any) -> str:
+    """A document in JSON in which whatever does not print is an escape of JSON's, so that nothing is lost."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+
+
 def content_digest(content: Any) -> str:
     """The SHA-256 of plain JSON values, the same whatever the order of members."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(ascii_json(content, is_sorted=True).encode()).hexdigest()
 
 
 def replace(path: Path, text: str | Iterable[str]) -> None:

@@ -4,7 +4,6 @@ Queries are run state by state. Servers get the states in batches, into a fixed 
 the batch before are replaced.
 """
 
-import json
 import logging
 import os
 import random
@@ -52,7 +51,7 @@ from harness.engines.execution import Ending, Limits
 from harness.scoring.cache import code
 from loaders.base import paths
 from loaders.base.digests import digests
-from loaders.base.files import locked
+from loaders.base.files import locked, write_json
 from loaders.base.processes import processors
 from loaders.base.records import Recorder, to_object, to_plain
 from loaders.census import census
@@ -129,7 +128,7 @@ def measure(
         title = f"Queries of {request.suite.absolute().name} held against SQLite {manifest['sqlite']}"
         _write(request.out / MARKDOWN, markdown(title, board))
         report = {**manifest, **board.to_json()}
-        _write(request.out / JSON, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        write_json(request.out / JSON, report)
     return Measured(title, board, request.out)
 
 

@@ -3,7 +3,6 @@
 `measure` returns data. The command line, the pytest plugin and the matrix of versions show it.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -31,7 +30,7 @@ from harness.engines.execution import Execution, Limits
 from harness.report.console import print_grids, print_line, wide
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 from harness.report.texts import markdown_table
-from loaders.base.files import write_folder_of
+from loaders.base.files import as_json, write_folder_of
 from loaders.base.processes import processors
 from loaders.load import Progress
 from loaders.server import Server
@@ -355,7 +354,7 @@ def write_folder(
     }
     files = {
         MARKDOWN: f"# {title}\n\n{markdown(answers)}",
-        JSON: json.dumps(content, indent=2, ensure_ascii=False) + "\n",
+        JSON: as_json(content, indent=2) + "\n",
     }
     return write_folder_of(parent, "coverage", files)
 

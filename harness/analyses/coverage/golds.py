@@ -1,7 +1,6 @@
 """A question set's golds in another dialect: files that are a question set again, and certificates."""
 
 import hashlib
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +28,7 @@ from harness.data.questions import Question, QuestionSet
 from harness.data.set_manifest import MANIFEST, read_manifest
 from harness.engines.execution import Limits
 from harness.scoring.tasks import Golds, NoGold
-from loaders.base.files import is_text, one_line
+from loaders.base.files import as_json, ascii_json, is_text, one_line
 from loaders.census import census
 from loaders.load import Progress
 from loaders.server import Server
@@ -327,7 +326,7 @@ def write_golds(
             first = [one for one in some if not one.certificate.gold_index]
             _write(folder / f"{stem}.json", _records((one.question, one.sql) for one in first))
             _write(folder / f"{stem}_gold.sql", "".join(_line(one, stem, notes) for one in first))
-            certificates = (json.dumps(asdict(one.certificate)) for one in some)
+            certificates = (ascii_json(asdict(one.certificate)) for one in some)
             _write(folder / f"{stem}_certificates.jsonl", "".join(f"{one}\n" for one in certificates))
         if entries := list(_several(questions, golds)):
             _write_pack(questions, entries, folder)
@@ -368,7 +367,7 @@ def _write_pack(questions: QuestionSet, entries: Sequence[Mapping[str, Any]], fo
         "set": name_of_translated(questions),
         "golds": entries,
     }
-    _write(folder / PACK, json.dumps(pack, ensure_ascii=False, indent=2))
+    _write(folder / PACK, as_json(pack, indent=2))
 
 
 def _write(path: Path, text: str) -> None:
@@ -376,7 +375,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _records(golds: Iterator[tuple[Question, str]] | Any) -> str:
-    return json.dumps(
+    return as_json(
         [
             {
                 "question_id": one.question_id,
@@ -388,7 +387,6 @@ def _records(golds: Iterator[tuple[Question, str]] | Any) -> str:
             }
             for one, sql in golds
         ],
-        ensure_ascii=False,
         indent=2,
     )
 
@@ -425,7 +423,7 @@ def _manifest(questions: QuestionSet, folder: Path) -> str:
 
 
 def _toml(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return as_json(value)
 
 
 def counted(golds: Sequence[Certified], target: Dialect) -> str:

@@ -10,13 +10,14 @@ from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.analyses.gap.tables import documented, printed_steps
 from harness.data.outcomes import PairResult, Preview
 from harness.engines import TITLES, dialect_of
-from harness.report.files import write
+from harness.report.files import write, write_document
 from harness.report.html.page import own_page, packed
 from harness.report.html.pairs import MOST_CHARACTERS, Texts
-from harness.report.table_model import CellKind, TableModel, heads, printable, printable_json, spelled, texts
-from harness.report.texts import csv_text, latex, markdown
+from harness.report.table_model import CellKind, TableModel, names, printable, spelled, texts
 from harness.runs.reader import read_previews
 from harness.runs.summary import Key
+from loaders.base.files import printable_json
+from loaders.base.records import to_plain
 
 # The page of a gap: tables and waterfalls without a script, and each question with what was executed for
 # it.
@@ -72,15 +73,9 @@ def write_gap_page(gap: Gap, previews: Mapping[Key, Preview], path: Path) -> Non
 
 def _plain(grid: TableModel) -> Mapping[str, Any]:
     """A table as texts."""
-    names = [
-        f"{group.head} {head}".strip()
-        for group in grid.groups
-        for column in group.columns
-        for head in heads(column)
-    ]
     return {
         "title": grid.title,
-        "heads": [*grid.labels, *names],
+        "heads": [*grid.labels, *names(grid)],
         "labels": len(grid.labels),
         "rows": [[printable(text) for text in (*row.labels, *texts(grid, row))] for row in grid.rows],
         "notes": grid.notes,
@@ -156,7 +151,6 @@ SCHEMA_VERSION = 1
 """Version of `gap.json`; docs/how-to/compare.md describes it."""
 
 STEM = "gap"
-MARKDOWN, CSV, LATEX, JSON = (f"{STEM}.{suffix}" for suffix in ("md", "csv", "tex", "json"))
 
 
 def as_record(gap: Gap) -> Mapping[str, Any]:
@@ -168,15 +162,7 @@ def as_record(gap: Gap) -> Mapping[str, Any]:
         "profile": str(gap.profile),
         "left_out": list(gap.left_out),
         "synthetic_databases": sorted(gap.synthetic),
-        "causes": {
-            str(cause): {
-                "title": about.title,
-                "meaning": about.meaning,
-                "decided_by": about.decided_by,
-                "is_dialect": about.is_dialect,
-            }
-            for cause, about in ABOUT.items()
-        },
+        "causes": to_plain(ABOUT),
         "gaps": [_gap(one) for one in gap.gaps],
         "translated": [
             {
@@ -185,7 +171,7 @@ def as_record(gap: Gap) -> Mapping[str, Any]:
                 "right_on_sqlite": one.right,
                 "translatable": one.translatable,
                 "matching": one.matching,
-                "exceptions": [vars(each) for each in one.exceptions],
+                "exceptions": to_plain(one.exceptions),
             }
             for one in gap.translated
         ],
@@ -248,7 +234,10 @@ def _answer(one: PairResult) -> Mapping[str, Any]:
 
 
 def _trial(one: Trial) -> Mapping[str, Any]:
-    return {key: str(value) if isinstance(value, str) else value for key, value in one.to_json().items()}
+    """A text that was run, without its rows."""
+    record: dict[str, Any] = to_plain(one)
+    del record["preview"]
+    return record
 
 
 def write_gap(gap: Gap, folder: Path) -> list[Path]:
@@ -260,15 +249,9 @@ def write_gap(gap: Gap, folder: Path) -> list[Path]:
     Raises:
         BadInput: the folder cannot be written.
     """
-    document = documented(gap)
     title = f"The dialect gap of run {gap.run_id}"
-    texts = {
-        MARKDOWN: markdown(document, title),
-        CSV: csv_text(document),
-        LATEX: latex(document, title),
-        JSON: f"{printable_json(as_record(gap))}\n",
-    }
-    written = [write(folder / name, text) for name, text in texts.items()]
+    as_json = f"{printable_json(as_record(gap))}\n"
+    written = write_document(folder, STEM, documented(gap), title, as_json=as_json, is_paper=True)
     path = folder / HTML
     write_gap_page(gap, read_previews(folder), path)
     return [*written, path]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from harness.analyses.gap.cause_rules import ABOUT, Cause, Direction
+from harness.analyses.gap.experiments import TranslatedAnswers
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.engines import TITLES, in_order
 from harness.metrics import METRICS, OUTCOME_METRIC
@@ -20,7 +21,9 @@ from harness.report.table_model import (
     TableColumn,
     TableModel,
     TableRow,
+    row,
     spelled,
+    table,
 )
 
 SYNTHETIC = "on synthetic databases"
@@ -93,9 +96,18 @@ def _there(gaps: Sequence[PredictorGap]) -> list[Cause]:
     return [cause for cause in Cause if cause in found]
 
 
-def _row(gap: PredictorGap, cells: Sequence[Cell | None], *more: str, level: str = "") -> TableRow:
-    labels = (gap.predictor, TITLES[gap.target], *more)
-    return TableRow(labels, tuple(cells), gap.predictor, gap.target, level, by="cause")
+_WHO = ("predictor", "engine")
+
+
+def _row(
+    one: PredictorGap | TranslatedAnswers,
+    cells: Sequence[Cell | float | None],
+    *more: str,
+    level: str = "",
+    by: str = "cause",
+) -> TableRow:
+    labels = (one.predictor, TITLES[one.target], *more)
+    return row(labels, cells, level, dialect=one.target, predictor=one.predictor, by=by)
 
 
 def waterfall(gap: Gap) -> TableModel:
@@ -109,27 +121,14 @@ def waterfall(gap: Gap) -> TableModel:
     rows = []
     for one in gap.gaps:
         by_cause = dict(printed_steps(one))
-        rows.append(
-            _row(
-                one,
-                (
-                    _share(one.on_sqlite, one.questions),
-                    *(Cell(by_cause[cause], questions=one.questions) for cause in causes),
-                    _share(one.on_target, one.questions),
-                ),
-            )
-        )
+        ends = (_share(count, one.questions) for count in (one.on_sqlite, one.on_target))
+        steps_between = (Cell(by_cause[cause], questions=one.questions) for cause in causes)
+        rows.append(_row(one, [next(ends), *steps_between, next(ends)]))
     notes = (
         "Each step is what the predictor wins there by the cause less what it loses, in points.",
         "SQLite's score and all steps add up to the score there.",
     )
-    return TableModel(
-        "From SQLite to the other engine",
-        ("predictor", "engine"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        notes,
-    )
+    return table("From SQLite to the other engine", _WHO, columns, rows, *notes)
 
 
 def _causes(gap: Gap) -> TableModel:
@@ -146,7 +145,7 @@ def _causes(gap: Gap) -> TableModel:
         cells: list[Cell | None] = []
         for target in targets:
             cells += _counts([one for one in gap.explained if one.target == target], cause)
-        rows.append(TableRow((ABOUT[cause].title,), tuple(cells), "", level=cause, by="cause"))
+        rows.append(row((ABOUT[cause].title,), cells, cause, by="cause"))
     return TableModel("Causes, all predictors", ("cause",), groups, tuple(rows), tuple(_meanings(gap)))
 
 
@@ -179,13 +178,7 @@ def each_predictor(gap: Gap) -> TableModel:
             cells = (lost, won, Cell(by_cause[cause], questions=one.questions), share)
             rows.append(_row(one, cells, ABOUT[cause].title, level=cause))
     notes = ("lost: right on SQLite alone; won: right there alone. %: of the questions that differ.",)
-    return TableModel(
-        "Causes by predictor",
-        ("predictor", "engine", "cause"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        notes,
-    )
+    return table("Causes by predictor", (*_WHO, "cause"), columns, rows, *notes)
 
 
 _IF: Sequence[tuple[str, str, Callable[[PredictorGap], int]]] = (
@@ -207,9 +200,7 @@ def _what_if(gap: Gap) -> TableModel:
         "translated gold: held, by value, against the rows that SQLite's gold, exactly translated, returns.",
         "profile faithful: the same where columns are as SQLite stores them.",
     )
-    return TableModel(
-        f"{_EX} if (%)", ("predictor", "engine"), (ColumnGroup("", columns),), tuple(rows), notes
-    )
+    return table(f"{_EX} if (%)", _WHO, columns, rows, *notes)
 
 
 def _translated(gap: Gap) -> TableModel:
@@ -221,16 +212,9 @@ def _translated(gap: Gap) -> TableModel:
         _column("% of translatable", "share", interval=True),
     )
     rows = [
-        TableRow(
-            (one.predictor, TITLES[one.target]),
-            (
-                Cell(one.right),
-                Cell(one.translatable),
-                Cell(one.matching),
-                _share(one.matching, one.translatable),
-            ),
-            one.predictor,
-            one.target,
+        _row(
+            one,
+            [one.right, one.translatable, one.matching, _share(one.matching, one.translatable)],
             by="translated",
         )
         for one in gap.translated
@@ -244,10 +228,4 @@ def _translated(gap: Gap) -> TableModel:
             for one in each.exceptions
         ),
     )
-    return TableModel(
-        "SQLite's answers, translated",
-        ("predictor", "engine"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        notes,
-    )
+    return table("SQLite's answers, translated", _WHO, columns, rows, *notes)

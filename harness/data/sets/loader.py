@@ -5,7 +5,6 @@ files do not fit together is refused. Layout of the published packages: https://
 """
 
 import hashlib
-import json
 import os
 import re
 import sqlite3
@@ -36,8 +35,21 @@ from harness.sqltree import DatabaseSchema, SchemaColumn, spider
 from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.base.digests import digests
 from loaders.base.errors import command
-from loaders.base.files import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
+from loaders.base.files import (
+    Faults,
+    TextFile,
+    ascii_json,
+    is_text,
+    most_bytes,
+    one_line,
+    parse_json,
+    read_json,
+    read_json_lines,
+    read_text,
+    refuse,
+)
 from loaders.base.paths import cache_path
+from loaders.base.records import to_record
 
 # Spider's hardness of golds, for sets without difficulties; kept, because reading thousands takes time.
 
@@ -55,14 +67,14 @@ def hardnesses(golds: Sequence[Gold]) -> list[str | None]:
     digest = hashlib.sha256(f"{_code()}{facts!r}".encode("utf-8", "surrogatepass")).hexdigest()
     kept = cache_path() / "hardness" / f"{digest}.json"
     with suppress(OSError, ValueError):
-        found = json.loads(kept.read_text(encoding="utf-8"))
-        if isinstance(found, list) and len(found) == len(golds):
+        found = to_record(list[str | None], parse_json(kept.read_text(encoding="utf-8")))
+        if len(found) == len(golds):
             return found
     levels = [_hardness(sql, schemas[path]) for sql, path, _ in golds]
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         unfinished = kept.with_suffix(".part")
-        unfinished.write_text(json.dumps(levels), encoding="utf-8")
+        unfinished.write_text(ascii_json(levels), encoding="utf-8")
         unfinished.replace(kept)
     return levels
 
@@ -389,9 +401,9 @@ def _knowledge(own: Own, db_id: str, ids: Sequence[Any]) -> str:
     folder, found = find_databases(own, [db_id])
     path = found.get(db_id, folder / db_id / "x").parent / f"{db_id}_kb.jsonl"
     try:
-        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        known = {record["id"]: f"{record['knowledge']}: {record['definition']}" for record in records}
-    except (OSError, ValueError, KeyError, TypeError):
+        records = read_json_lines(read_text(path))
+        known = {record["id"]: f"{record['knowledge']}: {record['definition']}" for _, record in records}
+    except (BadInput, KeyError, TypeError):
         return ""
     return "\n".join(known[one] for one in ids if one in known)
 

@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from dialects.errors import BadInput
 from harness.report.table_model import Cell, CellKind, Document, TableModel, heads, printable, texts
-from loaders.base.files import replace
+from loaders.base.files import ascii_json, replace
 
 _PLACE = files("harness.report.html")
 
@@ -134,8 +134,16 @@ def packed(content: Mapping[str, Any]) -> str:
     except ValueError:
         # Python reads NaN in JSON, browsers do not: what is no number is nothing.
         read = json.loads(json.dumps(content), parse_constant=lambda _: None)
-        text = json.dumps(read, separators=(",", ":"))
+        text = ascii_json(read, is_compact=True)
     return b64encode(gzip.compress(text.encode("ascii"), compresslevel=6, mtime=0)).decode()
+
+
+def embedded(content: Any) -> Markup:
+    """Data as they stand in a page as text: JSON without a character that markup is made of."""
+    text = ascii_json(content, is_compact=True)
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)  # noqa: S704 - without a character of markup
 
 
 # Tables, and bars of those figures that are shares or means.

@@ -1,6 +1,5 @@
 """Pairs as columns of small numbers: texts and rows that occur often stand once, and long ones are cut."""
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -16,6 +15,7 @@ from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.report.plans import described
 from harness.runs.plans import ExplainedText, TextKey
+from loaders.base.files import ascii_json, parse_json
 
 MOST_CHARACTERS = 20_000
 """A longer text is cut for display; the page says so. The run folder has all of it."""
@@ -166,7 +166,7 @@ class Pairs:
     def _side(self, side: Side | None) -> list[int | None] | None:
         if side is None:
             return None
-        rows = self._rows.of(json.dumps([[_finite(value) for value in row] for row in side.rows]))
+        rows = self._rows.of(ascii_json([[_finite(value) for value in row] for row in side.rows]))
         return [side.count, side.columns, side.only, side.marked, rows]
 
     def core(self) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class Pairs:
 
     def details(self) -> dict[str, Any]:
         """The part that the view of one pair needs."""
-        rows = [json.loads(rows) for rows in self._rows.values]
+        rows = [parse_json(rows) for rows in self._rows.values]
         return {**self._details, **self._texts.to_json(), "rows": rows, "more": self._more}
 
 
@@ -284,7 +284,7 @@ class Plans:
             both = [text for text in (gold, prediction) if text.key not in places]
             packed = {text.key: _packed_plan(text, strings) for text in both}
             steps = None if comparison is None or comparison.is_same else list(_steps(comparison))
-            room -= len(json.dumps([list(packed.values()), steps], separators=(",", ":")))
+            room -= len(ascii_json([list(packed.values()), steps], is_compact=True))
             if room < 0:
                 self._left_out += 1
                 continue
