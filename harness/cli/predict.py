@@ -1,21 +1,20 @@
 """The command that asks predictors for SQL."""
 
-import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import CHOICE, asks, messages, say
+from harness.cli.console import CHOICE, asks, messages, say, takes
 from harness.data.sets.loader import name_of
-from harness.engines.execution import Limits
 from harness.predictors.budget import Budget
-from harness.predictors.common import Api, MaxTokensField, Settings
-from harness.predictors.extraction import Taking
+from harness.predictors.common import Settings, parsed
 from harness.predictors.predict import PredictRequest, score_predicted
 from harness.predictors.predict import predict as ask
 from harness.predictors.predict import show_prompt as prompt_of
@@ -26,10 +25,113 @@ from harness.session.request import Request
 _NAME = re.compile(r"\w[\w.+() -]*", flags=re.ASCII)
 
 
+_OF = {
+    "": PredictRequest,
+    "request": Request,
+    "settings": Settings,
+    "budget": Budget,
+    "options": PromptOptions,
+}
+"""What options are fields of, by how `PredictRequest` calls it."""
+
+
+def _option(
+    field: str, text: str, flag: str = "", kind: Any = None, default: Any = None, **more: Any
+) -> tuple[str, Parameter]:
+    """An option by the field that it sets, such as `settings.timeout`.
+
+    Args:
+        field: which one, of `PredictRequest` or of what it has; or another name, with its `kind`.
+        text: what it means, a sentence.
+        flag: what it is called, if not as the field.
+        kind: the type of what is given, where it is not the field's, and with it the `default`.
+        default: what it is without the option.
+        more: for `typer.Option`.
+    """
+    whose, _, name = field.rpartition(".")
+    flag = flag or name.replace("_", "-")
+    if kind is None:
+        kind, default = get_type_hints(_OF[whose])[name], getattr(_OF[whose], name)
+    # What is a field can be on by default, and has an opposite.
+    names = f"--{flag}/--no-{flag}" if kind is bool and whose else f"--{flag}"
+    annotation = Annotated[kind, typer.Option(names, help=text, **more)]
+    name = flag.replace("-", "_")
+    return field, Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+_OPTIONS = dict((
+    _option("request.seed", "What decides which questions --sample draws.", "sample-seed", metavar="N"),
+    _option("name", "What the predictor is called. Default: from who answers.", kind=str | None),
+    _option("out", "Folder of the answers. Default: predictions/<set>/<name>.", kind=Path | None),
+    _option("method", "How it is asked: direct or ta-sql."),
+    _option("options.knowledge", "Tell the evidence that comes with a question."),
+    _option("options.chain_of_thought", "Ask for the steps, too, with an example.", "cot"),
+    _option("options.descriptions", "Tell the published descriptions of columns."),
+    _option("options.rows", "Tell so many rows of each table.", min=0, max=100),
+    _option("options.max_prompt_tokens", "Shorten prompts to so many tokens.", min=1),
+    _option(
+        "tokens", "Counts tokens. Default: an estimate, bytes divided by 4.", "tokenizer",
+        metavar="MODULE:FUNCTION",
+    ),
+    _option("options.templates", "Folder of templates that take the place of ours."),
+    _option(
+        "show_prompt", "Print the prompt for a question, and ask nobody.", kind=str | None, metavar="QUESTION"
+    ),
+    _option(
+        "taking",
+        "Take the query out of an answer, or run it as it is. Default: answer for models, else none.",
+        "extract",
+    ),
+    _option("samples", "Answers to each question: for pass@k and the majority."),
+    _option("corrections", "So many times, show an answer that does not run its engine's error."),
+    _option("settings.concurrency", "Asks at once."),
+    _option("settings.timeout", "Seconds for one answer.", "answer-timeout"),
+    _option("settings.start_timeout", "For commands: so many seconds more for the first answer."),
+    _option("settings.retries", "Attempts after the first, further and further apart."),
+    _option("settings.requests_per_minute", "Requests a minute.", "rpm"),
+    _option("settings.tokens_per_minute", "Tokens a minute.", "tpm"),
+    _option("budget.requests", "Budget: requests, with those that fail.", "max-requests"),
+    _option("budget.tokens", "Budget: tokens of prompts and answers.", "max-tokens-total"),
+    _option("budget.money", "Budget: money, in the currency of the prices.", "max-cost"),
+    _option("budget.prompt_price", "Price of a million tokens of prompts."),
+    _option("budget.completion_price", "Price of a million tokens of answers."),
+    _option("settings.base_url", "Of the endpoint. Default: OPENAI_BASE_URL, or the client's."),
+    _option(
+        "settings.key_variable", "Environment variable that has the key. Default: OPENAI_API_KEY.",
+        metavar="NAME",
+    ),
+    _option("settings.api", "Which API of the endpoint."),
+    _option("settings.temperature", "Default: the endpoint's."),
+    _option("settings.top_p", "Default: the endpoint's."),
+    _option("settings.max_tokens", "Tokens of one answer. Default: the endpoint's."),
+    _option("settings.max_tokens_field", "What the endpoint calls that limit."),
+    _option("settings.seed", "Default: none."),
+    _option("settings.stop", "Text that ends an answer; repeatable.", kind=list[str] | None),
+    _option(
+        "settings.extra_body", "Object that is merged into every request.", kind=str | None, metavar="JSON"
+    ),
+    _option("evaluate", "Score the answers on every engine asked for.", "eval", kind=bool, default=False),
+    _option("request.seconds", "For --eval: seconds for a prediction and its gold together.", "timeout"),
+    _option("request.out", "For --eval: parent of the run's folder.", "results"),
+))  # fmt: skip
+"""The options beside those that say which questions are asked, in the order of the help."""
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The values of options, by what they are fields of."""
+    found: dict[str, dict[str, Any]] = {whose: {} for whose in _OF}
+    for field, value in values.items():
+        whose, _, name = field.rpartition(".")
+        found[whose][name] = value
+    return found
+
+
 @app.command()
 @asks(*CHOICE, "dialects", "metrics", "workers", "cache")
-def predict(  # noqa: PLR0913 - one parameter an option
+@takes(_OPTIONS, _given, "given")
+def predict(
     request: Request,
+    given: dict[str, dict[str, Any]],
     predictor: Annotated[
         str,
         typer.Argument(
@@ -37,156 +139,32 @@ def predict(  # noqa: PLR0913 - one parameter an option
             " command:WORDS or file:PATH."
         ),
     ],
-    *,
-    sample_seed: Annotated[
-        int, typer.Option(metavar="N", help="What decides which questions --sample draws.")
-    ] = Request.seed,
-    name: Annotated[
-        str | None, typer.Option(help="What the predictor is called. Default: from who answers.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the answers. Default: predictions/<set>/<name>.")
-    ] = None,
-    method: Annotated[str, typer.Option(help="How it is asked: direct or ta-sql.")] = "direct",
-    knowledge: Annotated[
-        bool, typer.Option("--knowledge/--no-knowledge", help="Tell the evidence that comes with a question.")
-    ] = True,
-    chain_of_thought: Annotated[
-        bool, typer.Option("--cot/--no-cot", help="Ask for the steps, too, with an example.")
-    ] = False,
-    descriptions: Annotated[
-        bool,
-        typer.Option("--descriptions/--no-descriptions", help="Tell the published descriptions of columns."),
-    ] = False,
-    rows: Annotated[int, typer.Option(min=0, max=100, help="Tell so many rows of each table.")] = 0,
-    max_prompt_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Shorten prompts to so many tokens.")
-    ] = None,
-    tokenizer: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:FUNCTION", help="Counts tokens. Default: an estimate, bytes divided by 4."
-        ),
-    ] = None,
-    templates: Annotated[
-        Path | None, typer.Option(help="Folder of templates that take the place of ours.")
-    ] = None,
-    show_prompt: Annotated[
-        str | None, typer.Option(metavar="QUESTION", help="Print the prompt for a question, and ask nobody.")
-    ] = None,
-    extract: Annotated[
-        Taking | None,
-        typer.Option(
-            help="Take the query out of an answer, or run it as it is. Default: answer for models, else none."
-        ),
-    ] = None,
-    samples: Annotated[int, typer.Option(help="Answers to each question: for pass@k and the majority.")] = 1,
-    corrections: Annotated[
-        int, typer.Option(help="So many times, show an answer that does not run its engine's error.")
-    ] = 0,
-    concurrency: Annotated[int, typer.Option(help="Asks at once.")] = Settings.concurrency,
-    answer_timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = Settings.timeout,
-    start_timeout: Annotated[
-        float, typer.Option(help="For commands: so many seconds more for the first answer.")
-    ] = Settings.start_timeout,
-    retries: Annotated[
-        int, typer.Option(help="Attempts after the first, further and further apart.")
-    ] = Settings.retries,
-    rpm: Annotated[int | None, typer.Option(help="Requests a minute.")] = None,
-    tpm: Annotated[int | None, typer.Option(help="Tokens a minute.")] = None,
-    max_requests: Annotated[int | None, typer.Option(help="Budget: requests, with those that fail.")] = None,
-    max_tokens_total: Annotated[
-        int | None, typer.Option(help="Budget: tokens of prompts and answers.")
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Budget: money, in the currency of the prices.")
-    ] = None,
-    prompt_price: Annotated[float | None, typer.Option(help="Price of a million tokens of prompts.")] = None,
-    completion_price: Annotated[
-        float | None, typer.Option(help="Price of a million tokens of answers.")
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="Of the endpoint. Default: OPENAI_BASE_URL, or the client's.")
-    ] = None,
-    key_variable: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Environment variable that has the key. Default: OPENAI_API_KEY."),
-    ] = None,
-    api: Annotated[Api, typer.Option(help="Which API of the endpoint.")] = Api.CHAT,
-    temperature: Annotated[float | None, typer.Option(help="Default: the endpoint's.")] = None,
-    top_p: Annotated[float | None, typer.Option(help="Default: the endpoint's.")] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Tokens of one answer. Default: the endpoint's.")
-    ] = None,
-    max_tokens_field: Annotated[
-        MaxTokensField, typer.Option(help="What the endpoint calls that limit.")
-    ] = MaxTokensField.AUTO,
-    seed: Annotated[int | None, typer.Option(help="Default: none.")] = None,
-    stop: Annotated[list[str] | None, typer.Option(help="Text that ends an answer; repeatable.")] = None,
-    extra_body: Annotated[
-        str | None, typer.Option(metavar="JSON", help="Object that is merged into every request.")
-    ] = None,
-    evaluate: Annotated[
-        bool, typer.Option("--eval", help="Score the answers on every engine asked for.")
-    ] = False,
-    timeout: Annotated[
-        float, typer.Option(help="For --eval: seconds for a prediction and its gold together.")
-    ] = Limits.seconds,
-    results: Annotated[Path, typer.Option(help="For --eval: parent of the run's folder.")] = Path("results"),
 ) -> None:
     """Ask a model for SQL and write prediction files; with --eval, score them.
 
     The same command goes on with what was broken off. Keys come from the environment alone.
     """
-    called = name or default_name(predictor, method, chain_of_thought=chain_of_thought)
+    own, settings, options = given[""], given["settings"], given["options"]
+    show_prompt, evaluate, name, out = (own.pop(each) for each in ("show_prompt", "evaluate", "name", "out"))
+    called = name or default_name(predictor, own["method"], chain_of_thought=options["chain_of_thought"])
     if not _NAME.fullmatch(called):
         raise BadInput(
             f"--name {called!r}: is no name for a file; use letters, digits, and . _ + - ( ) within"
         )
+    settings |= {
+        "stop": tuple(settings["stop"] or ()),
+        "extra_body": _object(settings["extra_body"]),
+        "predictor": name,
+    }
     asked = PredictRequest(
-        request=replace(request, seed=sample_seed, seconds=timeout, out=results),
+        request=replace(request, **given["request"]),
         predictor=predictor,
         name=called,
         out=out or Path("predictions") / name_of(request.set_name) / called,
-        settings=Settings(
-            concurrency=concurrency,
-            timeout=answer_timeout,
-            start_timeout=start_timeout,
-            retries=retries,
-            requests_per_minute=rpm,
-            tokens_per_minute=tpm,
-            base_url=base_url,
-            key_variable=key_variable,
-            api=api,
-            temperature=temperature,
-            top_p=top_p,
-            max_tokens=max_tokens,
-            max_tokens_field=max_tokens_field,
-            seed=seed,
-            stop=tuple(stop or ()),
-            extra_body=_object(extra_body),
-            predictor=name,
-        ),
-        budget=Budget(
-            requests=max_requests,
-            tokens=max_tokens_total,
-            money=max_cost,
-            prompt_price=prompt_price,
-            completion_price=completion_price,
-        ),
-        method=method,
-        options=PromptOptions(
-            knowledge=knowledge,
-            chain_of_thought=chain_of_thought,
-            descriptions=descriptions,
-            rows=rows,
-            max_prompt_tokens=max_prompt_tokens,
-            templates=templates,
-        ),
-        tokens=tokenizer,
-        taking=extract,
-        samples=samples,
-        corrections=corrections,
+        settings=Settings(**settings),
+        budget=Budget(**given["budget"]),
+        options=PromptOptions(**options),
+        **own,
     )
     with loading_bar(messages) as progress:
         if show_prompt is not None:
@@ -219,7 +197,7 @@ def _object(text: str | None) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        found = json.loads(text)
+        found = parsed(text)
     except ValueError as error:
         raise BadInput(
             f"--extra-body {text}: is not JSON ({error}); give an object, such as '{{\"top_k\": 1}}'"
