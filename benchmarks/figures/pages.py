@@ -17,6 +17,7 @@ from harness.analyses.coverage.command import CoverageRequest
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loader import load_set
 from harness.engines import TITLES, served
+from harness.report.texts import markdown_line
 from loaders.base.files import read_json, read_text
 from loaders.base.paths import FIGURES
 
@@ -88,7 +89,7 @@ def replace_section(path: Path, name: str, text: str) -> None:
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)]
+    return list(map(markdown_line, (heads, ["---"] * len(heads), *rows)))
 
 
 # --- coverage
@@ -173,6 +174,10 @@ def audit_sections(folder: Path, record: Record) -> Iterator[Section]:
         )
         if count != whole:
             raise BadInput(f"{folder}: {count} of {whole} golds for {dialect} were read; leave out --limit")
+    if "pack" in record:
+        raise BadInput(f"{folder}: is of a gold pack; audit the set's own golds")
+    if missing := [one["name"] for one in record["probes"] if not one.get("asked", True)]:
+        raise BadInput(f"{folder}: is without {', '.join(missing)}; leave out --probe")
     # Behind the counts are the findings with their rows.
     counts = _text(folder / "audit.md").partition("\n## ")[0].strip()
     command = f"bird-harness analyze audit --set {record['set']} --dialect {','.join(golds)}"

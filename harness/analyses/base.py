@@ -1,4 +1,4 @@
-"""What an analysis is, and what all analyses share beside `bench`: progress, the journal, the context.
+"""What an analysis of `study` is, and what it is given.
 
 An analysis is a record. `of_units` makes one of three functions: which units there are, what one of them
 comes to, and which tables and charts show them all.
@@ -8,31 +8,20 @@ comes to, and which tables and charts show them all.
 Where later units hang on earlier ones, `run` does it all: it measures, and yields a `TableModel` or a
 `BarChart` as soon as one is whole. A chart stands with the table before it.
 
-Whatever goes through `Context.unit` is on disk before it returns, and an analysis that goes on returns it
-without measuring again. A value is what JSON holds, and comes back as JSON gives it (tuples as lists),
-whether it was measured now or then. What follows from units is computed anew. So an analysis may be broken
-off at any unit: by Ctrl-C, by an engine that is lost, by the end of its process.
+`harness.analyses.units` keeps what is measured.
 
 Texts of a table (verdicts, names of indexes) are labels of its rows; cells are figures. `TableRow.level` says
 in `tables.json` and `tables.csv` which row it is.
 """
 
-import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from threading import Lock
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-
-from dialects.errors import BadInput
 from harness.analyses.bench import Bench
+from harness.analyses.units import Units
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
@@ -41,9 +30,7 @@ from harness.engines.base import Engine
 from harness.report.table_model import TableModel
 from harness.scoring.tasks import NoGold, Setup
 from harness.session.evaluation import Evaluation
-from loaders.base.files import locked
 from loaders.base.processes import Memo
-from loaders.base.records import Recorder, to_record
 from loaders.server import Server
 
 Item = TypeVar("Item")
@@ -73,157 +60,6 @@ class BarChart:
 Output = TableModel | BarChart
 
 
-# Progress.
-
-
-_TENTHS = 10
-"""Where there is no terminal, a line is said so many times a stage."""
-
-
-class Progress:
-    """How far an analysis is: a bar with the time left on a terminal, a line now and then elsewhere.
-
-    Args:
-        console: shows the bar, if it is a terminal.
-        say: takes the lines where it is none.
-    """
-
-    def __init__(self, console: Console, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._bars = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task: TaskID | None = None
-        self._lock = Lock()
-        self.stage = ""
-        self.done = self.expected = 0
-
-    def begin(self, stage: str, title: str) -> None:
-        """Go on to a stage."""
-        self.end()
-        self.stage, self.done, self.expected = stage, 0, 0
-        self._task = self._bars.add_task(f"{stage}: {title}", total=None)
-        if self._bars.disable:
-            self._say(f"{stage}: {title}")
-
-    def end(self) -> None:
-        """The stage is done."""
-        if self._task is not None:
-            self._bars.remove_task(self._task)
-            self._task = None
-
-    def expect(self, units: int) -> None:
-        """So many more units are to come."""
-        self.expected += units
-        if self._task is not None:
-            self._bars.update(self._task, total=self.expected)
-
-    def advance(self) -> None:
-        """One unit is done; thread-safe."""
-        with self._lock:
-            self.done += 1
-            if self._task is not None:
-                self._bars.update(self._task, completed=self.done)
-            if self._bars.disable and self.expected >= self.done:
-                before, now = (_TENTHS * done // self.expected for done in (self.done - 1, self.done))
-                if now > before:
-                    self._say(f"{self.stage}: {self.done} of {self.expected}")
-
-    @contextmanager
-    def judging(self, total: int) -> Iterator[Callable[[], None]]:
-        """While predictions are judged; what it gives is called for each of them."""
-        task = self._bars.add_task("judging predictions", total=total)
-        if self._bars.disable:
-            self._say(f"judging {total} predictions")
-        try:
-            yield lambda: self._bars.update(task, advance=1)
-        finally:
-            self._bars.remove_task(task)
-
-    @property
-    def far(self) -> str:
-        """How far it came, for who breaks it off."""
-        if not self.stage:
-            return "before the first part"
-        return f"in {self.stage}, after {self.done} of {max(self.expected, self.done)} units"
-
-    def __enter__(self) -> Self:
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-
-# The journal: every measured unit is on disk before anything is made of it.
-
-JOURNAL = "journal.jsonl"
-"""In the folder of an analysis: a line a unit, `part`, `key` and `value`."""
-
-
-@dataclass(frozen=True)
-class Unit:
-    """One measured unit; the value may be None."""
-
-    part: str
-    key: Sequence[str]
-    value: Any
-
-
-class Journal:
-    """The journal of one folder, written by one process at a time; thread-safe.
-
-    A last line that was cut off is dropped.
-
-    Args:
-        folder: of the analysis; it has to be there.
-
-    Raises:
-        BadInput: a line is no unit, or another process writes it.
-        OSError: it cannot be written.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._lock = locked(folder)
-        try:
-            self._recorder = Recorder(folder / JOURNAL)
-            remedy = "delete that line, and it is measured again"
-            units = self._recorder.read(partial(to_record, Unit), remedy, "measured unit")
-            self._units = {(unit.part, *unit.key): unit for unit in units}
-        except BaseException:
-            os.close(self._lock)
-            raise
-
-    def find(self, part: str, key: Sequence[str]) -> Unit | None:
-        """A unit that has been measured."""
-        return self._units.get((part, *key))
-
-    def add(self, unit: Unit) -> Unit:
-        """Keep a unit.
-
-        Raises:
-            BadInput: it cannot be written.
-        """
-        try:
-            self._recorder.add({"part": unit.part, "key": list(unit.key), "value": unit.value})
-        except OSError as error:
-            why = f"cannot be written ({error.strerror}); make room, and go on with --resume"
-            raise BadInput(f"{self._recorder.path}: {why}") from error
-        self._units[unit.part, *unit.key] = unit
-        return unit
-
-    def close(self) -> None:
-        """Let others write the folder."""
-        self._recorder.close()
-        os.close(self._lock)
-
-
 # What units are measured on.
 
 
@@ -244,7 +80,7 @@ class RightPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(Bench):
+class Context(Bench, Units):
     """What an analysis is given.
 
     `sets`: the first is `questions`, those that were chosen, whose databases are loaded in `profile`; of the
@@ -255,7 +91,6 @@ class Context(Bench):
     that are here; they may be none. `with_times`: whether the user wants times where counted work would do.
     """
 
-    part: str
     sets: Sequence[QuestionSet]
     whole: Sequence[QuestionSet]
     setup: Setup
@@ -263,8 +98,6 @@ class Context(Bench):
     files: Sequence[PredictionFile]
     evaluation: Evaluation
     synthetic: frozenset[str]
-    journal: Journal
-    progress: Progress
     folder: Path
     with_times: bool = False
     _shared: Memo = field(default_factory=Memo, repr=False)
@@ -284,30 +117,6 @@ class Context(Bench):
             return self.evaluation.golds.text(question.each(dialect_of(name))[0], name)
         except NoGold:
             return None
-
-    def expect(self, units: int) -> None:
-        """Say how many more units the analysis is going to ask for."""
-        self.progress.expect(units)
-
-    def unit(self, key: Sequence[str], measure: Callable[[], Any]) -> Any:
-        """A value that is measured once in the life of an analysis.
-
-        Args:
-            key: names it within the analysis.
-            measure: takes the measurement; what it returns is plain values, which JSON holds.
-
-        Returns:
-            What it returned, as JSON gives it back.
-        """
-        found = self.journal.find(self.part, key)
-        if found is None:
-            found = self.journal.add(Unit(self.part, key, json.loads(json.dumps(measure()))))
-        self.progress.advance()
-        return found.value
-
-    def has(self, key: Sequence[str]) -> bool:
-        """Whether a unit has been measured, so that nothing has to be prepared for it."""
-        return self.journal.find(self.part, key) is not None
 
     def results(self) -> Sequence[PairResult]:
         """What became of every prediction (`ex`); judged once for all analyses, with the result store."""
@@ -374,13 +183,7 @@ def of_units(
     """
 
     def run(context: Context) -> Iterator[Output]:
-        asked = list(units(context))
-        context.expect(len(asked))
-
-        def one(keyed: tuple[Sequence[str], Item]) -> tuple[Item, Any]:
-            key, item = keyed
-            return item, context.unit(key, lambda: measure(context, item))
-
-        yield from tables(context, list(context.each(one, asked)))
+        measured = context.all(units(context), partial(measure, context), context.workers)
+        yield from tables(context, measured)
 
     return Analysis(name, title, run, **needs)

@@ -13,7 +13,7 @@ from harness.analyses.audit.command import AuditRequest, audit, pack_of
 from harness.analyses.audit.probes import PROBES, chosen
 from harness.analyses.audit.tables import as_record, print_audit, write_audit
 from harness.cli.commands import app
-from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
+from harness.cli.console import Dialects, Limit, SetName, Threads, messages, one_of_each, say, servers_up
 from harness.data.gold_packs import PUBLISHED
 from harness.report.console import loading_bar, print_line, wide
 from harness.report.files import write
@@ -40,8 +40,12 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         ),
     ] = None,
     limit: Limit = None,
-    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    workers: Threads = None,
     out: Annotated[Path, typer.Option(help="Parent of the folder with the findings.")] = Path("results"),
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Go on with the audit in this folder, which says the rest."),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the findings as JSON, and write no folder.")
     ] = False,
@@ -64,13 +68,17 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         for each in Dialect
         if each in servers or (each is Dialect.SQLITE and (asked is None or each in asked))
     ]
-    request = AuditRequest(set_name, dialects, probes, limit, gold, workers or processors(), judged)
-    one_of_each = {found[0].dialect: found[0] for found in servers.values()}
+    if against is not None and resume is not None:
+        raise BadInput("--resume: goes on with an audit, and --against is none; leave out one of the two")
+    parent = None if json else out
+    request = AuditRequest(
+        set_name, dialects, probes, limit, gold, workers or processors(), judged, parent, resume
+    )
     with loading_bar(messages) as progress:
         if against is not None:
-            compared = compare_annotations(request, (gold, against), one_of_each, progress)
+            compared = compare_annotations(request, (gold, against), one_of_each(servers), progress)
         else:
-            audited = audit(request, one_of_each, progress)
+            audited = audit(request, one_of_each(servers), progress, console=messages, say=say)
     if against is not None:
         _print_compared(compared, as_record=json)
         raise typer.Exit(1 if compared.disagreements else 0)
@@ -86,7 +94,9 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         print(as_json(as_record(audited), indent=2))  # noqa: T201 - the answer itself
         return
     print_audit(audited)
-    say(f"written to {write_audit(out, audited)}; audit.html is the page to decide on")
+    if audited.folder is not None:
+        write_audit(audited.folder, audited)
+        say(f"written to {audited.folder}; audit.html is the page to decide on")
 
 
 def _print_compared(compared: Compared, *, as_record: bool) -> None:

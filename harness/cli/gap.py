@@ -12,6 +12,7 @@ from dialects.errors import BadInput
 from harness.analyses.gap.explanations import Gap, explain, several, trying_on
 from harness.analyses.gap.files import as_record, write_gap
 from harness.analyses.gap.tables import documented, each_predictor, synthetic_lines
+from harness.analyses.units import Progress, kept
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
 from harness.report.console import loading_bar, print_grids
@@ -19,7 +20,7 @@ from harness.report.files import HTML, write_page
 from harness.runs.reader import read_run
 from harness.session.plan import Plan, prepare
 from harness.session.request import AUTO, Request, parse_dialects
-from harness.session.runner import Bars, run
+from harness.session.runner import run
 from loaders.base.errors import EngineUnavailable
 
 _AT_A_TIME = 3
@@ -54,7 +55,7 @@ def explain_gap(
         plan = prepare(request, say=say, progress=progress)
     with plan:
         _refuse_without_gap(plan)
-        done = run(plan, messages, "gap")
+        done = run(plan, messages, "analyze gap")
     done.require_written()
     gap = _explained(plan, done.path)
     written = write_gap(gap, done.path)
@@ -88,13 +89,11 @@ def _explained(plan: Plan, folder: Path) -> Gap:
     with ExitStack() as stack:
         with loading_bar(messages) as progress:
             trying = stack.enter_context(trying_on(request, plan.setup, say, progress))
-        with Bars(messages) as bars:
-            return explain(
-                finished.results,
-                trying,
-                plan.questions,
-                str(finished.manifest.get("run_id") or folder.name),
-                threads=_AT_A_TIME * request.processes,
-                begin=bars.stage,
-                counted=bars.advance,
-            )
+        return explain(
+            finished.results,
+            trying,
+            plan.questions,
+            str(finished.manifest.get("run_id") or folder.name),
+            threads=_AT_A_TIME * request.processes,
+            units=stack.enter_context(kept("gap", folder, Progress(messages), say)),
+        )

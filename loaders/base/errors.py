@@ -90,12 +90,14 @@ _WORDS = {"images": "up --build --no-start"}
 def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
     """A command for a message, as the user can type it in the working folder.
 
-    `make up NATIVE=1` where that is a checkout of the project, and `bird-harness up --native` elsewhere.
+    `make up NATIVE=1` where that is a checkout of the project whose Makefile has the command, and
+    `bird-harness up --native` elsewhere.
     `rest` is what `make` has no variable for.
     """
     given = {option: shlex.quote(value) for option, value in options.items()}
     here = Path("Makefile")
-    if here.exists() and _MAKEFILE.exists() and here.samefile(_MAKEFILE):
+    is_here = here.exists() and _MAKEFILE.exists() and here.samefile(_MAKEFILE)
+    if is_here and f"\n{name}:" in here.read_text(encoding="utf-8"):
         values = {**dict.fromkeys(switches, "1"), **given}
         passed = [f'ARGS="{rest}"'] if rest else []
         variables = (f"{option.upper()}={value}" for option, value in values.items())

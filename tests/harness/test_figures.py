@@ -112,6 +112,28 @@ def test_an_audit_of_every_gold_renews_its_page(call: Call, tmp_path: Path) -> N
         renew(part, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("option", "refusal"), [("--probe", "without fails, empty"), ("--gold", "is of a gold pack")]
+)
+def test_an_audit_of_some_probes_or_of_a_pack_renews_no_page(
+    call: Call, tmp_path: Path, option: str, refusal: str
+) -> None:
+    page(tmp_path, "gold-audit.md", "sample")
+    pack = {"name": "mine", "version": "1", "set": "sample", "golds": [{"question_id": 1, "sql": "SELECT 1"}]}
+    (tmp_path / "pack.json").write_text(json.dumps(pack))
+    value = {"--probe": ",".join(PROBES.keys() - {"fails", "empty"}), "--gold": str(tmp_path / "pack.json")}
+    call("audit", option, value[option], "--out", str(tmp_path / "out"))
+    [folder] = (tmp_path / "out").iterdir()
+    with pytest.raises(BadInput, match=refusal):
+        renew(folder, tmp_path)
+    older = json.loads((folder / "audit.json").read_text())
+    older.pop("pack", None)
+    for probe in older["probes"]:
+        del probe["asked"]
+    (folder / "audit.json").write_text(json.dumps(older))
+    assert renew(folder, tmp_path) == [tmp_path / "gold-audit.md"], "older files do not say"
+
+
 def test_defects_of_threads_are_listed_one_by_one() -> None:
     known = json.loads((FIGURES / "judged" / "threads.json").read_text())
     text = threads([]).splitlines()

@@ -1,11 +1,13 @@
 """From what a user asks of `audit` to findings."""
 
-import json
+import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from rich.console import Console
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
@@ -13,9 +15,10 @@ from dialects.overrides import digest
 from dialects.translate import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
-from harness.analyses.bench import Bench, synthetic_databases
+from harness.analyses.bench import Bench, sqlite_digests, synthetic_databases
 from harness.analyses.coverage.comparison import Held, Reference
-from harness.data.gold_packs import Status, under
+from harness.analyses.units import Folders, Progress, Say
+from harness.data.gold_packs import PUBLISHED, Status, under
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines.execution import Execution, Limits, execute, execute_patiently
@@ -23,7 +26,8 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree import DatabaseSchema
 from loaders.base.paths import FIGURES
 from loaders.base.processes import processors
-from loaders.load import Progress
+from loaders.base.records import read_record, to_plain, to_record
+from loaders.load import Progress as Loading
 from loaders.server import Server
 
 LIMITS = Limits(seconds=10, rows=200_000, bytes=64 * 2**20)
@@ -41,7 +45,7 @@ PATH = FIGURES / "judged" / "audit.json"
 class JudgedFinding:
     """A finding that somebody has read; `right` where it tells of a fault."""
 
-    question: str
+    question: int | str
     dialect: str
     probe: str
     sha256: str
@@ -70,11 +74,21 @@ def read_judged(path: Path | None = None) -> tuple[JudgedFinding, ...]:
     """
     if path is None and not PATH.exists():
         return ()
-    path = path or PATH
+    return read_record(path or PATH, _judged_findings, "see docs/how-to/gold.md")
+
+
+def _judged_findings(content: Any) -> tuple[JudgedFinding, ...]:
     try:
-        return tuple(JudgedFinding(**entry) for entry in json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise BadInput(f"{path}: is no list of judged findings ({error}); see docs/how-to/gold.md") from error
+        return tuple(to_record(JudgedFinding, entry) for entry in to_record(list[Any], content))
+    except ValueError as fault:
+        raise ValueError(f"is no list of judged findings ({fault})") from fault
+
+
+FOLDERS = Folders(
+    "audit",
+    "journal.json",
+    ("set", "questions", "set_files", "databases", "dialects", "probes", "gold", "limits", "engines"),
+)
 
 
 @dataclass(frozen=True)
@@ -90,6 +104,29 @@ class AuditRequest:
     workers: int = field(default_factory=processors)
     judged: Path | None = None
     """A file of judgements; None is the checkout's."""
+    out: Path | None = None
+    """Parent of a new folder for the findings; None for none."""
+    resume: Path | None = None
+    """The folder of an audit that was broken off, which is gone on with."""
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command that asks for the same."""
+        set_name = str(Path(self.set_name).absolute()) if os.sep in self.set_name else self.set_name
+        given = {
+            "set": set_name,
+            "dialect": ",".join(self.dialects),
+            "probe": ",".join(one.name for one in self.probes),
+            "gold": None if self.gold in {None, PUBLISHED} else str(Path(self.gold or "").absolute()),
+            "limit": self.limit,
+            "judged": None if self.judged is None else self.judged.absolute(),
+        }
+        return [
+            "bird-harness",
+            "analyze",
+            "audit",
+            *(f"--{name}={one}" for name, one in given.items() if one),
+        ]
 
 
 @dataclass(frozen=True)
@@ -98,7 +135,7 @@ class Audited:
 
     `golds` counts the golds of each dialect that were read; `unread` are those that no probe of texts can
     read. `notes` say how the set was read and what could not be loaded. `synthetic` are the databases that
-    are not the published ones.
+    are not the published ones. `probes` are those that read the golds. `folder` keeps it, if one does.
     """
 
     questions: QuestionSet
@@ -109,13 +146,18 @@ class Audited:
     notes: Sequence[str] = ()
     judged: Sequence[JudgedFinding] = ()
     """What reading has said about findings."""
+    probes: Sequence[Probe] = tuple(PROBES.values())
+    folder: Path | None = None
 
 
-def audit(
+def audit(  # noqa: PLR0913 - what is asked, and who is told
     request: AuditRequest,
     servers: Mapping[Dialect, Server] | None = None,
-    progress: Progress | None = None,
+    loading: Loading | None = None,
     bird_home: Path | None = None,
+    *,
+    console: Console | None = None,
+    say: Say = lambda _line: None,
 ) -> Audited:
     """Let the probes read the golds.
 
@@ -123,13 +165,17 @@ def audit(
         request: what to look at; a dialect without a gold is passed over.
         servers: one of each server dialect in the request; the databases are loaded, in the profile that
             published golds are written for, where they are not there.
-        progress: see `loaders.load.load`.
+        loading: see `loaders.load.load`.
         bird_home: see `load_set`.
+        console: shows how far it is.
+        say: takes one line at a time.
 
     Raises:
-        BadInput: a file is wrong, or the set publishes no gold for any of the dialects.
+        BadInput: a file is wrong, the set publishes no gold for any of the dialects, or the folder that is
+            resumed is of another audit.
         EngineUnavailable: a server broke.
     """
+    FOLDERS.check(request.resume)
     judged = read_judged(request.judged)
     everything = under(load_set(request.set_name, bird_home), request.gold)
     questions = everything if request.limit is None else everything.limit(request.limit)
@@ -144,26 +190,65 @@ def audit(
         raise BadInput(f"--dialect {','.join(request.dialects)}: {questions.name} publishes no gold for it")
     dialects = dict.fromkeys(dialect for _, dialect in wanted)
     there = {dialect: server for dialect in dialects if (server := (servers or {}).get(dialect))}
-    bench = AuditBench(opened(questions, there, request.workers, progress), request.probes)
+    bench = AuditBench(opened(questions, there, request.workers, loading), request.probes)
     asked = [(one, at) for one, at in wanted if bench.has(one, at)]
-    found = list(bench.bench.each(lambda one: bench.read(*one), asked))
     golds = Counter(dialect for _, dialect in asked)
+    databases = sqlite_digests(questions)
+    manifest = {
+        "command": request.command,
+        "set": questions.name,
+        "questions": len(questions.questions),
+        "set_files": questions.files,
+        "databases": databases,
+        "dialects": list(golds),
+        "probes": [one.name for one in request.probes],
+        "gold": asdict(everything.pack) if everything.pack else None,
+        "limits": asdict(LIMITS),
+        "engines": {name: bench.bench.engines[name].version() for name in golds},
+    }
+    progress = Progress(console)
+    with FOLDERS.units(manifest, request.out, request.resume, progress, say) as units:
+        keyed = [((at, one.key, digest(one.gold[at])), (one, at)) for one, at in asked]
+        stage = units.stage("audit", "reading golds")
+        found = stage.all(keyed, lambda gold: bench.read(*gold), request.workers)
+    synthetic = synthetic_databases(questions, databases)
     return Audited(
         questions,
         {dialect: golds[dialect] for dialect in (Dialect.SQLITE, *there) if golds[dialect]},
-        [one for some, _ in found for one in some],
-        [(at, one.key) for (one, at), (_, readable) in zip(asked, found, strict=True) if not readable],
-        bench.synthetic,
+        [
+            _found(question, at, to_record(Finding, one), synthetic)
+            for (question, at), value in found
+            for one in value["findings"]
+        ],
+        [(at, question.key) for (question, at), value in found if not value["readable"]],
+        synthetic,
         [
             *everything.notes,
             *(f"{at} {db_id}: is not loaded: {why}" for (at, db_id), why in bench.bench.unloaded.items()),
         ],
         judged,
+        request.probes,
+        units.folder,
+    )
+
+
+def _found(question: Question, dialect: Dialect, finding: Finding, synthetic: Collection[str]) -> FoundIn:
+    return FoundIn(
+        question=question.key,
+        question_id=question.question_id,
+        db_id=question.db_id,
+        dialect=dialect,
+        text=question.text,
+        knowledge=question.evidence,
+        sql=question.gold[dialect],
+        replaces=digest(question.gold[dialect]),
+        synthetic=finding.basis is FindingBasis.ROWS and question.db_id in synthetic,
+        finding=finding,
     )
 
 
 def opened(
-    questions: QuestionSet, servers: Mapping[Dialect, Server], workers: int, progress: Progress | None
+    questions: QuestionSet, servers: Mapping[Dialect, Server], workers: int, loading: Loading | None
 ) -> Bench:
     """SQLite and servers, with the databases of a set.
 
@@ -171,7 +256,7 @@ def opened(
         BadInput: a file is wrong.
         EngineUnavailable: a server broke.
     """
-    bench = Bench.open(questions, servers, Profile.OFFICIAL, LIMITS, workers=workers, progress=progress)
+    bench = Bench.open(questions, servers, Profile.OFFICIAL, LIMITS, workers=workers, progress=loading)
     return replace(bench, engines={Dialect.SQLITE: SQLiteEngine(pooled=True), **bench.engines})
 
 
@@ -190,14 +275,13 @@ class AuditBench:
         self._probes = probes
         self._reference = Reference(LIMITS)
         self._declared = {db_id: declared_keys(schema) for db_id, schema in bench.questions.schemas.items()}
-        self.synthetic = synthetic_databases(bench.questions)
 
     def has(self, question: Question, dialect: Dialect) -> bool:
         """Whether the database of a question is on an engine."""
         return dialect in self.bench.engines and (dialect, question.db_id) not in self.bench.unloaded
 
-    def read(self, question: Question, dialect: Dialect) -> tuple[list[FoundIn], bool]:
-        """What the probes find in one gold, and whether its text can be read."""
+    def read(self, question: Question, dialect: Dialect) -> dict[str, Any]:
+        """What the probes find in one gold, and whether its text can be read, as plain values."""
         gold = AuditedGold(
             question,
             dialect,
@@ -208,27 +292,13 @@ class AuditBench:
         if dialect is not Dialect.SQLITE:
             gold.held = lambda: self._held(question, dialect)
         found = [finding for probe in self._probes for finding in probe.read(gold)]
-        return [self._found(question, dialect, one) for one in found], gold.is_readable
+        return {"findings": to_plain(found), "readable": gold.is_readable}
 
     def _held(self, question: Question, dialect: Dialect) -> Held:
         database, sqlite = self.bench.database(question.db_id), question.gold[Dialect.SQLITE]
         expected = self._reference.run(database, sqlite)
         translation = Translation(question.gold[dialect], dialect)
         return self._reference.hold(database, sqlite, expected, self.bench.engines[dialect], translation)
-
-    def _found(self, question: Question, dialect: Dialect, finding: Finding) -> FoundIn:
-        return FoundIn(
-            question=question.key,
-            question_id=question.question_id,
-            db_id=question.db_id,
-            dialect=dialect,
-            text=question.text,
-            knowledge=question.evidence,
-            sql=question.gold[dialect],
-            replaces=digest(question.gold[dialect]),
-            synthetic=finding.basis is FindingBasis.ROWS and question.db_id in self.synthetic,
-            finding=finding,
-        )
 
 
 def declared_keys(schema: DatabaseSchema) -> Keys:

@@ -1,12 +1,11 @@
 """Findings as tables: on the console, as Markdown and as JSON; computed from the findings alone."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
 from rich.console import Console
 
 from dialects.enums import Dialect
@@ -15,8 +14,10 @@ from harness.analyses.audit.gold import FoundIn
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.engines import TITLES
 from harness.report.console import new_table, print_line, print_table, wide
-from harness.report.html.page import own_page
-from loaders.base.files import as_json, write_folder_of
+from harness.report.files import write
+from harness.report.html.page import embedded, own_page
+from harness.report.texts import markdown_line
+from loaders.base.files import as_json
 
 SCHEMA_VERSION = 1
 """Version of `audit.json`; docs/how-to/gold.md describes it."""
@@ -110,8 +111,7 @@ def _golds(findings: Sequence[FoundIn], dialect: Dialect) -> int:
 def markdown(audited: Audited) -> str:
     """The counts, and each finding with its rows, as Markdown."""
     heads = _heads(audited)
-    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in _rows(audited)]
+    lines = [markdown_line(heads), "|---" * len(heads) + "|", *map(markdown_line, _rows(audited))]
     return "\n".join([*lines, "", *remarks(audited), "", *_details(audited)]) + "\n"
 
 
@@ -143,6 +143,7 @@ def as_record(audited: Audited) -> Mapping[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "set": audited.questions.name,
         "set_files": audited.questions.files,
+        **({"pack": asdict(audited.questions.pack)} if audited.questions.pack else {}),
         "golds": dict(audited.golds),
         "synthetic_databases": sorted(audited.synthetic),
         "probes": [
@@ -152,6 +153,7 @@ def as_record(audited: Audited) -> Mapping[str, Any]:
                 "shown": probe.shown,
                 "severity": probe.severity,
                 "basis": probe.basis,
+                "asked": probe in audited.probes,
                 "findings": len(found),
                 "precision": vars(precision([one for one in found if not one.finding.hint], known)),
                 "precision_of_hints": vars(precision([one for one in found if one.finding.hint], known)),
@@ -162,18 +164,15 @@ def as_record(audited: Audited) -> Mapping[str, Any]:
     }
 
 
-def write_audit(parent: Path, audited: Audited) -> Path:
-    """Write `audit.md`, `audit.json` and `audit.html` into a new folder below `parent`, all or nothing.
+def write_audit(folder: Path, audited: Audited) -> None:
+    """Write `audit.md`, `audit.json` and `audit.html` into a folder, over those that are there.
 
     Raises:
         BadInput: the folder can't be written.
     """
-    files = {
-        MARKDOWN: f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited)}",
-        JSON: as_json(json.loads(json.dumps(as_record(audited))), indent=2) + "\n",
-        HTML: page(audited),
-    }
-    return write_folder_of(parent, "audit", files)
+    write(folder / MARKDOWN, f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited)}")
+    write(folder / JSON, as_json(as_record(audited), indent=2) + "\n")
+    write(folder / HTML, page(audited))
 
 
 # The page on which a person decides about findings: one file, which asks for nothing from outside.
@@ -185,15 +184,8 @@ def write_audit(parent: Path, audited: Audited) -> Path:
 
 def page(audited: Audited) -> str:
     """The page of an audit."""
-    data = Markup(_harmless(_content(audited)))  # noqa: S704 - without a character of markup
-    return own_page("harness.analyses.audit", title=f"Golds of {audited.questions.name}", data=data)
-
-
-def _harmless(content: Any) -> str:
-    text = json.dumps(content, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    title, data = f"Golds of {audited.questions.name}", embedded(_content(audited))
+    return own_page("harness.analyses.audit", title=title, data=data)
 
 
 def _content(audited: Audited) -> Any:

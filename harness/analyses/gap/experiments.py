@@ -6,10 +6,9 @@ through the result cache, so that nothing that is known is executed again.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor, Future
-from dataclasses import asdict, dataclass, replace
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
@@ -77,12 +76,6 @@ class Trial:
     def ran(self) -> bool:
         """Whether it returned rows, and so did the reference."""
         return self.outcome in (Outcome.MATCH, Outcome.MISMATCH)
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain values, without the rows."""
-        record = asdict(self)
-        del record["preview"]
-        return record
 
 
 @dataclass(frozen=True)
@@ -240,28 +233,17 @@ class TranslatedAnswers:
         return self.right - len(self.exceptions)
 
 
-def hold_translations(
-    predictor: str,
-    target: EngineName,
-    answers: Sequence[tuple[Question, PairResult]],
-    trying: Trying,
-    pool: Executor,
-) -> TranslatedAnswers:
-    """Translate right answers and hold what they return against the rows of SQLite's gold, by value.
+def held_translation(
+    target: EngineName, trying: Trying, question: Question, result: PairResult
+) -> TranslationGap | None:
+    """Translate a right answer and hold what it returns against the rows of SQLite's gold, by value.
 
     Args:
-        predictor: whose they are.
         target: the engine, with the databases in profile faithful.
-        answers: questions with right results on SQLite.
-        trying: runs the translations.
-        pool: works on several side by side.
+        trying: runs the translation.
+        question: what is answered.
+        result: the answer on SQLite.
     """
-    found = pool.map(partial(_held, target, trying), answers)
-    return TranslatedAnswers(predictor, target, len(answers), [one for one in found if one is not None])
-
-
-def _held(target: EngineName, trying: Trying, answer: tuple[Question, PairResult]) -> TranslationGap | None:
-    question, result = answer
     sql = result.sql or ""
     gap = partial(TranslationGap, question.key, question.db_id)
     try:

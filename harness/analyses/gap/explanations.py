@@ -1,10 +1,11 @@
 """From the results of a run to the gap of each predictor on each engine."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from functools import partial
+from typing import Any
 
 from dialects.enums import Dialect, Profile
 from harness.analyses.bench import synthetic_databases
@@ -14,15 +15,19 @@ from harness.analyses.gap.experiments import (
     SQLITE_ROWS,
     Ask,
     TranslatedAnswers,
+    TranslationGap,
     Trying,
-    hold_translations,
+    held_translation,
 )
+from harness.analyses.units import Units
 from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, in_order, kind_of
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request
+from loaders.base.files import content_digest
+from loaders.base.records import to_plain, to_record
 from loaders.load import Progress
 
 
@@ -105,9 +110,6 @@ class Gap:
 MOST_REPAIRS = 40
 """Edited texts that are run for an answer that the target refuses where SQLite's is wrong, too."""
 
-Counted = Callable[[int], None]
-"""Is told of so many more things that are done."""
-
 
 def several(
     answered: Iterable[tuple[str, EngineName]],
@@ -166,15 +168,20 @@ def trying_on(
         base.close()
 
 
-def explain(  # noqa: PLR0913 - what is explained, and who is told
+def _key(target: EngineName, *results: PairResult) -> tuple[str, ...]:
+    """What is found out about results is of these alone: a run that goes on may have others."""
+    facts = [[one.dialect, one.sql, one.outcome, one.error, one.code] for one in results]
+    return results[0].predictor, target, results[0].question, content_digest(facts)
+
+
+def explain(  # noqa: PLR0913 - what is explained, and with what
     results: Sequence[PairResult],
     trying: Trying,
     questions: QuestionSet,
     run_id: str,
     *,
     threads: int,
-    begin: Callable[[str, int], None] = lambda _what, _total: None,
-    counted: Counted = lambda _count: None,
+    units: Units | None = None,
 ) -> Gap:
     """Explain every question that a predictor has right on one of two engines.
 
@@ -184,9 +191,9 @@ def explain(  # noqa: PLR0913 - what is explained, and who is told
         questions: those of the run.
         run_id: of the run.
         threads: how many questions are explained side by side.
-        begin: is told what is done now, and of how many things.
-        counted: is told of those that are done.
+        units: keep what has been found out; None for as long as this goes on.
     """
+    units = units or Units()
     found, left_out = several((one.predictor, one.dialect) for one in results)
     by_key = {(one.predictor, one.dialect, one.question): one for one in results}
     work = [
@@ -194,33 +201,23 @@ def explain(  # noqa: PLR0913 - what is explained, and who is told
         for predictor, targets in found.items()
         for target in targets
     ]
-    held = _held(trying, work, begin, counted)
+    held = _held(trying, work, units.stage("holding", "answers against the rows of SQLite"))
     decider = Decider(trying)
-    with ThreadPoolExecutor(threads, thread_name_prefix="gap") as pool:
-
-        def done(what: str, compute: Callable[[Item], Value], items: Sequence[Item]) -> Iterator[Value]:
-            begin(what, len(items))
-
-            def one(item: Item) -> Value:
-                value = compute(item)
-                counted(1)
-                return value
-
-            return iter(list(pool.map(one, items)))
-
-        try:
-            differences = [each for one in work for each in one.differences]
-            decisions = done("explaining", decider.decide, differences)
-            refused = [each for one in work for each in one.refused]
-            mended = done("repairing", lambda each: decider.mend(*each, [], MOST_REPAIRS), refused)
-            translated = _translated(results, trying, questions, pool, (begin, counted))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    differing = [(_key(one.target, each.wrong, each.right), each) for one in work for each in one.differences]
+    explaining = units.stage("explaining", "what differs")
+    decided = explaining.all(differing, lambda one: to_plain(decider.decide(one)), threads)
+    decisions = (to_record(Decision, value) for _, value in decided)
+    refused = [(_key(one.target, each[1]), each) for one in work for each in one.refused]
+    repairing = units.stage("repairing", "what an engine refuses")
+    repairs = repairing.all(refused, lambda one: decider.mend(*one, [], MOST_REPAIRS) is not None, threads)
+    mended = iter(repairs)
+    stage = units.stage("translating", "right answers for SQLite")
+    translated = _translated(results, trying, questions, stage, threads)
     synthetic = synthetic_databases(questions)
     gaps = []
     for one in work:
         explained = [_explained(one, each, next(decisions), synthetic) for each in one.differences]
-        repaired = sum(next(mended) is not None for _ in one.refused)
+        repaired = sum(next(mended)[1] for _ in one.refused)
         repaired += sum(
             each.direction is Direction.LOSS and each.decision.mended is not None for each in explained
         )
@@ -241,32 +238,31 @@ def explain(  # noqa: PLR0913 - what is explained, and who is told
 
 
 def _translated(
-    results: Sequence[PairResult],
-    trying: Trying,
-    questions: QuestionSet,
-    pool: Executor,
-    told: tuple[Callable[[str, int], None], Counted],
+    results: Sequence[PairResult], trying: Trying, questions: QuestionSet, units: Units, threads: int
 ) -> list[TranslatedAnswers]:
     """What the right answers for SQLite come to on every target, by predictor, then by engine."""
-    begin, counted = told
-    targets = [name for name in trying.engines if kind_of(name).has_server]
-    right: dict[str, list[tuple[Question, PairResult]]] = {}
+    right: dict[str, list[PairResult]] = {}
     for one in results:
         if one.dialect == Dialect.SQLITE:
             some = right.setdefault(one.predictor, [])
             if _right(one) and one.question in questions.by_key:
-                some.append((questions.by_key[one.question], one))
-    begin("translating", len(right) * len(targets))
-    found = []
-    for predictor, answers in sorted(right.items()):
-        for target in targets:
-            found.append(hold_translations(predictor, target, answers, trying, pool))
-            counted(1)
-    return found
+                some.append(one)
+    targets = [name for name in trying.engines if kind_of(name).has_server]
+    wanted = [(predictor, target) for predictor in sorted(right) for target in targets]
 
+    def gap(answer: tuple[EngineName, PairResult]) -> Any:
+        target, result = answer
+        return to_plain(held_translation(target, trying, questions.by_key[result.question], result))
 
-Item = TypeVar("Item")
-Value = TypeVar("Value")
+    keyed = [(_key(target, one), (target, one)) for predictor, target in wanted for one in right[predictor]]
+    exceptions: dict[tuple[str, EngineName], list[TranslationGap]] = {each: [] for each in wanted}
+    for (target, result), value in units.all(keyed, gap, threads):
+        if value is not None:
+            exceptions[result.predictor, target].append(to_record(TranslationGap, value))
+    return [
+        TranslatedAnswers(predictor, target, len(right[predictor]), exceptions[predictor, target])
+        for predictor, target in wanted
+    ]
 
 
 @dataclass
@@ -323,30 +319,26 @@ def _right(result: PairResult) -> bool:
 
 
 def _held(
-    trying: Trying,
-    work: Sequence[_Work],
-    begin: Callable[[str, int], None],
-    counted: Counted,
+    trying: Trying, work: Sequence[_Work], units: Units
 ) -> dict[tuple[str, EngineName], tuple[int, int]]:
     """How many native answers have the rows of SQLite's gold, as they ran and in profile faithful."""
-    begin("holding answers against SQLite", 2 * sum(len(one.natives) for one in work))
-    waiting: dict[tuple[str, EngineName], list[tuple[Future[Judgement], Future[Judgement]]]] = {}
+    # All begin before the first is waited for: the scheduler runs texts for the same gold together.
+    waiting: dict[tuple[str, EngineName], list[tuple[Sequence[str], list[Future[Judgement]]]]] = {}
     for each in work:
         some = waiting[each.predictor, each.target] = []
         for question, native in each.natives:
-            if native.sql is None:
-                counted(2)
-                continue
-            asks = [Ask("", each.target, native.sql, SQLITE_ROWS, faithful=there) for there in (False, True)]
-            one, other = (trying.begin(question, ask) for ask in asks)
-            for future in (one, other):
-                future.add_done_callback(lambda _: counted(1))
-            some.append((one, other))
-    return {
-        whose: (sum(_is_match(one) for one, _ in some), sum(_is_match(other) for _, other in some))
-        for whose, some in waiting.items()
-    }
+            key, sql = _key(each.target, native), native.sql
+            profiles = () if sql is None or units.has(key) else (False, True)
+            asks = (Ask("", each.target, sql or "", SQLITE_ROWS, faithful=there) for there in profiles)
+            some.append((key, [trying.begin(question, ask) for ask in asks]))
+    units.expect(sum(map(len, waiting.values())))
+    found = {}
+    for whose, answers in waiting.items():
+        # Without an answer nothing was begun, and nothing matches.
+        matches = [units.unit(key, partial(_matches, futures)) for key, futures in answers]
+        found[whose] = sum(any(one[:1]) for one in matches), sum(any(one[1:]) for one in matches)
+    return found
 
 
-def _is_match(future: "Future[Judgement]") -> bool:
-    return future.result().outcome is Outcome.MATCH
+def _matches(futures: Sequence["Future[Judgement]"]) -> list[bool]:
+    return [one.result().outcome is Outcome.MATCH for one in futures]

@@ -1,20 +1,19 @@
 """From what a user asks of `study` to a folder of tables, charts and every measured unit."""
 
 import os
-import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, BarChart, Context, Journal, Progress
+from harness.analyses.base import Analysis, BarChart, Context
 from harness.analyses.bench import sqlite_digests, synthetic_databases
 from harness.analyses.study.parts import parts_by_name
+from harness.analyses.units import Folders, Progress, Say
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
@@ -22,31 +21,25 @@ from harness.engines import kind_of, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics.work import weights_digest
 from harness.report.console import loading_bar
-from harness.report.files import write
+from harness.report.files import write_document
 from harness.report.html.page import bar_chart, write_tables_html
 from harness.report.table_model import Document, TableModel
-from harness.report.texts import csv_text, json_text, latex, markdown
-from harness.runs.folder import here, require_same
 from harness.session.evaluation import Evaluation
 from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request, check
-from loaders.base.errors import command
-from loaders.base.files import read_json, read_text, write_json
 from loaders.sample import PREDICTIONS
 
-MANIFEST = "study.json"
-"""What was studied with what: `command`, sets, databases, engines, predictions."""
 PAGE = "study.html"
 TABLES = "tables.json"
 
-_SAME = (
-    "set", "questions", "choice", "set_files", "databases", "scales", "profile", "limits", "extract",
-    "predictions", "engines", "times", "weights",
+FOLDERS = Folders(
+    "study",
+    "study.json",
+    (
+        "set", "questions", "choice", "set_files", "databases", "scales", "profile", "limits", "extract",
+        "predictions", "engines", "times", "weights",
+    ),
 )  # fmt: skip
-"""What decides the units of a study, of all that its manifest says."""
-
-Say = Callable[[str], None]
-"""Takes one line at a time."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +92,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     """
     request = asked.request
     check(request)
-    if request.resume is not None and not (request.resume / MANIFEST).is_file():
-        raise BadInput(f"--resume {request.resume}: is no folder of a study; name one that has {MANIFEST}")
+    FOLDERS.check(request.resume)
     with loading_bar(console, before="reading questions and predictions") as loading:
         whole = [load_set(name, request.bird_home) for name in (request.set_name, *asked.more_sets)]
         for note in whole[0].notes:
@@ -114,10 +106,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     setup = equipped.setup
     files = [file for file in files if file.dialect in setup.servers]
     known = [sqlite_digests(one) for one in sets]
-    with (
-        closing(Evaluation(setup, files, open_scheduler(equipped.request, setup, say))) as evaluation,
-        Progress(console, say) as progress,
-    ):
+    with closing(Evaluation(setup, files, open_scheduler(equipped.request, setup, say))) as evaluation:
         engines = setup.engines(0)
         manifest = {
             "command": asked.command,
@@ -147,8 +136,8 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
             # Advice is measured in units, so that a journal is of one set of weights.
             "weights": weights_digest(),
         }
-        folder, journal = _opened(request, manifest)
-        with closing(journal):
+        progress = Progress(console, say)
+        with FOLDERS.units(manifest, request.out, request.resume, progress, say) as units:
             context = Context(
                 sets[0],
                 engines,
@@ -156,7 +145,6 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
                 setup.limits,
                 request.processes,
                 setup.unloaded,
-                part="",
                 sets=sets,
                 whole=whole,
                 setup=setup,
@@ -164,33 +152,23 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
                 files=files,
                 evaluation=evaluation,
                 synthetic=synthetic_databases(sets[0], known[0]),
-                journal=journal,
-                progress=progress,
-                folder=folder,
                 with_times=asked.with_times,
+                **vars(units),
             )
-            tables = _run(parts, context, say)
-    return Studied(folder, parts, _written(asked, parts, context, manifest, tables))
+            tables = _run(parts, context)
+    return Studied(context.folder, parts, _written(asked, parts, context, manifest, tables))
 
 
-def _run(parts: Sequence[Analysis], context: Context, say: Say) -> list[tuple[TableModel, list[BarChart]]]:
-    """Every table, each with the charts after it; says how the study goes on where it is broken off."""
+def _run(parts: Sequence[Analysis], context: Context) -> list[tuple[TableModel, list[BarChart]]]:
+    """Every table, each with the charts after it."""
     tables: list[tuple[TableModel, list[BarChart]]] = []
-    progress = context.progress
-    try:
-        for part in parts:
-            progress.begin(part.name, part.title)
-            for output in part.run(replace(context, part=part.name)):
-                if isinstance(output, BarChart):
-                    tables[-1][1].append(output)
-                else:
-                    tables.append((replace(output, title=f"{part.name.upper()}: {output.title}"), []))
-            progress.end()
-    except BaseException:
-        progress.__exit__()
-        say(f"broken off {progress.far}; what was measured is in {context.folder}")
-        say(f"`{command('study', resume=str(context.folder))}` goes on")
-        raise
+    for part in parts:
+        for output in part.run(context.stage(part.name, part.title)):
+            if isinstance(output, BarChart):
+                tables[-1][1].append(output)
+            else:
+                tables.append((replace(output, title=f"{part.name.upper()}: {output.title}"), []))
+        context.progress.end()
     return tables
 
 
@@ -214,14 +192,7 @@ def _written(
     own = any(part in parts_by_name().values() for part in parts)
     what = "Efficiency" if own else " and ".join(part.title for part in parts)
     title = f"{what} of {manifest['set']}"
-    texts = {
-        "tables.md": markdown(document, title),
-        "tables.csv": csv_text(document),
-        "tables.tex": latex(document, title),
-        TABLES: json_text(document),
-    }
-    for name, text in texts.items():
-        write(folder / name, text)
+    write_document(folder, "tables", document, title, is_paper=True)
     drawn = [[bar_chart(one.title, one.bars, one.reference) for one in charts] for _, charts in tables]
     write_tables_html(document, title, folder / PAGE, drawn)
     return document
@@ -264,34 +235,3 @@ def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Say) ->
         names = ", ".join(timed)
         say(f"{names}: takes times, so nothing else should run on this machine meanwhile")
     return parts
-
-
-def _opened(request: Request, manifest: Mapping[str, Any]) -> tuple[Path, Journal]:
-    """A new folder with its journal, or that of the study that is resumed.
-
-    Raises:
-        BadInput: it cannot be written, or is of another study.
-    """
-    started = datetime.now(UTC)
-    begun = {"schema_version": 1, "started": started.isoformat(), **here(), **manifest}
-    try:
-        if request.resume is not None:
-            folder = request.resume.resolve()
-            path = folder / MANIFEST
-            there = read_json(read_text(path))
-            require_same(path, there, manifest, _SAME, "study")
-            begun |= {
-                "started": there.get("started"),
-                "resumed": [*there.get("resumed", ()), started.isoformat()],
-            }
-        else:
-            folder = request.out / f"study-{started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-            folder.mkdir(parents=True)
-        journal = Journal(folder)
-        write_json(folder / MANIFEST, begun)
-    except OSError as error:
-        raise BadInput(
-            f"{error.filename or request.out}: cannot be written ({error.strerror}); choose another folder"
-            " with --out"
-        ) from error
-    return folder, journal

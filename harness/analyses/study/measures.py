@@ -1,6 +1,6 @@
 """What parts of the study measure: texts, right predictions beside golds, texts that are rewritten."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from hashlib import sha256
@@ -271,19 +271,13 @@ class Rewriting:
 
     def variants(self, engine: EngineName, db_id: str, sql: str) -> Variants:
         """All that a text is rewritten to."""
-        found = self.context.unit(
-            _key("rewritten", engine, db_id, sql), partial(self._rewritten, engine, db_id, sql)
-        )
+        found = self._unit("rewritten", self._rewritten, engine, db_id, sql)
         made = [Variant(**{**one, "rules": tuple(one["rules"])}) for one in found["made"]]
         return Variants(tuple(made), {name: tuple(why) for name, why in found["refused"].items()})
 
     def work(self, engine: EngineName, db_id: str, sql: str) -> float | None:
         """Units of work of a text; None where it cannot be counted."""
-        target, database = self.context.engines[engine], self.context.database(db_id)
-        record = self.context.unit(
-            _key("work", engine, db_id, sql), partial(counted, target, database, sql, self.context.limits)
-        )
-        return work_of(engine, record)
+        return work_of(engine, self._unit("work", self._counted, engine, db_id, sql))
 
     def tau(self, engine: EngineName, db_id: str, sql: str, other: str) -> float | None:
         """Work of a text divided by that of another one."""
@@ -292,18 +286,22 @@ class Rewriting:
 
     def is_same_plan(self, engine: EngineName, db_id: str, sql: str, other: str) -> bool | None:
         """Whether the optimizer makes the same plan of two texts; None where it tells none."""
-        found: bool | None = self.context.unit(
-            _key("same plan", engine, db_id, sql, other),
-            partial(self._is_same_plan, engine, db_id, sql, other),
-        )
+        found: bool | None = self._unit("same plan", self._is_same_plan, engine, db_id, sql, other)
         return found
 
     def timing(self, engine: EngineName, db_id: str, sql: str, other: str) -> Mapping[str, Any]:
         """The `Timing` of a second text beside a first one, as plain values: `tau`, `reward` and so on."""
-        found: dict[str, Any] = self.context.unit(
-            _key("time", engine, db_id, sql, other), partial(self._timing, engine, db_id, sql, other)
-        )
+        found: Mapping[str, Any] = self._unit("time", self._timing, engine, db_id, sql, other)
         return found
+
+    def _unit(
+        self, what: str, measure: Callable[..., Any], engine: EngineName, db_id: str, *texts: str
+    ) -> Any:
+        key = what, engine, db_id, *(sha256(text.encode()).hexdigest()[:16] for text in texts)
+        return self.context.unit(key, partial(measure, engine, db_id, *texts))
+
+    def _counted(self, engine: EngineName, db_id: str, sql: str) -> dict[str, Any]:
+        return counted(self.context.engines[engine], self.context.database(db_id), sql, self.context.limits)
 
     def _rewritten(self, engine: EngineName, db_id: str, sql: str) -> dict[str, Any]:
         dialect, schema = dialect_of(engine), self.context.schema(db_id)
@@ -362,7 +360,3 @@ def _variant(rule: str, text: Rewritten, proof: Proof) -> Variant:
         else "other rows"
     )
     return Variant(rule, text.sql, text.rules, text.holds_for_any_data, proof.holds, relation)
-
-
-def _key(what: str, engine: EngineName, db_id: str, *texts: str) -> tuple[str, ...]:
-    return what, engine, db_id, *(sha256(text.encode()).hexdigest()[:16] for text in texts)

@@ -6,10 +6,11 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.analyses.audit.command import JudgedFinding, pack_of, read_judged
+from harness.analyses.audit.command import AuditBench, JudgedFinding, pack_of, read_judged
 from harness.analyses.audit.gold import Finding, FindingBasis, FoundIn
 from harness.analyses.audit.probes import PROBES
 from harness.data.gold_packs import read_pack
+from harness.data.questions import Question
 from tests.harness.conftest import Call
 
 
@@ -35,6 +36,56 @@ def test_one_probe_as_json(call: Call, tmp_path: Path) -> None:
     assert code == 0
     assert [one["question"] for one in json.loads(out)["findings"]] == ["23"]
     assert not (tmp_path / "out").exists()
+
+
+def broken_after(monkeypatch: pytest.MonkeyPatch, golds: int) -> list[str]:
+    """Let an audit be broken off after so many golds; what it returns grows by each question that is read."""
+    read, whole = list[str](), AuditBench.read
+
+    def some(self: AuditBench, question: Question, dialect: Dialect) -> dict[str, object]:
+        if len(read) == golds:
+            raise KeyboardInterrupt
+        read.append(question.key)
+        return whole(self, question, dialect)
+
+    monkeypatch.setattr(AuditBench, "read", some)
+    return read
+
+
+def test_an_audit_that_was_broken_off_goes_on_where_it_was(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--limit", "25", "--workers", "1")
+    with monkeypatch.context() as patch:
+        broken_after(patch, 10)
+        code, _, said = call("audit", *options, "--out", str(tmp_path / "out"))
+    assert code == 130
+    [folder] = (tmp_path / "out").iterdir()
+    assert "broken off in audit, after 10 of 25 units; what was measured is in" in said
+    assert f"`bird-harness analyze audit --resume {folder}` goes on" in said
+    assert not (folder / "audit.json").exists()
+    with monkeypatch.context() as patch:
+        read = broken_after(patch, 99)
+        assert call("audit", "--resume", str(folder))[0] == 0
+        assert len(read) == 15
+        assert call("audit", "--resume", str(folder), "--json")[0] == 0
+        assert len(read) == 15, "an audit that is complete reads nothing again"
+    call("audit", *options, "--out", str(tmp_path / "whole"))
+    [whole] = (tmp_path / "whole").iterdir()
+    for name in ("audit.md", "audit.json", "audit.html"):
+        assert (folder / name).read_text() == (whole / name).read_text(), name
+
+
+def test_another_audit_is_not_gone_on_with(call: Call, tmp_path: Path) -> None:
+    call("audit", "--limit", "3", "--out", str(tmp_path / "out"))
+    [folder] = (tmp_path / "out").iterdir()
+    code, _, said = call("audit", "--resume", str(folder), "--probe", "tie")
+    assert code == 2
+    assert "describes another audit: probes is" in said
+    code, _, said = call("audit", "--resume", str(tmp_path))
+    assert (code, said.count("is no folder of an audit; name one that has journal.json")) == (2, 1)
+    code, _, said = call("audit", "--resume", str(folder), "--against", "other.json")
+    assert (code, said.count("leave out one of the two")) == (2, 1)
 
 
 def test_a_probe_that_is_not_known(call: Call) -> None:

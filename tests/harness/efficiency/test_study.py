@@ -12,9 +12,10 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, Bar, BarChart, Context, Journal, Output
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
 from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import parts_by_name
+from harness.analyses.units import Journal
 from harness.metrics.work import weights_digest
 from harness.report.table_model import columns, row, table
 from harness.session.request import Request

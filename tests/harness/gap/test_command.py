@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.analyses.gap.cause_rules import Decider, Decision, Difference
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.harness.conftest import Call
@@ -23,7 +24,9 @@ def up(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 @pytest.mark.engine
-def test_a_gap_is_printed_written_linked_and_gone_on_with(call: Call, tmp_path: Path, up: Server) -> None:
+def test_a_gap_is_printed_written_linked_and_gone_on_with(
+    call: Call, tmp_path: Path, up: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     named = str(write_set(tmp_path / "set", SOME))
     answers = str(write_answers(tmp_path / "answers.jsonl", SOME))
     alone = write_answers(tmp_path / "alone.jsonl", SOME, "alone")
@@ -44,11 +47,49 @@ def test_a_gap_is_printed_written_linked_and_gone_on_with(call: Call, tmp_path: 
     [reserved] = [one for one in found["questions"] if one["cause"] == "names"]
     assert [edit["kind"] for edit in reserved["edits"]] == ["quote"]
     assert reserved["decisive"]["outcome"] == "match"
-    code, out, said = call("gap", "--resume", str(folder.resolve()), "--json")
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.analyses.gap.experiments.Trying.begin", _nothing_runs)
+        code, out, said = call("gap", "--resume", str(folder.resolve()), "--json")
     assert code == 0, said
     again = json.loads(out)
-    assert [one["cause"] for one in again["questions"]] == [one["cause"] for one in found["questions"]]
-    assert again["run_id"] == found["run_id"]
+    assert again == found
+
+
+def _nothing_runs(*_: object) -> None:
+    raise AssertionError("what is explained is explained once")
+
+
+@pytest.mark.engine
+def test_a_gap_that_was_broken_off_goes_on_where_it_was(
+    call: Call, tmp_path: Path, up: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = str(write_set(tmp_path / "set", SOME))
+    answers = str(write_answers(tmp_path / "answers.jsonl", SOME))
+    decided, decide = list[str](), Decider.decide
+
+    def one(self: Decider, found: Difference) -> Decision:
+        if decided:
+            raise KeyboardInterrupt
+        decided.append(found.question.key)
+        return decide(self, found)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decider, "decide", one)
+        patch.setattr("harness.cli.gap._AT_A_TIME", 1)
+        options = ("--predictions", answers, "--dialect", up.dialect, "--out", str(tmp_path / "out"))
+        code, _, said = call("gap", "--set", named, *options)
+    assert code == 130
+    folder = (tmp_path / "out" / "latest").resolve()
+    assert "broken off in explaining, after 1 of" in said
+    assert str(folder) in said
+    assert not (folder / "gap.json").exists()
+    known = len((folder / "journal.jsonl").read_text().splitlines())
+    code, _, said = call("gap", "--resume", str(folder))
+    assert code == 0, said
+    lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+    keys = [(one["part"], *one["key"]) for one in lines]
+    assert len(keys) == len(set(keys)) > known
+    assert len(json.loads((folder / "gap.json").read_text())["questions"]) == 3
 
 
 @pytest.mark.engine
