@@ -218,6 +218,10 @@ def compare(  # noqa: PLR0913 - one parameter an option
     html: Annotated[
         Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")
     ] = None,
+    by: Annotated[
+        By | None,
+        typer.Option(help="Compare groups, too: difficulty, database, construct or type."),
+    ] = None,
     golds: Annotated[
         bool,
         typer.Option(
@@ -241,6 +245,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
         flips=flips,
         html=html,
         more=more or (),
+        by=by,
     )
     if golds:
         if request != CompareRequest(a=a, b=b, more=more or ()):

@@ -9,11 +9,13 @@ from string import ascii_uppercase
 from typing import Any
 
 from dialects.errors import BadInput
+from harness.data.outcomes import PairResult
 from harness.data.published_scores import notes_of
 from harness.engines import TITLES
 from harness.metrics import METRICS
 from harness.report.comparison import (
     Change,
+    Differences,
     RunSide,
     SideComparison,
     common_metrics,
@@ -21,15 +23,17 @@ from harness.report.comparison import (
     print_comparisons,
 )
 from harness.runs.reader import (
+    Run,
     Selection,
     counterparts,
     described,
     key_of,
+    read_labels,
     read_previews,
     read_questions,
     select,
 )
-from harness.runs.summary import TOTAL, Whose
+from harness.runs.summary import TOTAL, By, Whose, groups_of
 from loaders.base.files import as_json
 
 SCHEMA_VERSION = 1
@@ -46,7 +50,8 @@ class CompareRequest:
     `metrics` empty means all that both sides have. `fail_under` maps a metric to the least percent that B's
     total over the compared questions may have. `no_regression` fails where a compared metric's total of B is
     below A's; with `significant` only where chance alone would seldom do it. `flips` None lists every
-    question. `html` is a page with both sides of every question that flipped.
+    question. `html` is a page with both sides of every question that flipped. `by` compares groups of
+    questions, too.
     """
 
     a: str
@@ -58,6 +63,7 @@ class CompareRequest:
     flips: int | None = None
     html: Path | None = None
     more: Sequence[str] = ()
+    by: By | None = None
 
     @property
     def others(self) -> Mapping[str, str]:
@@ -177,6 +183,8 @@ def _check(request: CompareRequest) -> None:
             if name not in METRICS or not METRICS[name].has_score:
                 known = ", ".join(known for known, metric in METRICS.items() if metric.has_score)
                 raise BadInput(f"{option} {name}: not a metric that can be compared; choose from {known}")
+    if request.by is not None and request.by.is_of_pairs:
+        raise BadInput(f"--by {request.by}: differs between the sides; choose groups of questions: type, ...")
     if request.significant and not request.no_regression:
         raise BadInput("--significant: says which regressions count; add --no-regression")
 
@@ -202,7 +210,24 @@ def _compared(
         if found is None:
             fault = f"{described([key_a])} and {described([key_b])} have no question in common"
             raise _refusal(a, b, f"{fault}; compare runs of the same questions")
-        yield SideComparison(_side(a, key_a), _side(b, key_b), found, letter)
+        groups = _groups(a.run, request.by, results_a, results_b, metrics)
+        yield SideComparison(_side(a, key_a), _side(b, key_b), found, letter, groups)
+
+
+def _groups(
+    run: Run, by: By | None, a: Sequence[PairResult], b: Sequence[PairResult], metrics: Sequence[str]
+) -> dict[str, Differences]:
+    """What differs between two sides in each group of questions, as A's run has them."""
+    if by is None:
+        return {}
+    labels = read_labels(run.folder, by)
+    groups = {result.question: groups_of(result, by, labels) for result in a}
+    found = {}
+    for group in by.order(group for each in groups.values() for group in each):
+        of_a, of_b = ([one for one in side if group in groups.get(one.question, ())] for side in (a, b))
+        if (differing := differences(of_a, of_b, metrics)) is not None:
+            found[group] = differing
+    return found
 
 
 def _side(selection: Selection, key: Whose) -> RunSide:

@@ -7,7 +7,7 @@ then the questions that flipped.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
@@ -207,6 +207,8 @@ class SideComparison:
     b: RunSide
     differences: Differences
     letter: str = "B"
+    groups: Mapping[str, Differences] = field(default_factory=dict)
+    """What differs within groups of the questions, where they were asked for."""
 
     @property
     def name(self) -> str:
@@ -215,7 +217,15 @@ class SideComparison:
 
     def to_json(self) -> dict[str, Any]:
         """One entry of `comparisons`."""
-        return {"a": to_plain(self.a), "b": to_plain(self.b), **self.differences.to_json()}
+        groups = {
+            name: {
+                "questions": found.questions,
+                "metrics": {change.metric: change.to_json() for change in found.changes},
+            }
+            for name, found in self.groups.items()
+        }
+        own = {"a": to_plain(self.a), "b": to_plain(self.b), **self.differences.to_json()}
+        return {**own, "groups": groups} if groups else own
 
 
 def print_comparisons(
@@ -240,9 +250,15 @@ def print_comparisons(
         for line in _head(comparison):
             print_line(console, line)
         print_table(console, _table(comparison.differences.changes, comparison.letter))
+        for change in comparison.differences.changes if comparison.groups else ():
+            print_table(console, _group_table(comparison, change.metric))
         for line in _flips(comparison.differences.flips, flips, comparison.letter):
             print_line(console, line)
-    tests = sum(len(comparison.differences.changes) for comparison in comparisons)
+    tests = sum(
+        len(found.changes)
+        for comparison in comparisons
+        for found in (comparison.differences, *comparison.groups.values())
+    )
     if tests > 1:
         print_line(
             console, f"{tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone."
@@ -283,6 +299,21 @@ def _table(changes: Sequence[Change], letter: str) -> Table:
             *shown["levels"].values(),
             style="bold" if change.is_proven else "",
         )
+    return table
+
+
+def _group_table(comparison: SideComparison, metric: str) -> Table:
+    """A row for each group of questions, by one metric."""
+    table = new_table("")
+    table.add_column(f"{METRICS[metric].title} %", no_wrap=True)
+    for head in ("n", *_heads(comparison.letter)[:5]):
+        table.add_column(head, justify="right", no_wrap=True)
+    for group, found in comparison.groups.items():
+        [change] = [one for one in found.changes if one.metric == metric]
+        shown = printed(change)
+        figures = (shown[name] for name in ("a", "b", "total", "interval", "p"))
+        style = "bold" if change.is_proven else ""
+        table.add_row(group.replace("_", " "), str(found.questions), *figures, style=style)
     return table
 
 

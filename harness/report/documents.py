@@ -33,9 +33,8 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reader import AGAIN, Run, read_questions
+from harness.runs.reader import AGAIN, Run, read_labels
 from harness.runs.summary import TOTAL, By, Score, Share, pairs, shares, summarize
-from harness.sqltree.constructs import constructs
 from loaders.base.records import read_record, to_record
 
 # BIRD's paper's own rows, EX and VES by difficulty, beside those of a run of its dev set.
@@ -281,25 +280,13 @@ def extents(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[TableModel]:
-    questions = {} if {By.CONSTRUCT, By.TYPE}.isdisjoint(by) else read_questions(run.folder)
-    uses: dict[By, Mapping[str, Sequence[str]]] = {
-        By.TYPE: {key: question.types for key, question in questions.items()} if By.TYPE in by else {},
-        By.CONSTRUCT: {
-            key: constructs(sql)
-            for key, question in questions.items()
-            if By.CONSTRUCT in by and (sql := question.gold.get(Dialect.SQLITE)) is not None
-        },
-    }
     grids: list[TableModel] = []
     for each in by:
         if each.is_of_pairs:
             grids.append(shares_grid(scores, each))
             continue
-        made = (
-            grouped_grid(scores, name, each, uses.get(each, {}))
-            for name in metrics
-            if METRICS[name].has_score
-        )
+        labels = read_labels(run.folder, each)
+        made = (grouped_grid(scores, name, each, labels) for name in metrics if METRICS[name].has_score)
         grids += [grid for grid in made if grid is not None]
     return grids
 

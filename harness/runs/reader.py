@@ -14,11 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import AnswerUsage, PairResult, Preview
 from harness.data.questions import BIRD_LEVELS, Question, level
 from harness.engines import EngineName, kinds_by_name
-from harness.runs.summary import SCHEMA_VERSION, Count, Extent, Key, UsageByPair, Whose, key_in
+from harness.runs.summary import SCHEMA_VERSION, By, Count, Extent, Key, UsageByPair, Whose, key_in
+from harness.sqltree.constructs import constructs
 from loaders.base.files import Faults, one_line, parse_json, read_lines, refuse
 from loaders.base.records import read_record, read_records, to_object, to_record
 
@@ -211,6 +213,20 @@ def read_questions(folder: Path) -> dict[str, Question]:
     levels = levels_in(read_manifest(folder))
     questions = read_records(folder / QUESTIONS, lambda record: _question(record, levels), AGAIN)
     return {question.key: question for question in questions}
+
+
+def read_labels(folder: Path, by: By) -> dict[str, Sequence[str]]:
+    """Read into which groups its text, evidence and gold put each question, by its key; other `by`: none.
+
+    Raises:
+        BadInput: the file of the questions is not there, or a line is no question.
+    """
+    if by is By.TYPE:
+        return {key: question.types for key, question in read_questions(folder).items()}
+    if by is By.CONSTRUCT:
+        golds = {key: question.gold.get(Dialect.SQLITE) for key, question in read_questions(folder).items()}
+        return {key: constructs(gold) for key, gold in golds.items() if gold is not None}
+    return {}
 
 
 def read_previews(folder: Path) -> dict[Key, Preview]:

@@ -553,7 +553,7 @@ def shares(
     members: dict[str, list[PairResult]] = {}
     for result in results:
         if metric in result.scores:
-            for group in _groups(result, by, labels):
+            for group in groups_of(result, by, labels):
                 members.setdefault(group, []).append(result)
     return {
         group: Share(len(members[group]), mean(members[group], metric), interval(members[group], metric))
@@ -563,11 +563,12 @@ def shares(
 
 def pairs(results: Sequence[PairResult], by: By) -> dict[str, int]:
     """How many pairs each group has, in the groups' order."""
-    counts = Counter(group for result in results for group in _groups(result, by, {}))
+    counts = Counter(group for result in results for group in groups_of(result, by, {}))
     return {group: counts[group] for group in by.order(counts)}
 
 
-def _groups(result: PairResult, by: By, labels: Mapping[str, Sequence[str]]) -> Sequence[str]:
+def groups_of(result: PairResult, by: By, labels: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the groups of one pair: several by construct and type, otherwise one."""
     match by:
         case By.DIFFICULTY:
             return (result.difficulty,)

@@ -14,7 +14,8 @@ from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
 from harness.report.comparison import Differences, differences
-from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
+from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_questions, read_results
+from harness.sqltree.constructs import QuestionType
 from tests import forked
 from tests.harness.run_folders import pair, right_on, write_run
 
@@ -146,6 +147,27 @@ def test_two_predictors_of_one_run_are_compared_as_the_summary_has_them(evaluate
             f"  {flip['question']} ({flip['db_id']}, {flip['difficulty']}): {flip['a']} -> {flip['b']}"
             in output
         )
+
+
+def test_groups_of_questions_are_compared_as_the_choice_of_them_alone(evaluated: Path, call: Call) -> None:
+    sides = f"{evaluated}:careless", f"{evaluated}:every-fifth-wrong"
+    code, output, _ = call(*sides, "--by", "type")
+    assert code == 0
+    (content,) = json.loads(call(*sides, "--by", "type", "--json")[1])["comparisons"]
+    questions = read_questions(evaluated)
+    results = {
+        result.question: result for result in read_results(evaluated) if result.predictor == "careless"
+    }
+    assert list(content["groups"]) == [*QuestionType, "none"]
+    for name, group in content["groups"].items():
+        own = [key for key, question in questions.items() if name in (question.types or ("none",))]
+        assert group["questions"] == len(own)
+        right = sum(results[key].outcome is Outcome.MATCH for key in own)
+        assert group["metrics"]["ex"]["a"]["total"] == pytest.approx(100 * right / len(own))
+        assert f" {name.replace('_', ' ')} " in output
+    levels = json.loads(call(*sides, "--by", "difficulty", "--json")[1])["comparisons"][0]
+    for name, group in levels["groups"].items():
+        assert group["metrics"]["ex"]["difference"]["total"] == levels["metrics"]["ex"]["difference"][name]
 
 
 def test_a_run_is_no_different_from_itself(evaluated: Path, call: Call) -> None:
@@ -319,6 +341,7 @@ def test_a_run_that_cannot_be_compared_exits_with_2_and_says_what_to_do(
         (["a", "a", "--fail-under", "bleu=1"], ["--fail-under bleu: not a metric"]),
         (["a", "a", "--fail-under", "ex"], ["--fail-under ex: has to be METRIC=PERCENT"]),
         (["a", "a", "--fail-under", "ex=nan"], ["--fail-under ex=nan: has to be METRIC=PERCENT"]),
+        (["a", "a", "--by", "outcome"], ["--by outcome: differs between the sides", "type"]),
         (["a", "a", "--significant"], ["--significant", "--no-regression"]),
     ],
 )
