@@ -1,1 +1,1 @@
-"""SQLite SQL to the same question in another dialect, and the measurement of how often it is the same."""
+"""Translate SQLite SQL to MySQL and PostgreSQL such that it returns the same rows."""

@@ -1,4 +1,4 @@
-"""Spelling that says exactly the tree: nothing is rewritten on the way, and an unknown node is an error.
+"""Write a tree as SQL, exactly as it is: nothing is rewritten, and an unknown node is an error.
 
 sqlglot's own generators adapt one dialect's tree to another's ways. The compiler has done that already, so a
 table of the nodes that it makes takes their place; each target adds its own words.
@@ -49,7 +49,7 @@ _LEVELS: dict[type[exp.Expr], int] = {
     exp.BitwiseNot: _OTHER,
     exp.Collate: _SIGN,
 }
-"""How tightly an operator binds, as far as the targets agree; what they don't agree on gets parentheses."""
+"""Operator precedence, as far as the targets agree; where they differ, parentheses are written."""
 
 _SYMBOLS: dict[type[exp.Expr], str] = {
     exp.Or: "OR",
@@ -80,23 +80,23 @@ _STRUCTURES: tuple[type[exp.Expr], ...] = (
     exp.Null, exp.Boolean, exp.Exists, exp.Window, exp.WindowSpec, exp.Filter, exp.Lateral, exp.Anonymous,
     exp.Dot, exp.Var, exp.Hint,
 )  # fmt: skip
-"""sqlglot writes these as they are."""
+"""Nodes that sqlglot writes unchanged."""
 
 _FUNCTIONS: tuple[type[exp.Expr], ...] = (
     exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least,
     exp.Abs, exp.Sign, exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile,
     exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue,
 )  # fmt: skip
-"""A name and arguments, the same on both targets."""
+"""Functions with the same name and arguments on both targets."""
 
 
 class TargetGenerator(Generator):
-    """Writes a tree of the compiler in the words of one target."""
+    """Writes the compiler's tree in the syntax of one target."""
 
     QUERY_HINT_SEP = " "
 
     TYPES: ClassVar[Mapping[exp.DType, str]] = {}
-    """What a CAST may name."""
+    """The names of types in CAST."""
 
     def __init__(self, dialect: str, words: Mapping[type[exp.Expr], Callable[[Any, Any], str]]) -> None:
         super().__init__(
@@ -138,18 +138,18 @@ class TargetGenerator(Generator):
         """Write a node.
 
         Raises:
-            Untranslatable: the node is none that the compiler makes.
+            Untranslatable: the compiler does not make such a node.
         """
         if isinstance(expression, exp.Expr) and key is None and type(expression) not in self._dispatch:
             raise Untranslatable(type(expression).__name__, "no target spells this node")
         return super().sql(expression, key, comment)
 
     def parenthesized(self, node: exp.Expr) -> str:
-        """The node in one pair of parentheses."""
+        """Write the node in one pair of parentheses."""
         return f"({self.sql(node.unnest())})"
 
     def operand(self, node: exp.Expr, level: int, *, strict: bool = False) -> str:
-        """The operand of an operator, in parentheses where it binds more loosely, or `strict`: no tighter."""
+        """Write an operand, in parentheses if it binds looser than `level`; if `strict`, also if equally."""
         inner = node.unnest()
         if isinstance(inner, _QUERIES):
             return f"({self.sql(inner)})"
@@ -159,15 +159,15 @@ class TargetGenerator(Generator):
         return self.sql(inner)
 
     def level(self, node: exp.Expr) -> int:
-        """How tightly the text of a node holds together."""
+        """Return the precedence of a node's text."""
         return _LEVELS.get(type(node), ATOM)
 
     def operator(self, node: exp.Binary) -> str:
-        """Operators whose words are the same everywhere; long chains are not walked by recursion."""
+        """Write an operator that all targets spell alike; long chains are walked without recursion."""
         return self.infix(node, _SYMBOLS[type(node)])
 
     def infix(self, node: exp.Expr, symbol: str) -> str:
-        """`a symbol b`, a chain of the same operator without parentheses on the left."""
+        """Write `a symbol b`; a chain of the same operator gets no parentheses on the left."""
         kind = type(node)
         level = _LEVELS[kind]
         parts: list[str] = []
@@ -182,12 +182,12 @@ class TargetGenerator(Generator):
         return f" {symbol} ".join(reversed(parts))
 
     def negative(self, node: exp.Neg) -> str:
-        """A minus; two of them would begin a comment."""
+        """Write a minus sign; two in a row would begin a comment."""
         shown = self.operand(node.this, _SIGN, strict=True)
         return f"-({shown})" if shown.startswith("-") else f"-{shown}"
 
     def negation(self, node: exp.Not) -> str:
-        """NOT, inside of the comparison where there is a form for that."""
+        """Write NOT, inside the comparison where it has such a form: IS NOT, NOT IN and so on."""
         inner = node.this.unnest()
         match inner:
             case exp.Is():
@@ -201,7 +201,7 @@ class TargetGenerator(Generator):
         return f"NOT {self.operand(inner, ATOM)}"
 
     def comparison(self, node: exp.Expr, words: str) -> str:
-        """The comparisons that are no plain operators."""
+        """Write IS, IN, BETWEEN or LIKE."""
         left = self.operand(node.this, _COMPARISON)
         if isinstance(node, exp.Between):
             low, high = (self.operand(node.args[bound], _COMPARISON) for bound in ("low", "high"))
@@ -215,7 +215,7 @@ class TargetGenerator(Generator):
         return f"{left} {words} {self.operand(node.expression, _COMPARISON)}"
 
     def members(self, node: exp.In) -> str:
-        """What IN looks in."""
+        """Write the list or the subquery of IN."""
         query = node.args.get("query")
         if query is not None:
             return f"({self.sql(query.unnest())})"
@@ -224,22 +224,22 @@ class TargetGenerator(Generator):
         return f"({', '.join(self.sql(member) for member in node.expressions)})"
 
     def constant(self, node: exp.Literal) -> str:
-        """A number as it is written, or a quoted text."""
+        """Write a number unchanged, or a text in quotes."""
         return self.quoted(node.this) if node.is_string else str(node.this)
 
     def quoted(self, value: str) -> str:
-        """A text constant of the target."""
+        """Write a text constant."""
         raise NotImplementedError
 
     def type_name(self, to: exp.DataType) -> str:
-        """A type as CAST names it."""
+        """Return the name of a type in CAST."""
         name = self.TYPES.get(to.this) if isinstance(to.this, exp.DType) else None
         if name is None or to.expressions:
             raise Untranslatable(f"CAST AS {to.this}", "the compiler makes no such type")
         return name
 
     def double_constant(self, node: Double) -> str | None:
-        """The digits of a constant in double precision, or None where it is none."""
+        """Return the digits of a constant in double precision; None if it is not a constant."""
         inner = node.this.unnest()
         sign = ""
         if isinstance(inner, exp.Neg):
@@ -249,13 +249,13 @@ class TargetGenerator(Generator):
         return f"{sign}{inner.this.removesuffix('.0')}"
 
     def source(self, node: exp.Table) -> str:
-        """A table, or several joined ones in parentheses of which it is the first."""
+        """Write a table, and what is joined to it in the same parentheses."""
         alias = self.sql(node, "alias")
         joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
         return f"{self.table_parts(node)}{f' AS {alias}' if alias else ''}{joins}"
 
     def joining(self, node: exp.Join) -> str:
-        """A join; a comma is a CROSS JOIN, which binds to its left as every join of SQLite does."""
+        """Write a join; a comma becomes CROSS JOIN, left-associative like every join in SQLite."""
         on, using = node.args.get("on"), node.args.get("using")
         if not (on or using or node.method or node.side):
             return f" CROSS JOIN {self.sql(node.this)}"
@@ -266,17 +266,17 @@ class TargetGenerator(Generator):
         return f"{text} USING ({', '.join(self.sql(name) for name in using)})" if using else text
 
     def order_term(self, node: exp.Ordered) -> str:
-        """One term of ORDER BY; where NULLs go is said only where the target would put them elsewhere."""
+        """Write one ORDER BY term; with NULLS FIRST or LAST only if the target's default differs."""
         descending = bool(node.args.get("desc"))
         words = f"{' DESC' if descending else ''}{self.null_order(node, descending=descending)}"
         return f"{self.sql(node.this)}{words}"
 
     def null_order(self, node: exp.Ordered, *, descending: bool) -> str:
-        """NULLS FIRST or NULLS LAST, or nothing."""
+        """Write NULLS FIRST, NULLS LAST, or nothing."""
         raise NotImplementedError
 
     def compound(self, node: exp.SetOperation) -> str:
-        """UNION, INTERSECT, EXCEPT, grouped as the tree is."""
+        """Write UNION, INTERSECT or EXCEPT, grouped as in the tree."""
         parts: list[str] = []
         left: exp.Expr = node
         while isinstance(left, exp.SetOperation):
@@ -290,19 +290,19 @@ class TargetGenerator(Generator):
         return self.prepend_ctes(node, self.query_modifiers(node, " ".join(reversed(parts))))
 
     def term(self, node: exp.Expr) -> str:
-        """An operand of UNION and its like."""
+        """Write an operand of a compound SELECT."""
         if isinstance(node, exp.SetOperation) or _is_modified(node):
             return f"({self.sql(node)})"
         return self.sql(node)
 
     def rows(self, node: exp.Values) -> str:
-        """VALUES as a query or, with an alias, as a source."""
+        """Write VALUES as a query or, with an alias, as an item of FROM."""
         text = f"VALUES {', '.join(self.row(values) for values in node.expressions)}"
         alias = self.sql(node, "alias")
         return f"({text}) AS {alias}" if alias else self.query_modifiers(node, text)
 
     def row(self, node: exp.Expr) -> str:
-        """One row of VALUES."""
+        """Write one row of VALUES."""
         return self.sql(node)
 
 

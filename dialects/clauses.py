@@ -1,4 +1,4 @@
-"""The clauses of a query as they are written: what FROM reads, and conditions that hold together."""
+"""Read the clauses of a query as written: the items of FROM, and conditions joined by AND."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -8,13 +8,13 @@ from sqlglot import exp
 
 
 class FromItem(NamedTuple):
-    """One item of FROM: a table, a subquery or anything else with rows, and the join that brings it."""
+    """One item of FROM: a table, a subquery or another source of rows, with its join."""
 
     node: exp.Expr
     join: exp.Join | None
-    """None for what comes first, and for what stands behind LATERAL."""
+    """None for the first item and after LATERAL."""
     ends: tuple[exp.Join, ...] = ()
-    """The joins that are complete with it, the innermost first; `from_items` leaves that open."""
+    """The joins that end with this item, the innermost first; `from_items` leaves them empty."""
 
     @property
     def table(self) -> str:
@@ -24,7 +24,7 @@ class FromItem(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What qualifies its columns; empty where nothing can."""
+        """The name that qualifies its columns; empty if there is none."""
         return self.node.alias or self.table
 
     @property
@@ -39,12 +39,12 @@ class FromItem(NamedTuple):
 
 
 def columns_of(node: exp.Expr) -> list[str]:
-    """The names that the alias of a source or of a common table expression gives to its columns, folded."""
+    """Return the column names in the alias of a source or a common table expression, in lower case."""
     return [column.name.lower() for column in getattr(node.args.get("alias"), "columns", ())]
 
 
 def from_items(query: exp.Expr) -> list[FromItem]:
-    """What a SELECT reads from, in its order; of a table or subquery, what is joined to it in parentheses."""
+    """Return the items of FROM in order; for a table or subquery, those joined to it in parentheses."""
     first = query.args.get("from_")
     items = [] if first is None else [FromItem(first.this, None)]
     items += [FromItem(join.this, join) for join in joins_of(query)]
@@ -52,7 +52,7 @@ def from_items(query: exp.Expr) -> list[FromItem]:
 
 
 def sources_of(query: exp.Expr) -> list[FromItem]:
-    """As `from_items`, with what stands in parentheses in their place."""
+    """Return the items as `from_items` does, with parentheses replaced by the items inside them."""
     found: list[FromItem] = []
     for node, join, _ in from_items(query):
         items = _opened(node, join)
@@ -68,11 +68,11 @@ def _opened(node: exp.Expr, join: exp.Join | None) -> list[FromItem]:
 
 
 def ctes_in_sight(node: exp.Expr, *, recursive: bool = False) -> Iterator[exp.CTE]:
-    """The common table expressions that a node can name, the innermost WITH first.
+    """Yield the common table expressions that a node can name, the innermost WITH first.
 
     Args:
-        node: where the name stands.
-        recursive: whether it can name those that it is a part of.
+        node: the node that names one.
+        recursive: whether to include those that contain the node.
     """
     passed: set[int] = set()
     place: exp.Expr | None = node
@@ -86,17 +86,17 @@ def ctes_in_sight(node: exp.Expr, *, recursive: bool = False) -> Iterator[exp.CT
 
 
 def joins_of(query: exp.Expr) -> list[exp.Join]:
-    """The joins of a SELECT, or of a table or subquery in parentheses."""
+    """Return the joins of a SELECT, or of a table or subquery in parentheses."""
     return list(query.args.get("joins") or ())
 
 
 def drop_joins(query: exp.Expr, gone: Collection[exp.Join]) -> None:
-    """Take joins out of FROM, with what they bring."""
+    """Remove joins from FROM, with their tables."""
     query.set("joins", [join for join in joins_of(query) if all(join is not one for one in gone)])
 
 
 def drop_first(query: exp.Expr) -> None:
-    """Take the first item out of FROM, and put the next in its place, whose join is gone."""
+    """Remove the first item of FROM, and make the next one, without its join, the first."""
     first, *rest = joins_of(query)
     query.set("from_", exp.From(this=first.this))
     query.set("joins", rest)
@@ -105,13 +105,13 @@ def drop_first(query: exp.Expr) -> None:
 def append_item(
     query: exp.Expr, source: exp.Expr, on: exp.Expr | None = None, side: str | None = None
 ) -> None:
-    """Put one more item behind the others in FROM, after a comma without a condition."""
+    """Append an item to FROM; without a condition, after a comma."""
     kind = None if side or on is None else "INNER"
     query.set("joins", [*joins_of(query), exp.Join(this=source, on=on, side=side, kind=kind)])
 
 
 def bare_table(node: exp.Expr) -> exp.Expr:
-    """A copy of a table in FROM without its alias, and without what is joined to it in parentheses."""
+    """Return a copy of a table in FROM without its alias and the joins in its parentheses."""
     copy = node.copy()
     for part in ("alias", "joins"):
         copy.set(part, None)
@@ -119,7 +119,7 @@ def bare_table(node: exp.Expr) -> exp.Expr:
 
 
 def is_source(node: exp.Expr) -> bool:
-    """Whether a table or subquery is an item of FROM."""
+    """True if a table or subquery is an item of FROM."""
     return isinstance(node.parent, exp.From) or (isinstance(node.parent, exp.Join) and node.arg_key == "this")
 
 
@@ -127,20 +127,20 @@ Meaning = TypeVar("Meaning")
 
 
 class Offer(Generic[Meaning]):
-    """What an item of FROM offers under its name: columns, in terms of whoever reads the query."""
+    """The columns that an item of FROM provides under its name, in the terms of the caller."""
 
     name: str
 
     def known(self, name: str) -> Meaning | None:
-        """The column of that name, if there is one."""
+        """Return the column of that name; None if there is none."""
         raise NotImplementedError
 
     def assumed(self, _name: str) -> Meaning | None:
-        """The column of that name where there may be others than those that are known."""
+        """Return the column of that name if the item may have columns besides the known ones."""
         return None
 
     def get(self, name: str) -> Meaning | None:
-        """The column of that name, known or assumed."""
+        """Return the column of that name, known or assumed."""
         return self.known(name) or self.assumed(name)
 
 
@@ -149,7 +149,7 @@ AnyOffer = TypeVar("AnyOffer", bound=Offer[Any])
 
 @dataclass
 class FromScope(Generic[AnyOffer, Meaning]):
-    """The names that one SELECT sees, where it is known to be right: what is ambiguous is the first.
+    """The names visible in one SELECT that is known to be valid: an ambiguous name means the first.
 
     `results` are its own columns by their aliases; `outer` is the scope around it.
     """
@@ -159,22 +159,22 @@ class FromScope(Generic[AnyOffer, Meaning]):
     results: dict[str, Meaning] = field(default_factory=dict)
 
     def outwards(self) -> Iterator[Self]:
-        """This scope, the one around it, and so on."""
+        """Yield this scope, the one around it, and so on."""
         scope: Self | None = self
         while scope is not None:
             yield scope
             scope = scope.outer
 
     def source(self, name: str) -> AnyOffer | None:
-        """The source of that name, the innermost first."""
+        """Return the innermost source of that name."""
         return next((one for scope in self.outwards() for one in scope.sources if one.name == name), None)
 
     def meaning(self, name: str) -> Meaning | None:
-        """What a name without a qualifier means: known columns come before results, results before others."""
+        """Resolve a name without qualifier: known columns first, then results, then assumed columns."""
         return next((meaning for scope in self.outwards() for meaning in scope.meanings(name)), None)
 
     def meanings(self, name: str) -> Iterator[Meaning]:
-        """What it can mean in this scope alone, the first choice first."""
+        """Yield what the name can mean in this scope alone, the first choice first."""
         yield from (found for one in self.sources if (found := one.known(name)) is not None)
         if name in self.results:
             yield self.results[name]
@@ -182,7 +182,7 @@ class FromScope(Generic[AnyOffer, Meaning]):
 
 
 def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The conditions that all hold where one holds; none of none."""
+    """Yield the conditions that AND joins; nothing for None."""
     if isinstance(condition, exp.Paren):
         yield from conjuncts(condition.this)
     elif isinstance(condition, exp.And):
@@ -193,11 +193,11 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def where_of(query: exp.Expr) -> list[exp.Expr]:
-    """The conditions of WHERE that all have to hold."""
+    """Return the conditions that AND joins in WHERE."""
     where = query.args.get("where")
     return list(conjuncts(where.this if where is not None else None))
 
 
 def on_of(join: exp.Join | None) -> list[exp.Expr]:
-    """The conditions of ON that all have to hold."""
+    """Return the conditions that AND joins in ON."""
     return list(conjuncts(join.args.get("on") if join is not None else None))

@@ -1,4 +1,4 @@
-"""SQLite's implicit conversions: what an operator makes of an operand of another storage class."""
+"""SQLite's implicit conversions of operands from one storage class to another."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ EXACT = 2**53
 BIGGEST = 2**63 - 1
 
 SEVERAL_TYPES = "values of several types"
-"""What an expression is refused as whose numbers and texts no column of a target holds together."""
+"""Names the refused construct when no column of a target holds both numbers and texts."""
 
 Rewrite = Callable[[Typed], Typed]
 
@@ -41,7 +41,7 @@ _NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.NUMBER})
 
 
 def value(c: Context, t: Typed) -> exp.Expr:
-    """The expression where a value has to stand."""
+    """Return the expression for a place that needs a value, not a condition."""
     if t.kind is Kind.ANY:
         raise Untranslatable(SEVERAL_TYPES, "a column of the target holds numbers or texts, not both")
     if t.boolean:
@@ -52,12 +52,12 @@ def value(c: Context, t: Typed) -> exp.Expr:
 
 
 def plain(c: Context, t: Typed) -> Typed:
-    """The same, a condition as an INTEGER."""
+    """Return `t`, a condition converted to an INTEGER."""
     return t.of(node=value(c, t), boolean=False) if t.boolean else t
 
 
 def as_number(c: Context, t: Typed) -> Typed:
-    """The operand of an arithmetic operator. https://sqlite.org/lang_expr.html#operators."""
+    """Convert the operand of an arithmetic operator. https://sqlite.org/lang_expr.html#operators."""
     match t.kind:
         case Kind.ANY:
             return _each(t, lambda part: as_number(c, part))
@@ -86,7 +86,7 @@ def as_number(c: Context, t: Typed) -> Typed:
 
 
 def as_double(c: Context, t: Typed) -> Typed:
-    """A number as a REAL."""
+    """Convert a number to a REAL."""
     t = as_number(c, t)
     if t.kind is Kind.ANY:
         return _each(t, lambda part: as_double(c, part))
@@ -100,7 +100,7 @@ def as_double(c: Context, t: Typed) -> Typed:
 
 
 def _is_double(node: exp.Expr) -> bool:
-    """Whether the target computes it in double precision anyway."""
+    """True if the target computes the node in double precision anyway."""
     match node:
         case Double() | Quotient():
             return True
@@ -115,7 +115,7 @@ def _is_double(node: exp.Expr) -> bool:
 
 
 def as_text(c: Context, t: Typed) -> Typed:
-    """The operand of `||` and of the functions on text; the same as CAST AS TEXT."""
+    """Convert to a text as `||`, text functions and CAST AS TEXT do."""
     match t.kind:
         case Kind.TEXT:
             return t
@@ -138,7 +138,7 @@ def as_text(c: Context, t: Typed) -> Typed:
         return text(server("real_to_text", t.node), nullable=t.nullable)
     if t.integral is None:
         raise Untranslatable(
-            "a number as a text", "it cannot be told whether it prints as an integer or as a real"
+            "a number as a text", "it is unknown whether it prints as an integer or as a real"
         )
     whole = Text(this=Bigint(this=t.node) if t.decimal else Truncated(this=Double(this=t.node.copy())))
     printed_real = server("real_to_text", Double(this=t.node.copy()))
@@ -146,14 +146,14 @@ def as_text(c: Context, t: Typed) -> Typed:
 
 
 def as_digits(c: Context, t: Typed) -> Typed:
-    """A text that reads as the number that SQLite takes a blob for."""
+    """Convert a blob to a text that reads as the same number in SQLite."""
     if not c.in_utf8:
         raise Untranslatable("a blob as a number", "SQLite reads it as text in the file's encoding")
     return text(Decoded(this=t.node, loose=True), nullable=t.nullable)
 
 
 def as_integer(c: Context, t: Typed) -> Typed:
-    """CAST AS INTEGER. https://sqlite.org/lang_expr.html#castexpr."""
+    """Convert as CAST AS INTEGER does. https://sqlite.org/lang_expr.html#castexpr."""
     match t.kind:
         case Kind.ANY:
             return _each(t, lambda part: as_integer(c, part))
@@ -185,7 +185,7 @@ def as_integer(c: Context, t: Typed) -> Typed:
 
 
 def as_condition(c: Context, t: Typed) -> Typed:
-    """Whether the value counts as true; NULL stays NULL."""
+    """Convert to a condition that holds if the value counts as true; NULL stays NULL."""
     if t.boolean:
         return t
     match t.kind:
@@ -200,7 +200,7 @@ def as_condition(c: Context, t: Typed) -> Typed:
 
 
 def literal(found: float | str | None) -> Typed:
-    """A constant of the type that SQLite gives it."""
+    """Return a constant with the type that SQLite gives it."""
     match found:
         case None:
             return Typed(exp.Null(), Kind.NULL, constant=Constant(None))
@@ -219,12 +219,12 @@ def literal(found: float | str | None) -> Typed:
 
 
 def within(t: Typed, bound: float) -> bool:
-    """Whether every value is known to be between -bound and bound."""
+    """True if every value is known to be between -bound and bound."""
     return t.low is not None and t.high is not None and -bound <= t.low and t.high <= bound
 
 
 def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
-    """The other operand of a number with an affinity: text that reads as a number counts as that number.
+    """Convert the other operand of a number with affinity: a text that reads as a number counts as it.
 
     https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison
     """
@@ -250,7 +250,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
 
 
 def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
-    """Whether a text reads as a number as a whole, and the number."""
+    """Return a test whether a whole text reads as a number, and the number."""
     read = server("as_number", node.copy())
     return is_not_null(read), Typed(read, Kind.NUMBER)
 
@@ -258,9 +258,9 @@ def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
 def exact_readings(
     node: exp.Expr, low: float | None = None, high: float | None = None
 ) -> list[tuple[exp.Expr, Typed]]:
-    """The same for INTEGERs and REALs apart, none of them rounded; the second if it is not the first.
+    """Return the same for INTEGERs, then for REALs, neither rounded; the second if not the first.
 
-    `low` and `high` are between which the numbers are, if that is known.
+    `low` and `high` are the bounds of the numbers, if known.
     """
     is_number, read = reading(node)
     least = -BIGGEST - 1 if low is None else max(-BIGGEST - 1, math.floor(low))
@@ -271,7 +271,7 @@ def exact_readings(
 
 
 def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> Typed:
-    """CASE WHEN condition THEN value ... [ELSE default] END, of the kind that all its values share."""
+    """Return CASE WHEN condition THEN value ... [ELSE default] END, of the kind that all its values share."""
     values = [found for _, found in branches] + ([] if default is None else [default])
     kinds = {found.kind for found in values} - {Kind.NULL}
     nullable = default is None or any(found.nullable for found in values)
@@ -322,13 +322,13 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
 
 
 def _vanishes(t: Typed) -> bool:
-    """Whether a value is no INTEGER other than 0."""
+    """True if a value is not an INTEGER, or is 0."""
     zero = t.kind is Kind.INTEGER and t.low == 0 and t.high == 0
     return zero or t.kind in {Kind.REAL, Kind.NULL} or t.vanishing
 
 
 def whole_of(real: exp.Expr) -> exp.Expr:
-    """The INTEGER that a REAL is equal to; NULL if there is none."""
+    """Return the INTEGER that a REAL is equal to; NULL if there is none."""
     bound = literal(2.0**63).node
     high = exp.LT(this=grouped(real.copy()), expression=bound)
     low = exp.GTE(this=grouped(real.copy()), expression=literal(-(2.0**63)).node)
@@ -338,12 +338,12 @@ def whole_of(real: exp.Expr) -> exp.Expr:
 
 
 def is_beyond_double(t: Typed) -> bool:
-    """Whether double precision could change an integer."""
+    """True if double precision could change an integer."""
     return t.decimal or (t.kind is Kind.INTEGER and t.low is not None and not within(t, EXACT))
 
 
 def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:
-    """What all numbers are between."""
+    """Return the bounds that include all numbers; None if unknown."""
     numbers = [found for found in values if found.kind is not Kind.NULL]
     if all(found.kind is Kind.INTEGER for found in numbers) and any(
         is_beyond_double(found) for found in numbers
@@ -363,7 +363,7 @@ def _case(branches: Sequence[tuple[exp.Expr, exp.Expr]], default: exp.Expr | Non
 
 
 def _integral(branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> exp.Expr | None:
-    """The condition that says whether the chosen value is an INTEGER."""
+    """Return a condition that holds if the chosen value is an INTEGER; None if unknown."""
     parts = [(test, integral(found)) for test, found in branches]
     last = exp.Boolean(this=True) if default is None else integral(default)
     if last is None or any(part is None for _, part in parts):
@@ -372,7 +372,7 @@ def _integral(branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None)
 
 
 def integral(t: Typed) -> exp.Expr | None:
-    """A condition that says whether a number is an INTEGER; None where it can't be told."""
+    """Return a condition that holds if a number is an INTEGER; None if unknown."""
     if t.kind is Kind.NUMBER:
         return t.integral
     return exp.Boolean(this=t.kind is not Kind.REAL)
@@ -380,5 +380,5 @@ def integral(t: Typed) -> exp.Expr | None:
 
 def _each(t: Typed, rewrite: Rewrite) -> Typed:
     if t.each is None:
-        raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
+        raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
     return t.each(rewrite)

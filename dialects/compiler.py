@@ -1,4 +1,4 @@
-"""The compilation of one statement: expressions bottom-up, each node by the rewrite that its kind has."""
+"""Compile one statement: expressions bottom-up, each node by the rewrite for its type."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,32 +12,32 @@ from sqlglot import exp
 
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
-from dialects.scope import Relation, Scope, Wanted, has_outer_join, names_rowid
+from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
 from dialects.source import position
 from dialects.tables import Plan, Tables, folded
-from dialects.tagged_values import carry
+from dialects.tagged_values import to_tagged
 from dialects.targets import TARGETS
 from dialects.value_types import Collation, Kind, Typed
 
 Handler = Callable[["Compiler", Any, Scope], Typed]
-"""What one kind of node becomes, in the scope in which it stands."""
+"""Compiles one type of node, in the scope that contains it."""
 
 
 class QueryHandler(Protocol):
-    """What a SELECT, VALUES or compound SELECT becomes; see `dialects.rewrites.queries.query`."""
+    """Compiles a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
 
     def __call__(
-        self, c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool, wanted: Wanted
+        self, c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool, wanted: RowsNeeded
     ) -> Relation:
-        """Compile one."""
+        """Compile one query."""
         ...
 
 
 @dataclass(frozen=True)
 class Rewrites:
-    """What a compiler is given: it knows no rewrite itself, so that each of them can stand on it.
+    """The rewrites passed to a compiler, which imports none, so that each of them can import it.
 
-    `transparent` are the operators under which NULL is still as good as FALSE, where it is above them.
+    `transparent` operators: if NULL and FALSE are equivalent for the result, they are for the operands.
     """
 
     expressions: Mapping[type[exp.Expr], Handler]
@@ -46,7 +46,7 @@ class Rewrites:
 
 
 def _collation_below(node: exp.Expr) -> Collation | None:
-    """The collation of the first COLLATE in an expression, those in subqueries apart."""
+    """Return the collation of the first COLLATE in an expression, outside subqueries."""
     if isinstance(node, exp.Query):
         return None
     if isinstance(node, exp.Collate):
@@ -64,7 +64,7 @@ _LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 
 
 class Compiler:
-    """One statement on its way to one target; keeps what was applied and what was assumed."""
+    """Compiles one statement for one target; records the rules applied and the warnings."""
 
     def __init__(self, tables: Tables, sql: str, root: exp.Expr, rewrites: Rewrites) -> None:
         self._rewrites = rewrites
@@ -77,25 +77,25 @@ class Compiler:
         self.warnings: dict[str, None] = {}
         self.hints: dict[str, None] = {}
         self.filtering = False
-        """Whether NULL is as good as FALSE where the expression stands."""
+        """True if NULL and FALSE are equivalent where the expression is used."""
         self.queries = 0
-        """How many have been compiled."""
+        """The number of queries compiled."""
         self.documents: list[Scope] = []
-        """The SELECTs in which functions on JSON have been called."""
+        """The SELECTs that call JSON functions."""
         self._expanded: set[str] = set()
         self._read: set[str] = set()
         self.cte_names: set[str] = set()
-        """The target's names of common table expressions (lower case)."""
+        """The names of common table expressions on the target (lower case)."""
         self._numbers = count(1)
         self.joined: set[str] = set()
-        """The aliases of derived tables that stand for FULL JOINs, with columns named `source.column`."""
+        """Aliases of derived tables that replace FULL JOINs, with columns named `source.column`."""
 
     @cached_property
     def plan(self) -> Plan:
-        """How SQLite does the statement.
+        """SQLite's query plan for the statement.
 
         Raises:
-            Untranslatable: SQLite does not take the statement.
+            Untranslatable: SQLite rejects the statement.
         """
         text = self._sql
         for name in reversed(self.index_names):
@@ -105,13 +105,13 @@ class Compiler:
 
     @cached_property
     def index_names(self) -> list[exp.Identifier]:
-        """What INDEXED BY names, in the order of the text: a schema has indexes without their names."""
+        """The index names in INDEXED BY, in the order of the text: a schema stores indexes without names."""
         found = [table.args.get("indexed") for table in self.root.find_all(exp.Table)]
         return sorted((each.this for each in found if each), key=lambda name: name.meta["start"])
 
     @cached_property
     def joins_outward(self) -> bool:
-        """Whether an outer join is somewhere in the statement, or in a view that it reads."""
+        """True if the statement, or a view that it reads, has an outer join."""
         return has_outer_join(self.root)
 
     @property
@@ -121,28 +121,28 @@ class Compiler:
 
     @cached_property
     def _collates(self) -> bool:
-        """Whether COLLATE is somewhere in the statement."""
+        """True if the statement has a COLLATE."""
         return self.root.find(exp.Collate) is not None
 
     @cached_property
     def lists(self) -> bool:
-        """Whether an aggregate that lists is somewhere in it, to which the order of subqueries matters."""
+        """True if an aggregate builds a list, for which the order of subqueries matters."""
         return any(call.name.lower() in _LISTS for call in self.root.find_all(exp.Anonymous))
 
     @cached_property
     def counts_distinct(self) -> bool:
-        """Whether COUNT(DISTINCT) is somewhere in it."""
+        """True if the statement has COUNT(DISTINCT)."""
         return any(
             call.name.lower() == "count" and isinstance(call.expressions[0], exp.Distinct)
             for call in self.root.find_all(exp.Anonymous) if call.expressions
         )  # fmt: skip
 
     def common_names(self, expanded: set[str], read: set[str]) -> str | None:
-        """A name that means a table here and a common table expression there, once a view is expanded.
+        """Return a name that means both a table and a common table expression once a view is expanded.
 
         Args:
-            expanded: the common table expressions of the view,
-            read: and the tables, both in lower case.
+            expanded: the common table expressions of the view, in lower case.
+            read: its tables, in lower case.
         """
         if not self._expanded and not self._read:
             self._expanded = {cte.alias.lower() for cte in self.root.find_all(exp.CTE)}
@@ -154,7 +154,7 @@ class Compiler:
 
     @cached_property
     def asks_for_rowids(self) -> bool:
-        """Whether the statement names a rowid, or a view that it reads does."""
+        """True if the statement, or a view that it reads, names a rowid."""
         return names_rowid(self.root)
 
     def applies(self, rule: str) -> None:
@@ -167,15 +167,15 @@ class Compiler:
 
     @cached_property
     def _taken(self) -> set[str]:
-        """The folded names of the statement and of the schema, and those that `name` has returned."""
+        """The folded names in the statement and the schema, and those that `name` has returned."""
         written = self.root.find_all(exp.Identifier, exp.Literal)
         return self.tables.names | {folded(each.name) for each in written}
 
     def name(self, stem: str) -> str:
-        """Return a new name, which nothing in the statement or the schema has.
+        """Return a name that is not used in the statement or the schema.
 
-        Names are compared as the most tolerant engine does it, without regard to case and accents. PostgreSQL
-        cuts names after 63 bytes, hence the stem is cut before.
+        Names are compared as the most tolerant engine does, ignoring case and accents. PostgreSQL truncates
+        names to 63 bytes, so the stem is truncated first.
         """
         stem = stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
         names = (f"_{stem}{number}" for number in self._numbers)
@@ -187,7 +187,7 @@ class Compiler:
         """Compile one expression.
 
         Raises:
-            Untranslatable: it means nothing to SQLite, or the target cannot say it exactly.
+            Untranslatable: SQLite cannot evaluate it, or the target has no exact equivalent.
         """
         if node is None:
             raise Untranslatable("the statement", "it cannot be read: an operand is missing")
@@ -198,7 +198,7 @@ class Compiler:
                     with self.ungrouped(scope):
                         inner = self.expression(node, scope)
                     if inner.kind is Kind.ANY is found.kind:
-                        inner = carry(self, inner, normal=True)
+                        inner = to_tagged(self, inner, normal=True)
                     if inner.node == found.node:
                         known = found.integral and all(map(grouping.key, found.integral.find_all(exp.Column)))
                         return found.of(node=found.node.copy(), integral=found.integral if known else None)
@@ -220,7 +220,7 @@ class Compiler:
             self.filtering = filtering
 
     def _collated(self, node: exp.Expr, found: Typed) -> Typed:
-        """A text with the collation that a COLLATE somewhere in its operands gives it.
+        """Return a text with the collation of a COLLATE within its operands.
 
         See sqlite3ExprCollSeq() in https://github.com/sqlite/sqlite/blob/version-3.40.1/src/expr.c.
         """
@@ -230,13 +230,13 @@ class Compiler:
         return found if below is None else found.of(collation=below, collates=True)
 
     def condition(self, node: exp.Expr, scope: Scope, *, filtering: bool = False) -> exp.Expr:
-        """Compile one expression as a condition; `filtering` where NULL and FALSE do the same."""
+        """Compile one expression as a condition; `filtering` if NULL and FALSE are equivalent."""
         with self.filtered(filtering):
             return as_condition(self, self.expression(node, scope)).node
 
     @contextmanager
     def filtered(self, filtering: bool) -> Iterator[None]:  # noqa: FBT001 - what `filtering` is within
-        """Compile a part of its own, for which NULL is as good as FALSE or is not."""
+        """Compile a part for which NULL and FALSE are equivalent (`filtering`) or not."""
         before, self.filtering = self.filtering, filtering
         try:
             yield
@@ -245,7 +245,7 @@ class Compiler:
 
     @contextmanager
     def ungrouped(self, scope: Scope) -> Iterator[None]:
-        """Compile what is evaluated for each row, as the argument of an aggregate is."""
+        """Compile expressions that are evaluated per row, such as an aggregate's argument."""
         grouping, scope.grouping = scope.grouping, None
         try:
             yield
@@ -253,10 +253,15 @@ class Compiler:
             scope.grouping = grouping
 
     def query(
-        self, node: exp.Expr, parent: Scope | None, *, derived: bool = False, wanted: Wanted = Wanted.ALL
+        self,
+        node: exp.Expr,
+        parent: Scope | None,
+        *,
+        derived: bool = False,
+        wanted: RowsNeeded = RowsNeeded.ALL,
     ) -> Relation:
         """Compile a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
         self.queries += 1
-        # What a query returns is a value, wherever the query stands.
+        # A query returns values, wherever it is used.
         with self.filtered(False):
             return self._rewrites.query(self, node, parent, derived=derived, wanted=wanted)

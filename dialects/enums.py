@@ -1,4 +1,4 @@
-"""The closed vocabularies that every room shares: dialects and profiles."""
+"""The enums that all packages share: dialects and profiles."""
 
 from enum import StrEnum
 
@@ -15,6 +15,6 @@ class Profile(StrEnum):
     """How the databases of a question set are loaded into a server."""
 
     OFFICIAL = "official"
-    """As the published dumps: one namespace for all databases of the set, their column types."""
+    """Like the published dumps: one namespace for all databases of the set, with the dumps' column types."""
     FAITHFUL = "faithful"
     """With SQLite's semantics: one namespace per database, dates as text, binary collations."""

@@ -1,13 +1,13 @@
-"""What the compiler says where it cannot promise the same rows, and what every error on purpose is."""
+"""The compiler's error for texts without an exact translation, and the base of the project's errors."""
 
 from typing import ClassVar
 
 
 class Untranslatable(Exception):
-    """A text that has no translation.
+    """The text has no exact translation.
 
-    `construct` names what it is about, `position` is its offset in characters in the text if that is known,
-    and `reason` says why.
+    `construct` is the part that cannot be translated, `position` its offset in characters, if known, and
+    `reason` explains why.
     """
 
     def __init__(self, construct: str, reason: str, position: int | None = None) -> None:
@@ -19,7 +19,7 @@ class Untranslatable(Exception):
 
 
 class HarnessError(Exception):
-    """Base of everything the project raises on purpose.
+    """Base of all errors that the project raises.
 
     Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or
     broke.
@@ -29,6 +29,6 @@ class HarnessError(Exception):
 
 
 class BadInput(HarnessError):
-    """A file, option or environment variable is not what it has to be."""
+    """A file, option or environment variable is invalid."""
 
     exit_code = 2

@@ -1,4 +1,4 @@
-"""Spell a finished tree for its target: what each node is called in MySQL 8.4+ and PostgreSQL 15+."""
+"""Write a compiled tree as SQL for MySQL 8.4+ or PostgreSQL 15+."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 
 _WIDE = 16_383
-"""Characters of the longest text that a recursive query takes: it sorts rows, and a row has 65,535 bytes."""
+"""Longest text in a recursive query, in characters: it sorts rows, and a row has at most 65,535 bytes."""
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "''", "\0": "\\0"})
 """https://dev.mysql.com/doc/refman/9.7/en/string-literals.html"""
@@ -24,11 +24,11 @@ _JSON_COLUMNS = ", ".join(
     for kind, names in ((f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {_COLLATION}", "kvfq"), ("BIGINT", "np"))
     for name in names
 )
-"""Of every text in profile faithful; CONVERT would choose the server's."""
+"""The columns of JSON_TABLE, with the collation of profile `faithful`; CONVERT would use the server's."""
 
 
 class MySQL(TargetGenerator):
-    """Sessions have a `sql_mode` without NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT and ONLY_FULL_GROUP_BY."""
+    """For sessions whose `sql_mode` lacks NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT and ONLY_FULL_GROUP_BY."""
 
     TYPES: ClassVar[Mapping[exp.DType, str]] = {
         exp.DType.BOOLEAN: "SIGNED",
@@ -53,35 +53,35 @@ class MySQL(TargetGenerator):
         return f"ROW{self.sql(node)}"
 
     def level(self, node: exp.Expr) -> int:
-        """A condition is an integer here, so nothing is written around it."""
+        """Return the precedence; a condition is an integer in MySQL, so nothing is written around it."""
         return super().level(node.this.unnest() if isinstance(node, nodes.AsInteger) else node)
 
     def null_order(self, node: exp.Ordered, *, descending: bool) -> str:
-        """NULLs are the smallest values here, as in SQLite."""
+        """Write nothing: NULLs are the smallest values in MySQL, as in SQLite."""
         first = node.args.get("nulls_first")
         if first is not None and bool(first) == descending:
             raise Untranslatable("NULLS FIRST or LAST", "MySQL has no such words: another term has to do it")
         return ""
 
     def double(self, node: nodes.Double) -> str:
-        """A number with an exponent is a DOUBLE. https://dev.mysql.com/doc/refman/9.7/en/number-literals.html."""
+        """Write a double: a number with an exponent is one. https://dev.mysql.com/doc/refman/9.7/en/number-literals.html."""
         digits = self.double_constant(node)
         if digits is None:
             return f"CAST({self.sql(node.this)} AS DOUBLE)"
         return digits if "e" in digits.lower() else f"{digits}e0"
 
     def ascii_case(self, node: exp.Expr, function: str) -> str:
-        """Fold A-Z alone: LOWER and UPPER know all of Unicode, but no letters of TIS-620 other than these.
+        """Change the case of ASCII letters only, via TIS-620: it has no other letters with case, Unicode has.
 
-        The bytes of UTF-8 outside of ASCII pass as Thai. A stored function takes 20 times as long.
+        UTF-8 bytes beyond ASCII are treated as Thai letters. A stored function would take 20 times as long.
         """
         folded = f"{function}(CONVERT(CAST({self.sql(node.this)} AS BINARY) USING tis620))"
         return f"CONVERT(CAST({folded} AS BINARY) USING utf8mb4) COLLATE {_COLLATION}"
 
     def server_call(self, node: nodes.Server) -> str:
-        """A function of the namespace, which is not called for texts that are written plainly.
+        """Call a stored function, except for texts that a cast converts correctly.
 
-        A call takes 20 times as long as a cast, and nothing is put in its place.
+        A call takes 20 times as long as a cast, and MySQL does not inline it.
         """
         parts = ", ".join(self.sql(part) for part in node.expressions)
         call = f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
@@ -91,14 +91,14 @@ class MySQL(TargetGenerator):
         return shape.format(text=parts, call=call)
 
     def decoded(self, node: nodes.Decoded) -> str:
-        """Any byte is a character of latin1."""
+        """Decode UTF-8; if `loose`, Latin-1, in which any byte is a character."""
         inner = self.sql(node.this)
         if node.args.get("loose"):
             inner = f"CONVERT({inner} USING latin1)"
         return f"CONVERT({inner} USING utf8mb4) COLLATE {_COLLATION}"
 
     def fits(self, node: nodes.Fits) -> str:
-        """Case counts whatever the collation. https://dev.mysql.com/doc/refman/9.7/en/regexp.html."""
+        """Match case-sensitively, whatever the collation. https://dev.mysql.com/doc/refman/9.7/en/regexp.html."""
         return self.func("REGEXP_LIKE", node.this, self.quoted(f"^({node.expression.this}){_END}"), "'c'")
 
     def trimmed(self, node: nodes.Trimmed) -> str:
@@ -112,7 +112,7 @@ class MySQL(TargetGenerator):
         return f"GROUP_CONCAT({distinct}{self.sql(node.this)}{order} SEPARATOR {self.sql(node, 'separator')})"
 
     def is_something(self, node: exp.Is) -> str:
-        """IS NULL of a window function is decided too early where there is a single row; <=> is not."""
+        """Write <=> NULL for a window function: over a single row, MySQL evaluates IS NULL too early."""
         if isinstance(node.expression, exp.Null) and node.find(exp.Window):
             return self.infix(exp.NullSafeEQ(this=node.this, expression=node.expression), "<=>")
         return self.comparison(node, "IS")
@@ -125,12 +125,12 @@ class MySQL(TargetGenerator):
         return super().negation(node)
 
     def cte(self, node: exp.CTE) -> str:
-        """Whether it is materialized is the server's choice, and no row depends on it."""
+        """Omit [NOT] MATERIALIZED, which MySQL lacks and which changes no rows."""
         return f"{self.sql(node, 'alias')} AS ({self.sql(node.this)})"
 
 
-# What is cast has been matched before: a text that is cut off is an error where a subquery keeps its rows.
-# A search for anything else takes a quarter of the time of a match from end to end.
+# A text is matched before it is cast: truncation is an error where a subquery stores its rows.
+# Searching for any other character takes a quarter of the time of a match from end to end.
 _DIGITS = "CHAR_LENGTH({text}) BETWEEN 1 AND 18 AND NOT REGEXP_LIKE({text}, '[^0-9]')"
 
 _PLAIN = "REGEXP_LIKE({text}, '^(0|-?[1-9][0-9]{{0,17}})\\\\z')"
@@ -159,14 +159,14 @@ _PLAINLY = {
     f" ELSE CAST(CAST({{text}} AS DOUBLE) AS CHAR) END COLLATE {_COLLATION}"
     f" WHEN {_NUMBER} THEN {{call}} ELSE {{text}} END",
 }
-"""The functions for the keys of joins: what they give for most texts, and the call for the rest."""
+"""The functions for join keys: inline SQL for most texts, and the call for the rest."""
 
 _END = "\\z"
-"""The end of a text to ICU; $ would do before a last line break, too."""
+"""ICU's end of text; $ also matches before a final line break."""
 
 
 def _safe(node: exp.Expr) -> exp.Expr:
-    """A division by zero is NULL here, too, but an error where strict mode stores it, as for a sort."""
+    """Guard a division by zero: it is NULL, but an error where strict mode stores it, as for a sort."""
     divisor = node.expression
     while isinstance(divisor, exp.Paren):
         divisor = divisor.this
@@ -222,7 +222,7 @@ _MYSQL_WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
 
 
 class PostgreSQL(TargetGenerator):
-    """Sessions have standard_conforming_strings on; databases have the collation C."""
+    """For sessions with standard_conforming_strings on, and databases with collation C."""
 
     SUPPORTS_WINDOW_EXCLUDE = True
 
@@ -248,23 +248,23 @@ class PostgreSQL(TargetGenerator):
         return f"'{doubled}'"
 
     def null_order(self, node: exp.Ordered, *, descending: bool) -> str:
-        """NULLs are the largest values here."""
+        """Write NULLS FIRST or LAST if needed: NULLs are the largest values in PostgreSQL."""
         first = node.args.get("nulls_first")
         if first is None or bool(first) == descending:
             return ""
         return " NULLS FIRST" if first else " NULLS LAST"
 
     def double(self, node: nodes.Double) -> str:
-        """A number with a point is a numeric here, so it takes a cast."""
+        """Cast to double precision: a literal with a decimal point is numeric."""
         digits = self.double_constant(node)
         return f"{digits}::float8" if digits else f"CAST({self.sql(node.this)} AS DOUBLE PRECISION)"
 
     def joined(self, node: nodes.Joined) -> str:
-        """TEXT || TEXT."""
+        """Write TEXT || TEXT."""
         return " || ".join(self.operand(part, self.level(node), strict=True) for part in node.expressions)
 
     def divided(self, node: exp.Expr, symbol: str) -> str:
-        """A zero would be an error as divisor."""
+        """Write a division with NULLIF around the divisor, since dividing by zero is an error."""
         level = self.level(node)
         divisor = node.args["expression"]
         known = divisor.unnest()
@@ -281,13 +281,13 @@ class PostgreSQL(TargetGenerator):
         return f"UPPER(ENCODE({octets}, 'hex'))"
 
     def decoded(self, node: nodes.Decoded) -> str:
-        """What is no character of ASCII becomes a backslash and digits."""
+        """Decode UTF-8; if `loose`, bytes beyond ASCII become a backslash and digits."""
         if node.args.get("loose"):
             return self.func("ENCODE", node.this, nodes.string("escape"))
         return self.func("CONVERT_FROM", node.this, nodes.string("UTF8"))
 
     def slice(self, node: nodes.Slice) -> str:
-        """Its positions are of type integer."""
+        """Write SUBSTR, whose positions are of type integer."""
         shown = [self.sql(node.this)]
         for bound in (node.args["start"], node.args.get("length")):
             if bound is not None:
@@ -302,17 +302,17 @@ class PostgreSQL(TargetGenerator):
         return f"STRING_AGG({listed}{self.sql(node, 'order')})"
 
     def server_call(self, node: nodes.Server) -> str:
-        """A function of the namespace."""
+        """Call a stored function."""
         parts = ", ".join(self.sql(part) for part in node.expressions)
         return f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
 
     def json_number(self, node: nodes.JSONNumber) -> str:
-        """The shortest digits of a double; JSON has no infinity, but numbers as large."""
+        """Write a double's shortest digits; infinity, which JSON lacks, as 1e999."""
         digits = f"REPLACE(CAST({self.sql(node.this)} AS TEXT), 'Infinity', '1e999')"
         return f"REGEXP_REPLACE({digits}, '^(-?[0-9]+)$', '\\1.0')"
 
     def first_of(self, node: nodes.FirstOf) -> str:
-        """An array of the group in order, and of that the first."""
+        """Write the first element of the group's ordered array."""
         terms = ", ".join(self.sql(term) for term in node.expressions)
         return f"(ARRAY_AGG({self.sql(node.this)}{f' ORDER BY {terms}' if terms else ''}))[1]"
 
@@ -371,7 +371,7 @@ def spell(tree: exp.Expr, target: Dialect) -> str:
     """Write the tree for MySQL or PostgreSQL, exactly as it is.
 
     Raises:
-        Untranslatable: it holds a node that the compiler does not make, or that the target has no words for.
+        Untranslatable: it has a node that the compiler does not make, or that the target cannot express.
     """
     try:
         return _GENERATORS[target].generate(tree, copy=False)

@@ -1,7 +1,7 @@
-"""The operations that mean the same on every target, and are spelled by its Generator.
+"""Operations that mean the same on every target; each target's generator writes them as SQL.
 
-SQLite's operators depend on the values that they get. Here each node means one thing for operands of known
-type, so that `dialects.generator` and `dialects.generator` are left with spelling.
+SQLite's operators depend on the types of their values. Here each node means one thing for operands of known
+type, so that `dialects.base_generator` and `dialects.generator` only write it.
 """
 
 from collections.abc import Iterable
@@ -82,7 +82,7 @@ class Upper(exp.Expression):
 
 
 class Matches(exp.Expression):
-    """A TEXT LIKE a pattern, case counts; without `escape` no character escapes."""
+    """A TEXT LIKE a pattern, case-sensitive; without `escape` there is no escape character."""
 
     arg_types = {"this": True, "expression": True, "escape": False}
 
@@ -94,13 +94,13 @@ class Characters(exp.Expression):
 
 
 class Position(exp.Expression):
-    """Where `expression` first occurs in the TEXT `this`, counted from 1; 0 if nowhere."""
+    """The position of the first `expression` in the TEXT `this`, counted from 1; 0 if it does not occur."""
 
     arg_types = {"this": True, "expression": True}
 
 
 class Slice(exp.Expression):
-    """Characters of the TEXT `this` from `start` >= 1, `length` >= 0 of them or all."""
+    """Characters of the TEXT `this` from `start` >= 1 on: `length` >= 0 of them, or all."""
 
     arg_types = {"this": True, "start": True, "length": False}
 
@@ -118,13 +118,13 @@ class Bytes(exp.Expression):
 
 
 class Unhexed(exp.Expression):
-    """The bytes that a TEXT has in hexadecimal, as a BLOB."""
+    """The bytes that a TEXT gives in hexadecimal, as a BLOB."""
 
     arg_types = {"this": True}
 
 
 class Decoded(exp.Expression):
-    """The TEXT whose UTF-8 bytes a BLOB has; of any BLOB one that reads as the same number (`loose`)."""
+    """A BLOB decoded from UTF-8; if `loose`, any BLOB as a TEXT that reads as the same number."""
 
     arg_types = {"this": True, "loose": False}
 
@@ -136,25 +136,25 @@ class JSONString(exp.Expression):
 
 
 class JSONNumber(exp.Expression):
-    """A REAL as a number of JSON: all of its digits, and a fraction or an exponent."""
+    """A REAL as a number of JSON, with all its digits and a fraction or an exponent."""
 
     arg_types = {"this": True}
 
 
 class Random(exp.Expression):
-    """Any INTEGER, another one each time."""
+    """A random INTEGER, different on each evaluation."""
 
     arg_types = {}
 
 
 class JSONText(exp.Expression):
-    """The TEXT that a string of JSON stands for, which is in quotes."""
+    """The TEXT value of a quoted JSON string."""
 
     arg_types = {"this": True}
 
 
 class JSONRows(exp.Expression):
-    """A source in FROM: the rows of a JSON list `this` of objects with the members k, v, n, p, f and q."""
+    """A source in FROM: one row per object, with members k, v, n, p, f and q, of a JSON list `this`."""
 
     arg_types = {"this": True, "alias": True}
 
@@ -190,61 +190,61 @@ class Listed(exp.Expression):
 
 
 class Framed(exp.Window):
-    """A window whose frame, or whose aggregate, the target has not: it is counted out from numbered rows.
+    """A window with a frame or aggregate that the target lacks: it is computed from numbered rows.
 
-    `ties` are the terms of ORDER BY that decide between rows which tie in the window's order.
+    `ties` are the ORDER BY terms that order rows tied in the window's order.
     """
 
     arg_types = {**exp.Window.arg_types, "ties": False}
 
 
 class Picked(exp.Expression):
-    """Over numbered rows: `lag`, `lead` or `nth_value` of a value, a number of rows, and maybe a default."""
+    """`lag`, `lead` or `nth_value` over numbered rows: a value, a number of rows, and maybe a default."""
 
     arg_types = {"this": True, "expressions": True}
 
 
 AGGREGATES = (exp.AggFunc, AnyOf, Whichever, FirstOf, Listed)
-"""What gives one value for several rows, unless OVER stands behind it."""
+"""Nodes that return one value for several rows, unless OVER follows."""
 
 
 class Server(exp.Expression):
-    """A call of a server-side function of `FUNCTIONS_NAMESPACE`; they are in `loaders/functions`."""
+    """A call of a stored function in `FUNCTIONS_NAMESPACE`; `loaders/functions` defines them."""
 
     arg_types = {"this": True, "expressions": False}
 
 
 def server(name: str, *arguments: exp.Expr) -> Server:
-    """Call a server-side function."""
+    """Call a stored function."""
     return Server(this=name, expressions=list(arguments))
 
 
 def number(value: float) -> exp.Expr:
-    """A literal INTEGER."""
+    """Return a literal INTEGER."""
     return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
 
 
 def string(value: str) -> exp.Expr:
-    """A literal TEXT."""
+    """Return a literal TEXT."""
     return exp.Literal.string(value)
 
 
 def is_constant(node: exp.Expr) -> bool:
-    """Whether a value is written out: in GROUP BY and ORDER BY it counts as a position, or is refused."""
+    """True for a literal: in GROUP BY and ORDER BY it counts as a position, or is rejected."""
     while isinstance(node, exp.Paren | exp.Neg | Double | Text | Bigint | AsInteger):
         node = node.this
     return isinstance(node, exp.Literal | exp.Null | exp.Boolean | exp.HexString)
 
 
 def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
-    """CASE WHEN condition THEN value ... ELSE default END."""
+    """Return CASE WHEN condition THEN value ... ELSE default END."""
     return exp.Case(ifs=[exp.If(this=test, true=value) for test, value in branches], default=default)
 
 
 def unless(node: exp.Expr, other: exp.Expr) -> exp.Expr:
-    """`node`, or NULL where it is `other`.
+    """Return `node`, or NULL where it equals `other`.
 
-    Over a derived table of one row NULLIF makes MySQL 9.7 compute a window function twice: a sum is doubled.
+    Over a derived table of one row, NULLIF makes MySQL 9.7 compute a window function twice and double a sum.
     """
     if node.find(exp.Window):
         return case((exp.NEQ(this=grouped(node.copy()), expression=other), node))
@@ -252,22 +252,22 @@ def unless(node: exp.Expr, other: exp.Expr) -> exp.Expr:
 
 
 def is_null(node: exp.Expr) -> exp.Expr:
-    """`node` IS NULL."""
+    """Return `node` IS NULL."""
     return exp.Is(this=grouped(node.copy()), expression=exp.Null())
 
 
 def is_not_null(node: exp.Expr) -> exp.Expr:
-    """`node` IS NOT NULL."""
+    """Return `node` IS NOT NULL."""
     return exp.Not(this=is_null(node))
 
 
 def every(conditions: Iterable[exp.Expr]) -> exp.Expr:
-    """All conditions with AND, or TRUE."""
+    """Join the conditions with AND; TRUE if there are none."""
     return _chain(exp.And, conditions, empty=True)
 
 
 def some(conditions: Iterable[exp.Expr]) -> exp.Expr:
-    """All conditions with OR, or FALSE."""
+    """Join the conditions with OR; FALSE if there are none."""
     return _chain(exp.Or, conditions, empty=False)
 
 
@@ -286,7 +286,7 @@ _OPERATORS = (
 
 
 def grouped(node: exp.Expr) -> exp.Expr:
-    """In parentheses where the node is an operator: no target's precedence is relied on."""
+    """Put an operator in parentheses, so that no target's precedence matters."""
     return exp.Paren(this=node) if isinstance(node, _OPERATORS) else node
 
 
@@ -303,7 +303,7 @@ class DayNumber(exp.Expression):
 
 
 class Fits(exp.Expression):
-    """The whole TEXT fits the regular expression `expression`, a constant that POSIX and ICU read alike."""
+    """The whole TEXT matches the regular expression `expression`, a constant valid in POSIX and ICU."""
 
     arg_types = {"this": True, "expression": True}
 

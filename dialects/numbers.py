@@ -1,4 +1,4 @@
-"""SQLite's readings and printings of numbers, for constants: nothing is asked of a server."""
+"""Parse and print numeric constants as SQLite does, without a server."""
 
 import math
 import re
@@ -9,17 +9,17 @@ _PREFIX = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _LARGEST = 2**63 - 1
 _ENOUGH_DIGITS = 20
-"""No integer of SQLite has as many."""
+"""More digits than any SQLite integer has."""
 
 
 def numeric_prefix(text: str) -> int | float:
-    """What arithmetic makes of a text. https://sqlite.org/lang_expr.html#castexpr."""
+    """Convert a text to a number as arithmetic does. https://sqlite.org/lang_expr.html#castexpr."""
     found = _PREFIX.match(text)
     return 0 if found is None else _number(found[1])
 
 
 def well_formed(text: str) -> int | float | None:
-    """The number that a text is as a whole, blanks around it allowed; None if it is none.
+    """Return the number that a whole text is, with blanks around it allowed; None if it is not a number.
 
     https://sqlite.org/datatype3.html#type_affinity
     """
@@ -28,7 +28,7 @@ def well_formed(text: str) -> int | float | None:
 
 
 def integer_of(found: str | float) -> int:
-    """CAST(... AS INTEGER) of a text or a real. https://sqlite.org/lang_expr.html#castexpr."""
+    """Return CAST(... AS INTEGER) of a text or a real. https://sqlite.org/lang_expr.html#castexpr."""
     if isinstance(found, str):
         digits = _INTEGER.match(found.lstrip(" \t\n\v\f\r"))
         whole = _whole(digits[0]) if digits else 0
@@ -38,7 +38,7 @@ def integer_of(found: str | float) -> int:
 
 
 def printed(found: float) -> str:
-    """A number as SQLite prints it: asked of SQLite, whose digits these are."""
+    """Return a number as SQLite prints it, by asking SQLite."""
     with closing(sqlite3.connect(":memory:")) as connection:
         return str(connection.execute("SELECT CAST(? AS TEXT)", (found,)).fetchone()[0])
 
@@ -50,7 +50,7 @@ def _number(digits: str) -> int | float:
 
 
 def _whole(digits: str) -> int:
-    """An integer that is written in digits; one that is too large for SQLite may be another such one."""
-    # Python reads none of thousands of digits: https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
+    """Return the integer that digits denote; if too large for SQLite, any other too large one."""
+    # Python does not parse thousands of digits: https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
     size = int(digits.lstrip("+-0")[:_ENOUGH_DIGITS] or 0)
     return -size if digits.startswith("-") else size

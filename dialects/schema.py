@@ -1,6 +1,6 @@
-"""What a SQLite database holds, in terms that any server can be told: the portable schema.
+"""The portable schema: the contents of a SQLite database in terms common to all engines.
 
-`loaders.census` makes it from a file; nothing in it depends on an engine or a profile.
+`loaders.census` reads it from a file; it does not depend on an engine or a profile.
 """
 
 from dataclasses import dataclass
@@ -15,64 +15,64 @@ class PortableType(StrEnum):
     TEXT = "text"
     BLOB = "blob"
     DATE = "date"
-    """Text in SQLite, each the text of a day; see `loaders.portable`."""
+    """Text in SQLite, every value a calendar day; see `loaders.portable`."""
     DATETIME = "datetime"
-    """Text in SQLite, each the text of a plain day or a moment; see `loaders.portable`."""
+    """Text in SQLite, every value a day or a date and time; see `loaders.portable`."""
 
 
 MARK = "\u241b"
-"""How escaped values begin: the symbol for escape, which servers hold and texts hardly ever begin with."""
+"""Prefix of escaped values: the symbol for escape, which servers can store and texts rarely begin with."""
 
 ESCAPED_TEXT, ESCAPED_BLOB = f"{MARK}t", f"{MARK}b"
-"""How escaped texts and blobs begin; what follows are the bytes of the text in UTF-8, or the blob's."""
+"""Prefixes of escaped texts and blobs; the bytes of the text in UTF-8, or of the blob, follow."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: how it is declared and what is stored in it."""
+    """One column: its declaration, and facts about its stored values."""
 
     name: str
     declared: str
     """The declared type as written, empty if there is none."""
     type: PortableType
     nullable: bool
-    """Whether it holds NULL, or is not declared NOT NULL."""
+    """True if it contains NULL, or is not declared NOT NULL."""
     nulls: bool = True
-    """Whether it holds NULL."""
+    """True if it contains NULL."""
     longest: int = 0
-    """Bytes of the longest text or blob in the file; of a text, never fewer than its characters."""
+    """Length of the longest text or blob in the file, in bytes; for a text, at least its characters."""
     least: float | None = None
     greatest: float | None = None
-    """The extremes of a column of numbers, or of texts that are such, see `digits`; they can be infinite."""
+    """The extremes of a column of numbers, or of texts that are numbers (`digits`); can be infinite."""
     slashes: bool = False
-    """DATE: whether a value is written with slashes."""
+    """DATE: True if a value is written with slashes."""
     days: bool = False
-    """Text of any declaration: whether every value is a calendar day, written YYYY-MM-DD."""
+    """Text of any declaration: True if every value is a calendar day, written YYYY-MM-DD."""
     moments: bool = False
-    """Text of any declaration: whether every value is such a day or YYYY-MM-DD HH:MM:SS, decimals or not."""
+    """Text of any declaration: True if every value is such a day or YYYY-MM-DD HH:MM:SS[.fraction]."""
     digits: bool = False
-    """Text of any declaration: whether every value is an INTEGER, written as SQLite prints it."""
+    """Text of any declaration: True if every value is an INTEGER, written as SQLite prints it."""
     fractions: bool = False
-    """DATETIME: whether a value has a fraction of a second other than zero."""
+    """DATETIME: True if a value has a fraction of a second other than zero."""
     escaped: bool = False
-    """Whether its texts are written as `loaders.portable` says; `longest` is that of what is written."""
+    """True if its values are escaped, see `loaders.portable`; `longest` is that of the escaped values."""
     mixed: bool = False
-    """Whether values of more than one SQLite storage class have to be converted to `type`."""
+    """True if it has several SQLite storage classes, whose values are converted to `type`."""
     apart: bool = False
-    """Whether it is a mixture of numbers and texts none of which reads as a number."""
+    """True if it has numbers, and texts none of which reads as a number."""
     blobs: bool = False
-    """Whether blobs are among those values; such a column is loaded only where values are escaped."""
+    """True if it has blobs among other values; such a column is loaded only if values are escaped."""
     readable: bool = False
-    """Whether all of these blobs are the bytes of texts without a NUL."""
+    """True if all of these blobs are the bytes of texts without a NUL."""
     opaque: bool = False
-    """Whether a text in it has a NUL or bytes that are no characters, which no server has as a text."""
+    """True if a text has a NUL or invalid bytes, which no server can store as text."""
     collation: str = "BINARY"
-    """What compares its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
+    """Collation of its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
 
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """A reference that every stored row satisfies, to a key that is unique."""
+    """A reference to a unique key that every stored row satisfies."""
 
     columns: tuple[str, ...]
     parent: str
@@ -81,23 +81,23 @@ class ForeignKey:
 
 @dataclass(frozen=True)
 class Table:
-    """One table. All names are spelled as the table and its columns are, not as a key spells them."""
+    """One table. Names are spelled as the table and its columns are declared, not as a key spells them."""
 
     name: str
     columns: tuple[Column, ...]
     rows: int
     primary_key: tuple[str, ...] = ()
-    """Empty where there is none, and where SQLite let NULL into it."""
+    """Empty if there is none, or if it contains NULL, which SQLite allows."""
     unique: tuple[tuple[str, ...], ...] = ()
     indexes: tuple[tuple[str, ...], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
     has_rowid: bool = True
-    """Whether it is an ordinary table, and none WITHOUT ROWID. https://sqlite.org/withoutrowid.html"""
+    """False for a table WITHOUT ROWID. https://sqlite.org/withoutrowid.html"""
     has_key_index: bool = False
-    """Whether the primary key has an index of its own: INTEGER PRIMARY KEY DESC is not the rowid."""
+    """True if the primary key has its own index: INTEGER PRIMARY KEY DESC is not the rowid."""
     rowids: tuple[tuple[int, int], ...] = ()
-    """Runs of rowids that follow each other, in their order: the number of the first row, from 1, and its
-    rowid. Empty where there are too many runs, or no rowids."""
+    """Runs of consecutive rowids in order, each as the number of its first row, from 1, and that row's
+    rowid. Empty if there are too many runs, or no rowids."""
 
     @property
     def rowid(self) -> str | None:
@@ -108,17 +108,17 @@ class Table:
         return None
 
     def column(self, name: str) -> Column:
-        """The column of that exact name."""
+        """Return the column of exactly that name."""
         return next(column for column in self.columns if column.name == name)
 
 
 @dataclass(frozen=True)
 class View:
-    """One view: no server gets it, translations put its query in its place."""
+    """One view: servers do not have it; translations use its query instead."""
 
     name: str
     sql: str
-    """CREATE VIEW as SQLite keeps it."""
+    """CREATE VIEW as SQLite stores it."""
 
 
 @dataclass(frozen=True)
@@ -127,21 +127,21 @@ class Schema:
 
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
-    """What could not be taken over as declared, one sentence each."""
+    """Declarations that could not be kept, one sentence each."""
     escapes: bool = False
-    """Whether what a server cannot hold is to be written in another form; see `loaders.portable`."""
+    """True if values that a server cannot store are escaped; see `loaders.portable`."""
     views: tuple[View, ...] = ()
     encoding: str = "UTF-8"
-    """Of its texts in the file, as `PRAGMA encoding` says."""
+    """Encoding of texts in the file, from `PRAGMA encoding`."""
 
     @property
     def rows(self) -> int:
-        """Rows of all tables together."""
+        """Number of rows in all tables."""
         return sum(table.rows for table in self.tables)
 
 
 def affinity(declared: str) -> str:
-    """SQLite's five rules, in their order. https://sqlite.org/datatype3.html#determination_of_column_affinity."""
+    """Return a type's affinity by SQLite's five rules. https://sqlite.org/datatype3.html#determination_of_column_affinity."""
     upper = declared.upper()
     rules = (
         ("INTEGER", ("INT",)),

@@ -1,4 +1,4 @@
-"""SQLite's name resolution: which column of which table, subquery or alias a name means.
+"""SQLite's name resolution: the column of a table, subquery or alias that a name means.
 
 https://sqlite.org/lang_select.html https://sqlite.org/lang_with.html
 """
@@ -19,23 +19,23 @@ ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 
 
 def has_outer_join(node: exp.Expr) -> bool:
-    """Whether a LEFT, RIGHT or FULL JOIN is somewhere in a statement."""
+    """True if a statement has a LEFT, RIGHT or FULL JOIN."""
     return any(join.side for join in node.find_all(exp.Join))
 
 
 def names_rowid(node: exp.Expr) -> bool:
-    """Whether a rowid may be named somewhere in a statement."""
+    """True if a statement may name a rowid."""
     return any(column.name.lower() in ROWIDS for column in node.find_all(exp.Column))
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column that a source offers: as SQLite calls it, and what the target gives for it."""
+    """One column of a source: its name in SQLite, and its value on the target."""
 
     name: str
     value: Typed
     stored: str | None = None
-    """The name of the stored column that it is, spelled as its table does."""
+    """The name of the stored column, spelled as its table declares it; None if it is not one."""
 
 
 @dataclass
@@ -45,92 +45,92 @@ class Source:
     name: str
     """The name that qualifies its columns."""
     alias: str
-    """What the target calls it."""
+    """Its name on the target."""
     columns: list[Column]
     table: Table | None = None
-    recipe: "Recipe | None" = None
-    """The common table expression that it is."""
+    common_table: "CommonTable | None" = None
+    """Its common table expression, if it is one."""
     keys: tuple[frozenset[str], ...] = ()
-    """Sets of columns (lower case) of which no two rows agree, none of them NULL."""
+    """Sets of columns (lower case), without NULL, that are unique together."""
     distinct: tuple[frozenset[str], ...] = ()
-    """The same where NULL counts as a value."""
+    """The same, with NULL counted as a value."""
     grouped: tuple[str, ...] = ()
-    """The columns (lower case) by which its rows are grouped, and in whose order they come."""
+    """The columns (lower case) that its rows are grouped and ordered by."""
     rowid: str | None = None
     """The column that is SQLite's rowid."""
     place: str | None = None
-    """The hidden column that has the rowid where no other has."""
+    """The hidden column for the rowid, if no other column is the rowid."""
     optional: bool = False
-    """Whether a join can put NULL in the place of its rows."""
+    """True if an outer join can replace its rows by NULL."""
     merged: set[str] = field(default_factory=set)
-    """Columns (lower case) shared with sources before by USING or NATURAL: not found without a qualifier."""
+    """Columns (lower case) shared with earlier sources by USING or NATURAL: found only with a qualifier."""
     outranked: dict[str, dict[str, Typed]] = field(default_factory=dict)
-    """Columns (lower case) that a RIGHT or FULL JOIN shares: * shows the common value, found here by name."""
+    """The common value, by name, of columns (lower case) that a RIGHT or FULL JOIN shares: * shows it."""
     nest: "Nest | None" = None
-    """The parentheses in which it is joined, if they do not come first in FROM."""
+    """The parentheses that it is joined in, unless they come first in FROM."""
     order: list[exp.Expr] | None = None
-    """The order in which a subquery gives its rows, in terms of its columns."""
+    """The order of a subquery's rows, in terms of its columns."""
 
     def value(self, column: Column) -> Typed:
-        """A column's value for each row, with the name of this source."""
+        """Return a column's value, qualified by this source."""
         node = column.value.node.copy()
         node.set("table", exp.to_identifier(self.alias, quoted=True))
         return column.value.of(node=node, nullable=column.value.nullable or self.optional)
 
     def column(self, name: str) -> Column | None:
-        """Find a column, the case of letters aside."""
+        """Find a column, ignoring case."""
         lower = name.lower()
         return next((column for column in self.columns if column.name.lower() == lower), None)
 
 
 @dataclass(frozen=True, eq=False)
 class Nest:
-    """Joins in parentheses behind other sources."""
+    """Joins in parentheses that follow other sources."""
 
     shared: Mapping[str, Typed]
-    """The columns (lower case) of USING and NATURAL inside, with their common value."""
+    """The columns (lower case) shared by USING and NATURAL inside, with their common value."""
     shown: list[tuple[int, int]] | None
-    """What * shows, each the number of its source in FROM and its own number there; None is not known."""
+    """The columns of *, each as the number of its source in FROM and its number there; None if unknown."""
     outer: bool
-    """Whether there is a RIGHT or FULL JOIN inside."""
+    """True if they include a RIGHT or FULL JOIN."""
 
 
 @dataclass
 class Scope:
-    """The sources of one SELECT, and the SELECT around it."""
+    """The sources of one SELECT, and the scope around it."""
 
     parent: "Scope | None" = None
     sources: list[Source] = field(default_factory=list)
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
-    """The result columns by their aliases (lower case), where they can be used."""
-    tables: dict[str, "Recipe"] = field(default_factory=dict)
-    """The common table expressions that are visible here, by name (lower case)."""
+    """The result columns by alias (lower case), where aliases can be used."""
+    tables: dict[str, "CommonTable"] = field(default_factory=dict)
+    """The common table expressions visible here, by name (lower case)."""
     shared: dict[str, Typed] = field(default_factory=dict)
-    """Columns of USING and NATURAL (lower case), found without a qualifier, with their common value."""
+    """Columns shared by USING and NATURAL (lower case), with the common value of an unqualified name."""
     holding: list[exp.Expr] = field(default_factory=list)
-    """Conditions of WHERE and of inner joins: they hold for every row of the result."""
+    """Conditions of WHERE and of inner joins, which every row of the result satisfies."""
     windows: dict[str, exp.Expr] = field(default_factory=dict)
-    """The named windows (lower case), each with all that it inherits."""
+    """The named windows (lower case), each with the parts that it inherits."""
     peers: list[set[tuple[str, str]]] = field(default_factory=list)
-    """For each window where the order of tied rows counts: the columns that they have in common."""
+    """The columns that tied rows have in common, for each window that depends on the order of ties."""
     beside: AbstractSet[str] = frozenset()
-    """The target's aliases of what is joined to these sources, where they are in parentheses."""
+    """For sources in parentheses: the target's aliases of the sources joined to them."""
     grouping: "Grouping | None" = None
     """Set while expressions are compiled that are evaluated once per group."""
 
     def outward(self) -> "Iterator[Scope]":
-        """This scope and those around it."""
+        """Yield this scope and those around it."""
         scope: Scope | None = self
         while scope is not None:
             yield scope
             scope = scope.parent
 
-    def recipe(self, name: str) -> "Recipe | None":
-        """A common table expression that can be used here."""
+    def common_table(self, name: str) -> "CommonTable | None":
+        """Find a common table expression that is visible here."""
         return next((found for scope in self.outward() if (found := scope.tables.get(name.lower()))), None)
 
     def names(self) -> set[str]:
-        """The target's aliases of this scope and those around it."""
+        """Return the target's aliases in this scope and those around it."""
         return {
             alias
             for scope in self.outward()
@@ -139,8 +139,8 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A common table expression: what the target calls it and its columns."""
+class CommonTable:
+    """A common table expression: its name and columns on the target."""
 
     target: str
     columns: tuple[Column, ...]
@@ -148,61 +148,61 @@ class Recipe:
     distinct: tuple[frozenset[str], ...] = ()
     grouped: tuple[str, ...] = ()
     query: exp.Query | None = None
-    """What it is, unless it is recursive."""
+    """Its query, unless it is recursive."""
     recursing: bool = False
-    """Whether it stands in its own definition."""
+    """True within its own definition."""
 
 
 @dataclass
 class Grouping:
-    """The GROUP BY of a SELECT while its results are compiled: which columns have one value per group."""
+    """The GROUP BY of a SELECT while its results are compiled: the columns with one value per group."""
 
     keys: list[tuple[exp.Expr, Typed]]
     """Each grouped expression as written and as compiled."""
     bare: "Callable[[Source, Column], Typed]"
-    """What a column is that is neither grouped nor inside an aggregate."""
+    """Returns the value of a column that is neither grouped nor inside an aggregate."""
 
     def key(self, node: exp.Expr) -> Typed | None:
-        """The grouped expression that compiles to `node`."""
+        """Return the grouped expression that compiles to `node`."""
         return next((found for _, found in self.keys if found.node == node), None)
 
 
-# A compiled query, and what is known of its rows.
+# A compiled query, and facts about its rows.
 
 
-class Wanted(Enum):
-    """What counts of a query's rows."""
+class RowsNeeded(Enum):
+    """Which of a query's rows are used."""
 
     ALL = auto()
     FIRST = auto()
-    """The first one alone: the result has one row at most."""
+    """Only the first: the result has at most one row."""
     ANY = auto()
-    """That there is one."""
+    """Only whether there is a row."""
 
 
 @dataclass
 class Relation:
-    """A compiled query and what is known of its rows."""
+    """A compiled query, and facts about its rows."""
 
     node: exp.Query
     columns: list[Column]
     one_row: bool = False
-    """Whether it gives one row at most."""
+    """True if it returns at most one row."""
     keys: tuple[frozenset[str], ...] = ()
     distinct: tuple[frozenset[str], ...] = ()
-    """Sets of columns of which no two rows agree, NULL counted as a value."""
+    """Sets of columns that are unique together, NULL counted as a value."""
     collations: tuple[Collation | None, ...] = ()
-    """Those of its columns as a compound SELECT takes them: None where an expression has none."""
+    """The collations of its columns for a compound SELECT; None for an expression without one."""
     grouped: tuple[str, ...] = ()
-    """The columns by which its rows are grouped, and in whose order they come."""
+    """The columns that its rows are grouped and ordered by."""
     sort: list[exp.Expr] = field(default_factory=list)
-    """Its ORDER BY, where `order` cannot say it."""
+    """Its ORDER BY, if `order` cannot express it."""
     order: list[exp.Expr] = field(default_factory=list)
-    """Its ORDER BY in terms of its columns, where they have them."""
+    """Its ORDER BY in terms of its columns, if possible."""
 
 
 def exported_order(relation: Relation) -> list[exp.Expr]:
-    """The order of the rows in terms of columns, for which hidden ones are added where they are missing."""
+    """Return the order of the rows in terms of columns; hidden columns are added for missing terms."""
     if relation.order or not relation.sort or not isinstance(relation.node, exp.Select):
         return relation.order
     terms = []
@@ -216,10 +216,10 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
 
 
 LONGEST = 60
-"""Bytes of a name, and three for a number."""
+"""Longest name in bytes, which leaves three for a number."""
 
 _ALL = 2**64 - 1
-"""More rows than there can be."""
+"""More rows than a table can have."""
 
 
 def keep_whole(relation: Relation, *, queries: bool, constants: bool) -> None:
@@ -227,8 +227,8 @@ def keep_whole(relation: Relation, *, queries: bool, constants: bool) -> None:
 
     Args:
         relation: the subquery.
-        queries: whether to keep one that has values of subqueries,
-        constants: and one that computes a constant.
+        queries: whether to keep one whose columns have subqueries.
+        constants: whether to keep one that computes a constant.
     """
     node = relation.node
     if not isinstance(node, exp.Select) or node.args.get("limit"):
@@ -240,13 +240,13 @@ def keep_whole(relation: Relation, *, queries: bool, constants: bool) -> None:
 
 
 def _is_computed(item: exp.Expr) -> bool:
-    """Whether a result column is a constant that is not only written out."""
+    """True if a result column is a constant expression other than a literal."""
     plain = exp.Literal | exp.Null | exp.Boolean | exp.HexString
     return not isinstance(item.unalias().unnest(), plain) and not item.find(exp.Column, exp.Query)
 
 
 def new_name(name: str, taken: AbstractSet[str]) -> str:
-    """Return `name`, or another one where it is taken or longer than the 63 bytes that PostgreSQL keeps."""
+    """Return `name`, or another one if it is taken or longer than PostgreSQL's 63 bytes."""
     return find_new_name(taken, name if len(name.encode()) <= LONGEST else f"_c{len(taken) + 1}")
 
 

@@ -1,4 +1,4 @@
-"""How tables, columns and portable types are spelled on each server engine and in each profile."""
+"""The names and types of tables and columns for each server engine and profile."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -59,7 +59,7 @@ https://dev.mysql.com/doc/refman/9.7/en/charset-unicode-sets.html
 """
 
 POSTGRESQL_COLLATION = "C"
-"""Of both profiles: the same order of text on every operating system, by code point as in SQLite."""
+"""For both profiles: text sorts by code point, as in SQLite, on every operating system."""
 
 MYSQL_KEY_CHARACTERS = 768
 """InnoDB indexes 3,072 bytes, four to a character.
@@ -68,22 +68,22 @@ https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html
 """
 
 LARGEST_REAL = 3.4028235677973366e38
-"""The least double that rounds to infinity as an IEEE 754 single."""
+"""The least double that rounds to infinity in single precision."""
 
 _LONGEST_NUMBER = 24
-"""Characters of a double's shortest text."""
+"""Length of a double printed with its shortest digits, in characters."""
 
 _MYSQL_CHARACTER_BYTES = 4
 _MYSQL_ROW_BYTES = 65_535
-"""Of all columns together, of texts and blobs only what points to them.
+"""Limit of all columns together; a text or blob counts only as a pointer.
 
 https://dev.mysql.com/doc/refman/9.7/en/column-count-limit.html
 """
 _MYSQL_COLUMN_BYTES = 16
-"""What any column takes apart from the characters of a varchar, at most."""
+"""Upper bound for any column, without the characters of a varchar."""
 
 _MYSQL_TEXT_BYTES = 65_535 // 2
-"""What `text` holds; half, since a UTF-16 file's text can grow in UTF-8.
+"""Half the limit of `text`, since a text of a UTF-16 file can grow in UTF-8.
 
 https://dev.mysql.com/doc/refman/9.7/en/storage-requirements.html
 """
@@ -91,7 +91,7 @@ https://dev.mysql.com/doc/refman/9.7/en/storage-requirements.html
 
 @dataclass(frozen=True)
 class ServerColumn:
-    """A column as a server gets it."""
+    """A column on a server."""
 
     source: Column
     name: str
@@ -99,34 +99,34 @@ class ServerColumn:
 
 
 PLACE = "sqlite_rowid"
-"""An invisible column of MySQL tables in profile faithful: the rowid, where no column has it.
+"""An invisible column of MySQL tables in profile `faithful`: the rowid, if no other column is it.
 
-PostgreSQL keeps the order in which rows were loaded, and can tell it.
+PostgreSQL keeps the order in which rows were loaded, in `ctid`.
 https://dev.mysql.com/doc/refman/9.7/en/invisible-columns.html
 """
 
 
 @dataclass(frozen=True)
 class ServerTable:
-    """A table as a server gets it."""
+    """A table on a server."""
 
     source: Table
     name: str
     columns: tuple[ServerColumn, ...]
     place: str | None = None
-    """The name of the column that has the rowid besides."""
+    """The name of the additional column for the rowid, if there is one."""
 
     def spelled(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """The server's names of columns given by SQLite's."""
+        """Return the names on the server of columns given by their names in SQLite."""
         spelling = {column.source.name: column.name for column in self.columns}
         return tuple(spelling[column] for column in columns)
 
 
 def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path) -> tuple[ServerTable, ...]:
-    """Spell a schema for a server engine.
+    """Return the tables of a schema with a server engine's names and types.
 
     Raises:
-        BadInput: a name is too long for the engine, or two become one. `path` is for the message.
+        BadInput: a name is too long for the engine, or two names become equal. `path` is for the message.
     """
     identifiers.check_tables([table.name for table in schema.tables], dialect, f"{path}: tables")
     for table in schema.tables:
@@ -139,7 +139,7 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
 
 
 def _widened(table: Table, dialect: Dialect) -> Table:
-    """The table with its numbers as texts where MySQL, which has no infinite ones, could not hold them."""
+    """Change columns with infinite numbers to texts for MySQL, which has no infinity."""
     if TARGETS[dialect].holds_infinity:
         return table
     columns = [
@@ -184,9 +184,9 @@ def _needs_place(table: Table, dialect: Dialect, profile: Profile) -> bool:
 
 
 def _short_keys(table: Table, types: Mapping[PortableType, str]) -> AbstractSet[str]:
-    """The columns that MySQL gets as varchar: it indexes a text only by a prefix, and no key is of one.
+    """Return the columns that become varchar on MySQL, which indexes only prefixes of texts.
 
-    Where a row has no room for all of them, those of plain indexes are the ones to go without.
+    If a row has no room for all, columns of plain indexes are left out first.
     """
     keys = [table.primary_key, *table.unique, *(key.columns for key in table.foreign_keys), *table.indexes]
     room = _MYSQL_ROW_BYTES - _MYSQL_COLUMN_BYTES * (len(table.columns) + 1)

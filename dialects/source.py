@@ -1,7 +1,7 @@
-"""SQLite's SQL as a tree that says what is written, and no more.
+"""Parse SQLite's SQL into a tree of exactly what is written.
 
-sqlglot's SQLite parser maps function calls to the functions of other dialects that look alike. Here a call
-stays a name with arguments, since what it means is for the rewrites to say.
+sqlglot's SQLite parser maps function calls to similar functions of other dialects. Here a call stays a name
+with arguments, since the rewrites define its meaning.
 """
 
 import re
@@ -19,11 +19,11 @@ from dialects.errors import Untranslatable
 
 
 class Plus(exp.Paren):
-    """Unary plus: no change of value, but no affinity any more. https://sqlite.org/lang_expr.html."""
+    """Unary plus: keeps the value and removes the affinity. https://sqlite.org/lang_expr.html."""
 
 
 class Starred(exp.Expression):
-    """A column that * stands for: the number of its source in FROM, and its own number there."""
+    """A column that * expands to: the number of its source in FROM, and its number there."""
 
     arg_types: ClassVar[dict[str, bool]] = {"source": True, "column": True}
 
@@ -36,11 +36,11 @@ _ARITHMETIC = {
     *SQLiteParser.TERM, *SQLiteParser.FACTOR, *SQLiteParser.BITWISE,
     TokenType.DPIPE, TokenType.ARROW, TokenType.DARROW,
 } - {TokenType.COLLATE}  # fmt: skip
-"""What binds tighter than a predicate: behind `x IN (1)` SQLite takes the whole predicate for the operand."""
+"""Operators that bind tighter than a predicate: after `x IN (1)`, the whole predicate is their operand."""
 
 
 class _Parser(SQLiteParser):
-    """SQLite's precedence: =, IS, IN, LIKE, BETWEEN and so on bind equally, from left to right, and below <.
+    """SQLite's precedence: =, IS, IN, LIKE, BETWEEN and so on are equal, left-associative, and below <.
 
     https://sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes
     """
@@ -77,8 +77,8 @@ class _Parser(SQLiteParser):
             and set(found.args) <= {"this", "alias", "over"}
             and found.args.get("alias") is None
         ):
-            # Without a window behind it, OVER is the name of a column for SQLite.
-            self.raise_error("OVER stands before no window")
+            # Without a window after it, SQLite reads OVER as a column's name.
+            self.raise_error("no window follows OVER")
         return found
 
     def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:  # noqa: FBT001, FBT002
@@ -94,11 +94,11 @@ class _Parser(SQLiteParser):
             if self._index == before:
                 return this
             if self._curr and self._curr.token_type in _ARITHMETIC:
-                self.raise_error("an operator behind a predicate without parentheses")
+                self.raise_error("an operator follows a predicate without parentheses")
             this = self._parse_comparison(this)
 
     def _parse_primary(self) -> exp.Expr | None:
-        """A text behind a text is its alias, and no part of it."""
+        """Read a text after a text as its alias, not as its continuation."""
         if self._next and self._curr.token_type is self._next.token_type is TokenType.STRING:
             self._advance()
             return exp.Literal.string(self._prev.text)
@@ -112,7 +112,7 @@ class _Parser(SQLiteParser):
         return this
 
     def _parse_cast_to_words(self) -> exp.Expr:
-        """CAST with the words of its type: SQLite takes any, and sqlglot changes those that it knows."""
+        """Read CAST with its type as written: SQLite allows any words, and sqlglot changes those it knows."""
         this, words = self._parse_assignment(), []
         if not self._match(TokenType.ALIAS):
             self.raise_error("Expected AS after CAST")
@@ -154,7 +154,7 @@ class _Parser(SQLiteParser):
 
 class _Source(SQLite):
     class Tokenizer(SQLite.Tokenizer):
-        # Operators of other dialects that begin with ~, which is an operator of its own here.
+        # Operators of other dialects that begin with ~, which is itself an operator of SQLite.
         KEYWORDS: ClassVar = {
             word: token for word, token in SQLite.Tokenizer.KEYWORDS.items() if not word.startswith("~")
         }
@@ -168,11 +168,11 @@ _DIALECT = _Source()
 _QUERY = re.compile(
     r"(?:\s|--[^\n]*+(?:\n|$)|/\*(?:.*?\*/|.*+)|\()*+(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.DOTALL
 )
-"""How a statement begins that is none of those that change something."""
+"""The beginning of a query."""
 
 
 def _offset(sql: str, error: Mapping[str, Any]) -> int | None:
-    """Where in the text an error is, from its line and column."""
+    """Return an error's offset in the text, from its line and column; None if unknown."""
     line, column = error.get("line"), error.get("col")
     if not isinstance(line, int) or not isinstance(column, int):
         return None
@@ -184,7 +184,7 @@ def parse(sql: str) -> exp.Query | exp.Values:
     """Parse one SELECT, VALUES or compound statement.
 
     Raises:
-        Untranslatable: the text is not one such statement, or sqlglot cannot read it.
+        Untranslatable: the text is not one such statement, or sqlglot cannot parse it.
     """
     if not _QUERY.match(sql):
         raise Untranslatable("the statement", "it does not begin like a query")
@@ -212,10 +212,10 @@ def parse(sql: str) -> exp.Query | exp.Values:
 
 
 def view_query(sql: str) -> exp.Query | exp.Values:
-    """Parse what stands behind AS in CREATE VIEW.
+    """Parse the query after AS in CREATE VIEW.
 
     Raises:
-        Untranslatable: sqlglot cannot read it.
+        Untranslatable: sqlglot cannot parse it.
     """
     depth = 0
     for token in _DIALECT.tokenize(sql):
@@ -226,7 +226,7 @@ def view_query(sql: str) -> exp.Query | exp.Values:
 
 
 def position(node: exp.Expr) -> int | None:
-    """Where a node begins in the text, in characters, if the parser has kept it."""
+    """Return a node's offset in the text, in characters; None if the parser did not record it."""
     for part in node.walk():
         start = part.meta.get("start") if part._meta else None  # noqa: SLF001 - `meta` would create one in each
         if isinstance(start, int):

@@ -1,4 +1,4 @@
-"""The tables of a database as the compiler sees them: SQLite's names and types, the target's spelling."""
+"""The tables of a database for the compiler: SQLite's names and types with the target's names."""
 
 import math
 import re
@@ -22,11 +22,11 @@ from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
 from dialects.value_types import Affinity, Collation, Form, Kind, Typed
 
-# In which order SQLite finds the rows of each SELECT, for answers that SQL leaves open.
+# The order in which SQLite finds the rows of each SELECT, for results that SQL leaves open.
 #
-# Where rows tie at a LIMIT, or a bare column may come from any row of a group, every choice is a valid
-# answer, and SQLite's is the row that its plan finds first. The plan is asked of SQLite itself, over empty
-# tables with the keys and indexes of the census: without statistics it depends on nothing else.
+# Where rows tie at a LIMIT, or a bare column may come from any row of a group, every choice is valid, and
+# SQLite returns the row that its plan finds first. SQLite itself makes the plan, over empty tables with the
+# keys and indexes of the census: without statistics the plan depends on nothing else.
 # https://sqlite.org/eqp.html
 
 _LOOP = re.compile(
@@ -37,33 +37,33 @@ _LOOP = re.compile(
 
 
 @dataclass(frozen=True)
-class Visit:
-    """One loop: the name of its source (lower case), and the columns of the index that it follows."""
+class Loop:
+    """One loop of a plan: the name of its source (lower case), and the columns of the index it uses."""
 
     name: str
     columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Visits:
+class Loops:
     """The loops of a SELECT, the outermost first."""
 
-    loops: tuple[Visit, ...]
+    loops: tuple[Loop, ...]
     sorted: bool
-    """Whether ORDER BY is done by sorting what the loops find, rather than by the loops themselves."""
+    """True if ORDER BY needs a sort, False if the loops find rows in that order."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How SQLite does a statement."""
+    """SQLite's query plan for a statement."""
 
-    top: Visits
-    """Of the outermost SELECT."""
-    within: tuple[Visits, ...] = ()
-    """Of the SELECTs inside, apart from those that became part of another."""
+    top: Loops
+    """The loops of the outermost SELECT."""
+    within: tuple[Loops, ...] = ()
+    """The loops of inner SELECTs, except those merged into another."""
 
-    def inner(self, names: Collection[str]) -> Visits | None:
-        """The loops of a SELECT inside, by the names of its sources; None where that does not tell which."""
+    def inner(self, names: Collection[str]) -> Loops | None:
+        """Return the loops of the SELECT with sources of these names; None unless there is exactly one."""
         wanted = sorted(name.lower() for name in names)
         found = {
             visits
@@ -74,7 +74,7 @@ class Plan:
 
 
 class Planner:
-    """SQLite with the tables of one schema, empty."""
+    """A SQLite database with the tables of one schema, empty."""
 
     def __init__(self, schema: Schema) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
@@ -82,7 +82,7 @@ class Planner:
         for table in schema.tables:
             self._create(table)
         for view in schema.views:
-            # What a view reads is looked for when it is read.
+            # SQLite resolves a view's tables when the view is read.
             self._connection.execute(view.sql)
 
     def _create(self, table: Table) -> None:
@@ -103,10 +103,10 @@ class Planner:
             )
 
     def columns(self, view: str) -> tuple[str, ...]:
-        """The names of a view's columns.
+        """Return the names of a view's columns.
 
         Raises:
-            Untranslatable: SQLite cannot read the view.
+            Untranslatable: SQLite rejects the view.
         """
         try:
             rows = self._connection.execute("SELECT name FROM pragma_table_info(?)", (view,)).fetchall()
@@ -115,10 +115,10 @@ class Planner:
         return tuple(name for (name,) in rows)
 
     def plan(self, sql: str) -> Plan:
-        """The loops of every SELECT of a statement.
+        """Return the loops of every SELECT of a statement.
 
         Raises:
-            Untranslatable: SQLite does not take the text.
+            Untranslatable: SQLite rejects the text.
         """
         try:
             steps = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
@@ -134,11 +134,11 @@ class Planner:
             ),
         )
 
-    def _visits(self, steps: Sequence[str]) -> Visits:
-        """The loops of one SELECT."""
+    def _visits(self, steps: Sequence[str]) -> Loops:
+        """Return the loops of one SELECT."""
         loops = [found for detail in steps if (found := _LOOP.fullmatch(detail))]
-        return Visits(
-            tuple(Visit(_source(found["name"]), self._columns(found["index"])) for found in loops),
+        return Loops(
+            tuple(Loop(_source(found["name"]), self._columns(found["index"])) for found in loops),
             sorted=any(detail.startswith("USE TEMP B-TREE FOR") and "ORDER BY" in detail for detail in steps),
         )
 
@@ -152,7 +152,7 @@ class Planner:
 
 
 def _declared(declared: str) -> str:
-    """The type such that it can stand in CREATE TABLE, whatever stood there."""
+    """Return the declared type if it is valid in any CREATE TABLE, else an empty text."""
     return declared if re.fullmatch(r"[A-Za-z_ ]*(\(\d+(, ?\d+)?\))?", declared) else ""
 
 
@@ -168,7 +168,7 @@ _KINDS = {
 
 
 class Tables:
-    """The tables of one database, as one target has them; the same for every statement."""
+    """The tables of one database on one target, the same for every statement."""
 
     def __init__(self, schema: Schema, target: Dialect) -> None:
         tables = server_tables(schema, target, Profile.FAITHFUL, Path("schema"))
@@ -182,12 +182,12 @@ class Tables:
 
     @cached_property
     def planner(self) -> Planner:
-        """SQLite with the same tables."""
+        """A planner for the same tables."""
         return Planner(self._schema)
 
     @cached_property
     def names(self) -> set[str]:
-        """The folded names of tables, columns and views, and all that the views name."""
+        """The folded names of tables, columns and views, and those used in the views."""
         views = (each.name for name in self._views for each in self._written(name))
         tables = (name for table in self._tables.values() for name in _all_names(table))
         return {folded(name) for name in (*tables, *self._views, *views)}
@@ -199,14 +199,14 @@ class Tables:
                 yield from query[0].find_all(exp.Identifier, exp.Literal)
 
     def find(self, name: str) -> ServerTable | None:
-        """A table, the case of letters aside."""
+        """Find a table, ignoring case."""
         return self._tables.get(name.lower())
 
     def view(self, name: str) -> tuple[exp.Query | exp.Values, tuple[str, ...]] | None:
-        """The query of a view, the case of letters aside, and the names of its columns.
+        """Find a view, ignoring case, and return its query and its column names; None if there is none.
 
         Raises:
-            Untranslatable: it cannot be read.
+            Untranslatable: the view cannot be parsed.
         """
         found = self._views.get(name.lower())
         if found is None:
@@ -216,7 +216,7 @@ class Tables:
         return self._queries[found.name].copy(), self.planner.columns(found.name)
 
     def columns(self, table: ServerTable) -> list[Column]:
-        """The table's columns; their values are not yet qualified."""
+        """Return the table's columns; their values are not yet qualified."""
         found = self._columns.get(table.name)
         if found is None:
             found = [
@@ -232,7 +232,7 @@ class Tables:
 
 
 def folded(name: str) -> str:
-    """A name as the most tolerant engine compares it: MySQL regards neither case nor accents.
+    """Fold a name as the most tolerant engine does: MySQL ignores case and accents.
 
     https://dev.mysql.com/doc/refman/9.7/en/charset-collation-effect.html
     """
@@ -243,14 +243,14 @@ def folded(name: str) -> str:
 
 
 def _all_names(table: ServerTable) -> Iterator[str]:
-    """The names of a table and its columns, in the database and on the server."""
+    """Yield the names of a table and its columns, in the database and on the server."""
     yield from (table.name, table.source.name)
     for column in table.columns:
         yield from (column.name, column.source.name)
 
 
 def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
-    """What is known of a stored column's values; `escapes` is that of the schema."""
+    """Return a stored column with the census's facts about its values; `escapes` is the schema's."""
     node = exp.column(exp.to_identifier(name, quoted=True))
     declared = affinity(column.declared)
     numeric = declared in {"INTEGER", "REAL", "NUMERIC"}

@@ -1,6 +1,6 @@
-"""Numbers and texts in one column of a target: each value as JSON, and told apart again.
+"""Keep numbers and texts in one column of a target, each value as JSON, and read them back.
 
-No type of a target holds both as SQLite does. JSON does, and it says which one a value is: 12, 12.0, "12".
+No type of a target can store both as SQLite does. JSON can, and distinguishes them: 12, 12.0, "12".
 """
 
 import json
@@ -43,26 +43,26 @@ from dialects.nodes import (
     string,
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
-from dialects.value_types import Carried, Collation, Context, Kind, Typed, integer, real, text
+from dialects.value_types import Collation, Context, Kind, TaggedValues, Typed, integer, real, text
 
 _BLOB, _END = '{"blob":"', '"}'
-"""What stands around the bytes of a blob in hexadecimal."""
+"""The JSON around a blob's bytes in hexadecimal."""
 
 
-def carry(c: Context, t: Typed, *, normal: bool = False) -> Typed:
-    """A value of any kind as a column can have it; see `Typed.carried`.
+def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
+    """Write a value of any kind as JSON, for a column; see `Typed.tagged`.
 
     Args:
         c: the compilation.
         t: the value.
-        normal: whether equal values have to be equal texts, as where they are compared by the target.
+        normal: whether equal values must become equal texts, since the target compares them.
 
     Raises:
-        Untranslatable: `normal` and its texts are compared by a collation.
+        Untranslatable: `normal` is set and a collation compares the texts.
     """
-    if t.carried is not None and not (normal and t.carried.has_several_forms):
-        if normal and t.carried.texts and t.collation not in {None, Collation.BINARY}:
-            raise Untranslatable(SEVERAL_TYPES, "their texts are compared by a collation")
+    if t.tagged is not None and not (normal and t.tagged.has_several_forms):
+        if normal and t.tagged.texts and t.collation not in {None, Collation.BINARY}:
+            raise Untranslatable(SEVERAL_TYPES, "a collation compares their texts")
         return t
     c.applies("values-as-json")
     t = _exactly(c, t)
@@ -70,17 +70,17 @@ def carry(c: Context, t: Typed, *, normal: bool = False) -> Typed:
     node = exp.Null() if written.kind is Kind.NULL else written.node
     return t.of(
         node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, mixed=False, written=None,
-        form=None, digits=False, carried=_known(t, normal=normal),
+        form=None, digits=False, tagged=_known(t, normal=normal),
     )  # fmt: skip
 
 
 def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
-    """The JSON of a value: a TEXT, or NULL."""
+    """Return the JSON of a value: a TEXT, or NULL."""
     t = _exactly(c, plain(c, t))
     match t.kind:
         case Kind.ANY:
             if t.each is None:
-                raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
+                raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
             return t.each(lambda part: _written(c, part, normal=normal))
         case Kind.NULL:
             return literal(None)
@@ -89,7 +89,7 @@ def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
             node: exp.Expr = Joined(expressions=[string(_BLOB), digits, string(_END)])
         case Kind.TEXT:
             if normal and t.collation not in {None, Collation.BINARY}:
-                raise Untranslatable(SEVERAL_TYPES, "their texts are compared by a collation")
+                raise Untranslatable(SEVERAL_TYPES, "a collation compares their texts")
             node = JSONString(this=t.node)
         case _:
             node = _number(c, t, normal=normal)
@@ -97,7 +97,7 @@ def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
 
 
 def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
-    """The JSON of a number; `normal` writes a REAL that equals an INTEGER as that."""
+    """Return the JSON of a number; `normal` writes a REAL that equals an INTEGER as that INTEGER."""
     if t.kind is Kind.INTEGER:
         return Text(this=t.node)
     if t.kind is Kind.REAL:
@@ -108,12 +108,12 @@ def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
         other = _number(c, real(Double(this=t.node.copy())), normal=normal)
         return case((t.integral.copy(), Text(this=whole)), default=other)
     if t.decimal:
-        raise Untranslatable(SEVERAL_TYPES, "it cannot be told whether one is an integer or a real")
+        raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")
     return _number(c, as_double(c, t), normal=normal)
 
 
 def _exactly(c: Context, t: Typed) -> Typed:
-    """A stored column of several storage classes, its INTEGERs not rounded."""
+    """Read a stored column of several storage classes without rounding its INTEGERs."""
     if not t.mixed or t.written is None:
         return t
     stored = t.written
@@ -125,8 +125,8 @@ def _exactly(c: Context, t: Typed) -> Typed:
     return t.of(each=each, mixed=False)
 
 
-def _known(t: Typed, *, normal: bool) -> Carried:
-    """What is known of a value's kinds."""
+def _known(t: Typed, *, normal: bool) -> TaggedValues:
+    """Return the facts about a value's kinds."""
     parts: list[Typed] = []
 
     def note(part: Typed) -> Typed:
@@ -142,29 +142,29 @@ def _known(t: Typed, *, normal: bool) -> Carried:
     return together((_of(part) for part in parts), normal=normal)
 
 
-def _of(t: Typed) -> Carried:
+def _of(t: Typed) -> TaggedValues:
     if t.kind is Kind.INTEGER:
-        return Carried(integers=True, low=t.low, high=t.high)
+        return TaggedValues(integers=True, low=t.low, high=t.high)
     if t.kind is Kind.NUMBER and t.integral is not None:
         bound = BIGGEST if t.decimal else EXACT
-        return Carried(integers=True, reals=True, low=-bound, high=bound)
-    return t.carried or Carried(
+        return TaggedValues(integers=True, reals=True, low=-bound, high=bound)
+    return t.tagged or TaggedValues(
         texts=t.kind is Kind.TEXT, blobs=t.kind is Kind.BLOB, reals=t.kind.is_numeric,
         told_reals=t.kind is not Kind.NUMBER,
     )  # fmt: skip
 
 
-def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
-    """What is known of a column with values of several such columns; `normal` as in `carry`."""
+def together(several: Iterable[TaggedValues], *, normal: bool = False) -> TaggedValues:
+    """Combine the facts about several columns whose values become one column; `normal` as in `to_tagged`."""
     found = list(several)
     numbers = [one for one in found if one.integers]
     told_integers = all(one.told_integers for one in found)
     if not told_integers:
-        # An INTEGER that is a REAL is exact as that; the bounds that are known say whether another one is.
+        # An INTEGER equal to a REAL is exact; for others the known bounds decide.
         numbers = [one for one in numbers if one.low is not None]
     lows, highs = [one.low for one in numbers], [one.high for one in numbers]
     reals = any(one.reals for one in found)
-    return Carried(
+    return TaggedValues(
         texts=any(one.texts for one in found),
         blobs=any(one.blobs for one in found),
         opaque=any(one.opaque for one in found),
@@ -177,9 +177,9 @@ def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
     )
 
 
-def told(c: Context, t: Typed) -> Typed:
-    """A column of such values with their kinds told apart."""
-    known = t.carried
+def from_tagged(c: Context, t: Typed) -> Typed:
+    """Split a column of JSON values by their kinds."""
+    known = t.tagged
     if known is None or t.each is not None:
         return t
     if known.opaque:
@@ -209,23 +209,23 @@ def told(c: Context, t: Typed) -> Typed:
     return t.of(each=each)
 
 
-def _whole(node: exp.Expr, known: Carried) -> Typed:
+def _whole(node: exp.Expr, known: TaggedValues) -> Typed:
     found = integer(Bigint(this=node.copy()), known.low, known.high)
     if known.told_integers:
         return found
     if is_beyond_double(found):
-        raise Untranslatable(SEVERAL_TYPES, "it cannot be told whether one is an integer or a real")
+        raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")
     return Typed(Double(this=node.copy()), Kind.NUMBER)
 
 
 def begins(node: exp.Expr, start: str) -> exp.Expr:
-    """Whether a text begins with some characters."""
+    """Return a condition that a text begins with `start`."""
     first = Slice(this=node.copy(), start=number(1), length=number(len(start)))
     return exp.EQ(this=first, expression=string(start))
 
 
 def hidden(c: Context, t: Typed) -> Typed:
-    """A stored column with values that the target has not: they are shown, and compared by their bytes."""
+    """Read a stored column with values that the target cannot store: only shown, and compared by bytes."""
     c.applies("values-as-json")
     digits = Slice(this=t.node.copy(), start=number(len(ESCAPED_TEXT) + 1))
     branches: list[tuple[exp.Expr, exp.Expr]] = [
@@ -238,21 +238,21 @@ def hidden(c: Context, t: Typed) -> Typed:
         number_ = Fits(this=t.node.copy(), expression=string("-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]+)?"))
         branches.append((number_, t.node.copy()))
     node = case(*branches, default=JSONString(this=t.node))
-    known = Carried(
+    known = TaggedValues(
         texts=True, blobs=True, integers=t.mixed, reals=t.mixed, low=t.low, high=t.high, opaque=True
     )  # fmt: skip
-    return t.of(node=node, kind=Kind.ANY, carried=known, each=_refused(t))
+    return t.of(node=node, kind=Kind.ANY, tagged=known, each=_refused(t))
 
 
 def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
-    """Where a value of such a column stands: the rank of its class, its number, the bytes of a text or blob.
+    """Return the sort key of a value of such a column: rank of its class, number, bytes of a text or blob.
 
-    The rank is that of a number where the value is NULL.
+    NULL has the rank of a number.
 
     Raises:
         Untranslatable: numbers may be rounded or infinite.
     """
-    known, node = t.carried, t.node
+    known, node = t.tagged, t.node
     assert known is not None  # noqa: S101 - the caller has looked
     if known.integers and not within(Typed(node, Kind.REAL, low=known.low, high=known.high), EXACT):
         raise refusal(t)
@@ -270,11 +270,11 @@ def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
 
 
 def refusal(t: Typed) -> Untranslatable:
-    """Why nothing else is done with such a column."""
+    """Return the error for any other use of such a column."""
     name = next((column.name for column in t.node.find_all(exp.Column)), "")
     return Untranslatable(
         f"the column {name}",
-        "it has an infinite number, or a text with a NUL or with bytes that are no characters",
+        "it has an infinite number, or a text with a NUL or with invalid bytes",
     )
 
 
@@ -286,7 +286,7 @@ def _refused(t: Typed) -> Callable[[Rewrite], Typed]:
 
 
 def read(value: object) -> object:
-    """The value that SQLite has where a driver gives its JSON."""
+    """Return SQLite's value for the JSON that a driver returns."""
     if not isinstance(value, str):
         return value
     found = json.loads(value)
@@ -298,7 +298,7 @@ def read(value: object) -> object:
 
 
 def read_rows(rows: Iterable[Sequence[object]], columns: Sequence[int]) -> tuple[tuple[object, ...], ...]:
-    """Rows as a driver gives them, with the values of `columns`, counted from 0, read."""
+    """Return rows from a driver with the values of `columns`, counted from 0, read from JSON."""
     return tuple(
         tuple(read(value) if at in columns else value for at, value in enumerate(row)) for row in rows
     )

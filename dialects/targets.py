@@ -1,7 +1,7 @@
-"""What a translation has to know of its target: one record a dialect, and nowhere else is a target named.
+"""The facts about each target: one record per dialect, and no other module of rewrites names a target.
 
-A rewrite asks `c.target` for the one fact that it depends on. Another target is another record here, beside
-its generator (`dialects.generator`), its names (`dialects.identifiers`) and its types
+A rewrite asks `c.target` for the one fact that it depends on. A new target needs a record here, a generator
+(`dialects.generator`), its rules for names (`dialects.identifiers`) and its types
 (`dialects.server_schema`).
 """
 
@@ -13,112 +13,112 @@ from dialects.enums import Dialect
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """The facts of one target that decide how a query is said there."""
+    """The facts about one target that decide how a query is written for it."""
 
     dialect: Dialect
     title: str
-    """As its makers write it."""
+    """The name as its makers write it."""
 
-    # What it has.
+    # What it supports.
     has_boolean: bool
-    """Conditions are of a type of their own, so that one is no number where a number has to stand."""
+    """Conditions have their own type, so they cannot be used as numbers."""
     has_computed_offsets: bool
-    """LAG, LEAD and NTH_VALUE take how many rows from each row."""
+    """LAG, LEAD and NTH_VALUE take a number of rows that differs from row to row."""
     has_filter: bool
     """Aggregates take FILTER."""
     has_full_join: bool
-    """It has FULL JOIN, if only on equalities between columns of both sides."""
+    """It has FULL JOIN, at least on equalities between columns of both sides."""
     has_group_frames: bool
-    """Frames of windows take GROUPS and EXCLUDE."""
+    """Window frames take GROUPS and EXCLUDE."""
     has_list_over: bool
-    """Aggregates that make a list stand before OVER."""
+    """Aggregates that build a list take OVER."""
     has_null_order: bool
-    """It has NULLS FIRST and NULLS LAST; where it has not, NULL is the least value, as SQLite has it."""
+    """It has NULLS FIRST and NULLS LAST; if not, NULL is the least value, as in SQLite."""
     has_offset_alone: bool
-    """OFFSET stands without LIMIT."""
+    """OFFSET works without LIMIT."""
     has_ordered_picks: bool
-    """An aggregate can take the first of its group's values in an order of its own."""
+    """An aggregate can return the first of its group's values in its own order."""
     has_real_modulo: bool
     """The remainder of a division takes floating-point numbers."""
     has_trim_sets: bool
-    """TRIM takes away any character of a set."""
+    """TRIM removes any character of a set."""
     row_number: str | None
-    """The system column that numbers the rows of a table in the order in which they are stored. Where there
-    is none, the loader adds a column with the rowid."""
+    """The system column that numbers a table's rows in storage order. Without one, the loader adds a column
+    with the rowid."""
     holds_infinity: bool
     """Its floating-point numbers can be infinite."""
     indexes_texts: bool
-    """A key can be of the type of texts of any length; else the loader gives keys a type with a limit."""
+    """A key can have the type of unlimited texts; if not, the loader gives keys a type with a limit."""
     missing_functions: frozenset[str]
-    """Those of SQLite's mathematical functions that it knows under no name."""
+    """SQLite's mathematical functions that it lacks under any name."""
 
-    # How it says things.
+    # How it writes things.
     log10: str
     """The function for the logarithm to base 10."""
     hexadecimal: str
-    """The function for the digits of an integer to base 16."""
+    """The function for the hexadecimal digits of an integer."""
     truncates_to_places: bool
-    """A number is cut with TRUNCATE(x, 0), and not with TRUNC(x)."""
+    """A number is truncated with TRUNCATE(x, 0), not TRUNC(x)."""
     formats_by_locale: bool
-    """Thousands are separated with FORMAT(x, 0, 'en_US'), and not with a pattern for TO_CHAR."""
+    """Thousands are separated with FORMAT(x, 0, 'en_US'), not with a pattern for TO_CHAR."""
     list_hint: str | None
-    """The optimizer hint that lets a list get as long as it has to."""
+    """The optimizer hint that lifts the limit on a list's length."""
     recursion_hint: str | None
-    """The optimizer hint that lets a recursive query go as deep as it has to."""
+    """The optimizer hint that lifts the limit on recursion."""
     planning_hint: str | None
-    """The optimizer hint for a statement of many tables, so that not all of their orders are tried."""
+    """The optimizer hint for statements with many tables that limits the join orders tried."""
 
-    # What it does otherwise.
+    # Where it behaves differently.
     bits_are_unsigned: bool
-    """Bit operations and row numbers are of an unsigned type."""
+    """Bit operations and row numbers have an unsigned type."""
     computes_in_32_bits: bool
-    """Literals that fit 32 bits are computed with in 32 bits."""
+    """Arithmetic on literals that fit 32 bits is done in 32 bits."""
     sums_exactly: bool
-    """The sum of integers is of an exact type that the driver does not give as an integer."""
+    """The sum of integers has an exact type that the driver does not return as an integer."""
     extremes_skip_null: bool
-    """LEAST and GREATEST leave NULL out, where SQLite's are NULL."""
+    """LEAST and GREATEST ignore NULL, where SQLite's return NULL."""
     having_sees_keys: bool
-    """HAVING takes the keys of GROUP BY by themselves."""
+    """HAVING can use the keys of GROUP BY directly."""
     aliases_keep_case: bool
-    """Aliases of tables are kept as they are written, and not in lower case."""
+    """Table aliases keep their case."""
     keeps_constants: bool
-    """WHERE takes a constant that a derived table computes as it is where an outer join makes it NULL."""
+    """WHERE sees a derived table's constant even where an outer join makes it NULL."""
     counts_null_subqueries: bool
-    """COUNT(DISTINCT) of a value with a subquery that no row decides is 1 where it is NULL."""
+    """COUNT(DISTINCT) of an uncorrelated subquery's NULL is 1."""
     subqueries_see_keys: bool
-    """A subquery can name what the SELECT around it groups by, columns or not."""
+    """A subquery can use any key of the outer SELECT's GROUP BY, not only columns."""
     aggregates_outward_of_no_rows: bool
-    """A subquery may have an aggregate of the SELECT around it that has no rows."""
+    """A subquery may have an aggregate of an outer SELECT without rows."""
     sorts_distinct_by_others: bool
-    """SELECT DISTINCT can be sorted by what is not in its result."""
+    """SELECT DISTINCT can be sorted by expressions that are not in its result."""
     sorts_windows_by_constants: bool
     """PARTITION BY and ORDER BY of a window take constants."""
     recurses_from_several: bool
     """A recursive query takes several first parts."""
     in_takes_any_query: bool
-    """IN takes a query with LIMIT, window functions or set operations."""
+    """IN takes queries with LIMIT, window functions or set operations."""
     joins_outward_by_subqueries: bool
-    """ON of an outer join takes EXISTS and IN of a subquery; else rows repeat where the left side decides."""
+    """ON of an outer join takes EXISTS and IN; if not, rows repeat where only the left side decides."""
     joins_ctes_to_themselves: bool
-    """A common table expression that is joined to itself can be sorted and grouped by that join's column."""
+    """A common table expression joined to itself can be sorted and grouped by the join column."""
     set_operations_keep_null: bool
-    """INTERSECT and EXCEPT after another set operation tell NULL from a value."""
+    """INTERSECT and EXCEPT after another set operation distinguish NULL from values."""
     frames_single_rows: bool
-    """The frame of a window is heeded where there is a single row."""
+    """A window's frame has effect over a single row."""
     computes_untaken: bool
-    """A branch of CASE is computed beside window functions even where it is not taken."""
+    """With window functions, CASE also computes branches that it does not take."""
     rereads_set_operations: bool
-    """A common table expression of INTERSECT or EXCEPT can be looked up from two places."""
+    """A common table expression with INTERSECT or EXCEPT can be read twice."""
     limits_by_expressions: bool
     """LIMIT and OFFSET take expressions, and LIMIT takes NULL."""
     is_lazy: bool
-    """A recursive query ends when nobody asks for more rows; else it takes LIMIT."""
+    """A recursive query stops when no more rows are read; if not, it takes LIMIT."""
     most_windows: int | None
-    """How many windows a SELECT can have; several functions share one if it has a name."""
+    """Most windows in a SELECT; functions share a named one. None is unlimited."""
     most_levels: int | None
-    """How many SELECTs can be within each other, common table expressions put in their places."""
+    """Most nested SELECTs, with common table expressions expanded. None is unlimited."""
     most_joined: int | None
-    """How many tables one FROM can have."""
+    """Most tables in one FROM. None is unlimited."""
 
 
 TARGETS: Mapping[Dialect, Target] = {
@@ -225,11 +225,11 @@ TARGETS: Mapping[Dialect, Target] = {
         most_joined=None,
     ),
 }
-"""Every dialect that there are translations for."""
+"""The dialects that can be translated to."""
 
 SQLGLOT: Mapping[Dialect, str] = {
     Dialect.SQLITE: "sqlite",
     Dialect.MYSQL: "mysql",
     Dialect.POSTGRESQL: "postgres",
 }
-"""What sqlglot calls each dialect."""
+"""sqlglot's name of each dialect."""

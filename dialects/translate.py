@@ -1,9 +1,9 @@
-"""SQLite SQL to the same question in another dialect: the same rows, or a word of why not.
+"""Translate SQLite SQL to another dialect: the same rows, or an error that says why not.
 
-`translate` gives SQL that returns on the target, loaded in profile `faithful`, what the text returns on
-SQLite: the same values, as often, in the same order where ORDER BY decides it. Where SQLite itself leaves the
-answer open, and where something is assumed, it adds a warning; where the target cannot be exact it raises
-`Untranslatable`.
+On a target loaded in profile `faithful`, the SQL from `translate` returns the same rows as the text does on
+SQLite: the same values, equally often, in the same order where ORDER BY decides it. If SQLite itself leaves
+the result open, or if something is assumed, there is a warning; if the target cannot be exact,
+`Untranslatable` is raised.
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,19 +40,19 @@ class Translation:
     sql: str
     target: Dialect
     rules: tuple[str, ...] = ()
-    """The rewrites that were applied, in order; docs/reference/rewrites.md describes each."""
+    """The rewrites applied, in order; docs/reference/rewrites.md describes each."""
     warnings: tuple[str, ...] = ()
-    """What SQLite does not define or what was assumed, a sentence each; without any the rows are the same."""
+    """Results that SQLite leaves open, and assumptions, a sentence each; if empty, the rows are the same."""
     json_columns: tuple[int, ...] = ()
-    """The result columns, counted from 0, that give each value as JSON, since they hold numbers and texts."""
+    """Result columns, counted from 0, whose values are JSON, since they hold numbers and texts."""
 
     @property
     def leaves_open(self) -> bool:
-        """Whether rows may be other than SQLite's: a warning says more than that values are given as JSON."""
+        """True if rows may differ from SQLite's: a warning is about more than values given as JSON."""
         return len(self.warnings) > len(self.json_columns)
 
     def read(self, rows: Iterable[Sequence[object]]) -> tuple[tuple[object, ...], ...]:
-        """Rows as a driver gives them, with the values that JSON stands for in `json_columns`."""
+        """Return rows from a driver with the JSON of `json_columns` read back into values."""
         return read_rows(rows, self.json_columns)
 
 
@@ -60,14 +60,14 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
     """Translate one SQLite query.
 
     Args:
-        sql: a SELECT, VALUES or compound SELECT, as SQLite takes it.
-        schema: the census of the database that it is for, from `loaders.census`.
-        target: the dialect; SQLite's own is returned as it is.
+        sql: a SELECT, VALUES or compound SELECT in SQLite's SQL.
+        schema: the census of its database, from `loaders.census`.
+        target: the dialect; for SQLite the text is returned unchanged.
         as_json: whether a result column that holds numbers and texts may give each value as JSON.
 
     Raises:
-        Untranslatable: the text is no such query, names what the schema has not, or means something that the
-            target cannot say exactly.
+        Untranslatable: the text is not such a query, names something that the schema lacks, or has no exact
+            equivalent on the target.
     """
     if target is Dialect.SQLITE:
         return Translation(sql, target)
@@ -75,7 +75,7 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
     compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES)
     try:
         relation = compiler.query(tree, None)
-        # What SQLite itself refuses has no meaning to keep, even where the compiler has found one.
+        # A text that SQLite rejects has no meaning to keep, even if the compiler found one.
         _ = compiler.plan
         if compiler.target.planning_hint and len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
             compiler.hints[compiler.target.planning_hint] = None
@@ -98,7 +98,7 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
 
 
 def _json_columns(c: Compiler, relation: Relation, *, as_json: bool) -> tuple[int, ...]:
-    columns = tuple(at for at, column in enumerate(relation.columns) if column.value.carried is not None)
+    columns = tuple(at for at, column in enumerate(relation.columns) if column.value.tagged is not None)
     if columns and not as_json:
         raise Untranslatable(SEVERAL_TYPES, "a column of the target holds numbers or texts, not both")
     for at in columns:
@@ -113,7 +113,7 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
 
 
 def _refuse_copies(written: exp.Expr, node: exp.Expr) -> None:
-    """Refuse an expression with random() that stands twice in the translation: it would have two values."""
+    """Reject an expression with random() that the translation repeats: it would have two values."""
     calls = [call for call in written.find_all(exp.Anonymous) if call.name.lower() == "random"]
     if len(list(node.find_all(Random))) > len(calls):
         raise Untranslatable("random()", "its value is needed more than once")
@@ -131,13 +131,13 @@ _FEW_TABLES = 10
 """MySQL 9.7 plans a join of 12 tables in 0.1 s, of 14 in 2.6 s, of 16 in more than 40 s."""
 
 _KNOWN: dict[tuple[int, Dialect], tuple[Schema, Tables]] = {}
-"""By identity: comparing schemas costs more than compiling a query. A schema kept keeps its identity."""
+"""Keyed by identity: comparing schemas costs more than compiling a query. A cached schema keeps its id."""
 
 _MOST_KNOWN = 256
 
 
 def _tables(schema: Schema, target: Dialect) -> Tables:
-    """The tables as the target has them."""
+    """Return the tables on the target, from the cache if possible."""
     key = id(schema), target
     found = _KNOWN.get(key)
     if found is None:

@@ -1,7 +1,7 @@
-"""What is known of an expression's value while it is compiled: SQLite's types, which no other engine has.
+"""The compile-time types of expressions: SQLite's types, which no other engine has.
 
-SQLite types values, not columns: https://sqlite.org/datatype3.html. An expression's kind is what all of its
-values have in common; the affinity and the collation are what a comparison needs besides.
+SQLite types values, not columns: https://sqlite.org/datatype3.html. An expression's kind is common to all of
+its values; a comparison also needs the affinity and the collation.
 """
 
 from collections.abc import Callable
@@ -15,58 +15,58 @@ from dialects.targets import Target
 
 
 class Context(Protocol):
-    """What a rewrite sees of the compilation that it is part of."""
+    """The part of the compilation that a rewrite uses."""
 
     @property
     def target(self) -> Target:
-        """What the rewrite has to know of where the query is to run."""
+        """The facts about the target."""
 
     @property
     def filtering(self) -> bool:
-        """Whether NULL is as good as FALSE where the expression stands."""
+        """True if NULL and FALSE are equivalent where the expression is used."""
 
     @property
     def in_utf8(self) -> bool:
-        """Whether the bytes of a text are those of UTF-8 in the file."""
+        """True if the file stores texts in UTF-8."""
 
     def applies(self, rule: str) -> None:
-        """Note that a rewrite has changed something."""
+        """Record that a rewrite was applied."""
 
     def warn(self, text: str) -> None:
-        """Note an answer that SQLite leaves open, or an assumption."""
+        """Record a result that SQLite leaves open, or an assumption."""
 
 
 class Kind(StrEnum):
-    """The storage class of every value of an expression apart from NULL, as far as it can be told."""
+    """The storage class of an expression's values other than NULL, as far as it is known."""
 
     NULL = "null"
     INTEGER = "integer"
     REAL = "real"
     NUMBER = "number"
-    """INTEGER or REAL, from row to row."""
+    """INTEGER or REAL, depending on the row."""
     TEXT = "text"
     BLOB = "blob"
     ANY = "any"
-    """Numbers and texts, from row to row; see `Typed.each`."""
+    """A number or a text, depending on the row; see `Typed.each`."""
 
     @property
     def is_numeric(self) -> bool:
-        """Whether every value is a number."""
+        """True if every value is a number."""
         return self in {Kind.INTEGER, Kind.REAL, Kind.NUMBER}
 
 
 class Affinity(StrEnum):
-    """What a comparison does to the other operand. https://sqlite.org/datatype3.html#type_affinity."""
+    """The conversion that a comparison applies to the other operand. https://sqlite.org/datatype3.html#type_affinity."""
 
     NONE = "none"
-    """Of expressions that are no columns and no casts."""
+    """For expressions other than columns and casts."""
     BLOB = "blob"
-    """Of columns without a type."""
+    """For columns without a type."""
     TEXT = "text"
     NUMERIC = "numeric"
-    """INTEGER and REAL, too: they differ only where values are stored or cast."""
+    """Includes INTEGER and REAL, which differ only for storing and casting."""
     VARIED = "varied"
-    """Of a column of a compound SELECT whose parts have different ones: SQLite may use any of them."""
+    """For a column of a compound SELECT whose parts differ: SQLite may use any of them."""
 
 
 class Collation(StrEnum):
@@ -78,10 +78,10 @@ class Collation(StrEnum):
 
 
 class Form(StrEnum):
-    """A form that every text of a column is known to have."""
+    """A form that all texts of a column have."""
 
     DAY = "day"
-    """YYYY-MM-DD, a day of the calendar."""
+    """YYYY-MM-DD, a calendar day."""
     MOMENT = "moment"
     """YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD alone, or with a fraction."""
 
@@ -94,113 +94,113 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Carried:
-    """What is known of the values of a column that has each of them as JSON; see `dialects.tagged_values`."""
+class TaggedValues:
+    """Facts about the values of a column that stores each as JSON; see `dialects.tagged_values`."""
 
     texts: bool = False
     blobs: bool = False
     opaque: bool = False
     """See `Typed.opaque`."""
     integers: bool = False
-    """Whether there may be numbers without point and exponent, which are between `low` and `high`."""
+    """True if there may be numbers without point and exponent, between `low` and `high`."""
     reals: bool = False
     low: float | None = None
     high: float | None = None
     told_integers: bool = True
-    """Whether such a number is an INTEGER, and no REAL that equals one."""
+    """True if such a number is always an INTEGER, never a REAL that equals one."""
     told_reals: bool = True
-    """Whether any other number is a REAL."""
+    """True if any other number is always a REAL."""
 
     @property
     def has_several_forms(self) -> bool:
-        """Whether equal values can be different texts: 1 and 1.0."""
+        """True if equal values can have different JSON: 1 and 1.0."""
         return self.reals and self.told_integers
 
 
 @dataclass(frozen=True)
 class Typed:
-    """An expression of the target's tree, with what SQLite knows of its values."""
+    """An expression of the target's tree, with SQLite's types of its values."""
 
     node: exp.Expr
     kind: Kind
     boolean: bool = False
-    """INTEGER 0 or 1, which `node` gives as a condition of the target."""
+    """INTEGER 0 or 1, for which `node` is a condition on the target."""
     affinity: Affinity = Affinity.NONE
     collation: Collation | None = None
-    """Of a column or a COLLATE operator; None compares by bytes and yields to the other operand."""
+    """From a column or a COLLATE operator; None compares by bytes and yields to the other operand."""
     collates: bool = False
-    """Whether the collation is from a COLLATE operator, which overrules a column's."""
+    """True if the collation is from a COLLATE operator, which overrides a column's."""
     nullable: bool = True
     low: float | None = None
     high: float | None = None
-    """Bounds of a number, ints where the kind is INTEGER; None is unknown."""
+    """Bounds of a number, ints if the kind is INTEGER; None if unknown."""
     constant: Constant | None = None
     form: Form | None = None
     digits: bool = False
-    """TEXT: whether every value is an integer in decimal digits, and as an INTEGER within the bounds."""
+    """TEXT: True if every value is an integer in decimal digits, within the bounds."""
     mixed: bool = False
-    """Whether it is a stored column of several storage classes; see `dialects.rewrites.operators.mixed`."""
+    """True for a stored column of several storage classes; see `dialects.rewrites.operators.mixed`."""
     apart: bool = False
-    """Whether that column has numbers and texts, and none of its texts is stored so that it reads as one."""
+    """True if that column has numbers and texts, and no text reads as a number."""
     blobs: bool = False
-    """Whether it has blobs, too."""
+    """True if it also has blobs."""
     readable: bool = False
-    """Whether all blobs of it, or of a BLOB, are the bytes of texts without a NUL."""
+    """True if all its blobs are the bytes of texts without a NUL."""
     escaped: bool = False
-    """Whether values of it are escaped; see `loaders.portable`."""
+    """True if it has escaped values; see `loaders.portable`."""
     opaque: bool = False
-    """Whether it has texts that the target lacks, or infinite numbers: `dialects.tagged_values.hidden`."""
+    """True if it has values that the target cannot store; see `dialects.tagged_values.hidden`."""
     reals: bool = False
-    """Whether all numbers of that column are REALs, as its declaration makes them."""
+    """True if its declaration makes all its numbers REALs."""
     integral: exp.Expr | None = None
-    """NUMBER: a condition of the target that says whether this row's value is an INTEGER; None is unknown."""
+    """NUMBER: a condition on the target that a row's value is an INTEGER; None if unknown."""
     decimal: bool = False
-    """NUMBER: whether `node` is an exact decimal number on the target."""
+    """NUMBER: True if `node` is an exact decimal number on the target."""
     vanishing: bool = False
-    """NUMBER: whether its INTEGERs are all 0, so that dividing it, or by it, as a REAL gives the same."""
+    """NUMBER: True if its INTEGERs are all 0, so that dividing it, or by it, as a REAL is the same."""
     each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None = field(default=None, compare=False)
-    """ANY: applies a rewrite to each alternative and puts the results where the alternatives were."""
-    carried: Carried | None = None
-    """ANY: what is known of the values where `node` is the JSON of each; see `dialects.tagged_values`."""
+    """ANY: applies a rewrite to each alternative and combines the results."""
+    tagged: TaggedValues | None = None
+    """ANY: facts about the values if `node` is their JSON; see `dialects.tagged_values`."""
     written: exp.Expr | None = field(default=None, compare=False)
-    """ANY: the text that a value is a number by, if it reads as one as a whole; else it is that text."""
+    """ANY: the stored text; the value is a number if the whole text reads as one, else the text."""
 
     @property
     def is_stored_once(self) -> bool:
-        """Whether it is a column of several kinds in which equal values are stored alike: 1.0 as 1."""
+        """True for a column of several kinds that stores equal values alike: 1.0 as 1."""
         stored = self.mixed and isinstance(self.node, exp.Column)
         return stored and self.affinity is Affinity.NUMERIC and self.collation in {None, Collation.BINARY}
 
     @property
     def collation_is_binary(self) -> bool:
-        """Whether equal texts are the same texts."""
+        """True if texts are equal only if they are identical."""
         return self.kind not in {Kind.TEXT, Kind.ANY} or self.collation in {None, Collation.BINARY}
 
     def of(self, **changes: object) -> Self:
-        """The same with some fields changed."""
+        """Return a copy with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
 
 def integer(node: exp.Expr, low: float | None = None, high: float | None = None, **more: object) -> Typed:
-    """An INTEGER, within bounds if they are known."""
+    """Return an INTEGER, with its bounds if known."""
     return Typed(node, Kind.INTEGER, low=low, high=high, **more)  # type: ignore[arg-type]
 
 
 def real(node: exp.Expr, **more: object) -> Typed:
-    """A REAL: double precision on the target."""
+    """Return a REAL: double precision on the target."""
     return Typed(node, Kind.REAL, **more)  # type: ignore[arg-type]
 
 
 def text(node: exp.Expr, **more: object) -> Typed:
-    """A TEXT."""
+    """Return a TEXT."""
     return Typed(node, Kind.TEXT, **more)  # type: ignore[arg-type]
 
 
 def boolean(node: exp.Expr, **more: object) -> Typed:
-    """A condition: INTEGER 0 or 1 to SQLite."""
+    """Return a condition: INTEGER 0 or 1 in SQLite."""
     return Typed(node, Kind.INTEGER, boolean=True, low=0, high=1, **more)  # type: ignore[arg-type]
 
 
 def null() -> Typed:
-    """NULL without a type."""
+    """Return NULL without a type."""
     return Typed(exp.Null(), Kind.NULL, constant=Constant(None))

@@ -1,11 +1,11 @@
-"""Whether a SQL text may give other rows when it is run again on the same data.
+"""Decide whether a SQL text may return different rows when run again on the same data.
 
-The one place that knows how the clock, chance and a session are asked on any of the engines: such a text is
-never taken from the store, and golds that are like that are held against each other within one day alone.
+The only module that knows how SQL depends on the clock, chance or the session on each engine: the rows of
+such a text are never cached, and volatile golds are compared only within one day.
 
-What is asked is what words stand in a text, wherever they stand: one in a comment, a literal or a name
-counts, too, and one that is put together of literals. Doubt means yes. A text that takes such a word from a
-table or makes it of codes at run time is not found. No text takes more time than its length is worth.
+A text is searched for words, anywhere in it: those in comments, literals or names count, and so do those
+concatenated from literals. In doubt, a text is volatile. A word read from a table or computed from codes at
+run time is not found. The time is linear in the length of the text.
 """
 
 import re
@@ -14,7 +14,7 @@ from functools import lru_cache
 _LONGEST = 1_000_000
 _LONGEST_REMEMBERED = 5_000
 
-# The clock; chance; the session and what happened in it; the server, and how rows happen to be stored.
+# The clock; chance; the session and its history; the server, and how rows are stored.
 # https://www.postgresql.org/docs/current/functions.html, https://www.postgresql.org/docs/current/functions-info.html
 # https://dev.mysql.com/doc/refman/9.7/en/built-in-function-reference.html
 # https://sqlite.org/lang_corefunc.html, https://sqlite.org/lang_datefunc.html
@@ -52,7 +52,7 @@ _NO_QUERIES = frozenset(
 _COMMAND = re.compile(rf"\b(?:{'|'.join(sorted(_NO_QUERIES))})\b")
 
 _OPENS = r"[\"`\]]?\s*+(?:\(|/\*|--|#)"
-"""What a call goes on with after its name; a comment may be followed by anything."""
+"""What follows the name in a call; after a comment there can be anything."""
 _CALLED = re.compile(rf"\b(?:uuid|user|database|schema|roles_graphml){_OPENS}")
 _CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "unix_timestamp", "timestamp"})
 _NOTHING_GIVEN = re.compile(
@@ -70,11 +70,11 @@ _AGE = re.compile(r"\bage[\"`\]]?\s*+(?:\(|/\*|--)")
 _AGE_OF_TWO = re.compile(r"\bage\s*+\((?:[^()',]++|'[^']*+')++,")
 
 _JOINED = re.compile(r"'\s*+(?:\|\|\s*+)?'")
-"""Between two literals that are one to the engine, or become one: https://www.postgresql.org/docs/current/sql-syntax-lexical.html."""
+"""Between two literals that the engine joins to one: https://www.postgresql.org/docs/current/sql-syntax-lexical.html."""
 _ESCAPED = re.compile(r"\be'[^'\\]*+\\")
 _BYTES = re.compile(r"\bx'([0-9a-f]*+)'|\b0x([0-9a-f]++)")
 _CODES = re.compile(r"(?<!\bas\s)\b(?:char|chr)\s*+\(\s*+\d")
-"""Letters by their codes, where they are no lengths of a type."""
+"""Letters by their codes, but not the length of a type."""
 _IN_LITERALS = frozenset({
     "now", "today", "tomorrow", "yesterday", "allballs", "localtime", "utc", "subsec", "subsecond",
 })  # fmt: skip
@@ -87,7 +87,7 @@ _SPLIT += bytes(128)
 
 
 def _split(text: str) -> set[bytes]:
-    """The words of an ASCII text and more: what stands beside a digit or a dollar counts as one, too."""
+    """Return a superset of the words of an ASCII text: digits and dollars separate words, too."""
     return set(text.encode("ascii").translate(_SPLIT).split())
 
 
@@ -95,23 +95,23 @@ _NAMES = frozenset({
     "uuid", "user", "database", "schema", "roles_graphml", "time", "strftime", "age", "str_to_date",
     "char", "chr",
 })  # fmt: skip
-"""What counts where it is called, or as the kind of a value."""
+"""Words that count if called, or as the type of a value."""
 _QUICK_WORDS = frozenset(_split(" ".join(_WORDS | _CLOCKS | _NAMES)))
 _SIGNS = ("@", "&", "{", "\\", "0x", "x'")
 _QUICK_STATEMENTS = frozenset(_split(" ".join(_NO_QUERIES)))
 
 
 def is_volatile(sql: str) -> bool:
-    """Whether `sql` asks the clock, chance, the session or the server for something, in any of the dialects.
+    """True if `sql` depends on the clock, chance, the session or the server, in any of the dialects.
 
-    True when in doubt: for statements that are no queries, for variables, for texts over a million letters.
+    True when in doubt: for statements other than queries, for variables, for texts over a million letters.
     """
     if len(sql) > _LONGEST:
         return True
-    return _judged(sql) if len(sql) > _LONGEST_REMEMBERED else _remembered(sql)
+    return _is_volatile(sql) if len(sql) > _LONGEST_REMEMBERED else _is_volatile_cached(sql)
 
 
-def _judged(sql: str) -> bool:
+def _is_volatile(sql: str) -> bool:
     text = sql.lower().rstrip("; \t\r\n")
     if _is_plain(text):
         return False
@@ -128,11 +128,11 @@ def _judged(sql: str) -> bool:
     )
 
 
-_remembered = lru_cache(maxsize=20_000)(_judged)
+_is_volatile_cached = lru_cache(maxsize=20_000)(_is_volatile)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text in lower case has not even the words without which it cannot be volatile; quick."""
+    """True if a text in lower case has no word of any volatile text; a fast check."""
     if not text.isascii():
         return False
     if any(sign in text for sign in _SIGNS):
@@ -147,9 +147,9 @@ def _is_plain(text: str) -> bool:
 
 
 def _has_command(text: str) -> bool:
-    """Whether a word that begins a statement other than a query stands where a statement may begin.
+    """True if a keyword of a statement other than a query is where a statement may begin.
 
-    Comments are not read, as each engine has its own: what follows one may be a beginning.
+    Comments are not parsed, as each engine has its own: a statement may begin after one.
     """
     return any(_begins(text, found.start()) for found in _COMMAND.finditer(text))
 
@@ -167,7 +167,7 @@ def _begins(text: str, at: int) -> bool:
 
 
 def _calls_for_the_present(text: str, words: set[str]) -> bool:
-    """What takes the present where it is not given a time or a date.
+    """True if a call uses the current time because it gets no time or date.
 
     SQLite's functions without a time value, PostgreSQL's age() of one, MySQL's TIME values as dates.
     """
@@ -185,7 +185,7 @@ def _calls_for_the_present(text: str, words: set[str]) -> bool:
 
 
 def _spells_the_present(text: str, words: set[str]) -> bool:
-    """Whether literals say `now` and the like in pieces or in codes."""
+    """True if literals spell `now` and the like in pieces or in codes."""
     if _JOINED.search(text) and not _IN_LITERALS.isdisjoint(_WORD.findall(_JOINED.sub("", text))):
         return True
     data = "".join(first or second for first, second in _BYTES.findall(text))

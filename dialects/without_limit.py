@@ -1,7 +1,7 @@
-"""A query without its cut, as a text for its own engine: beside each row stand its sort keys and its rank.
+"""Remove a query's LIMIT and OFFSET, and add each row's sort keys and rank as columns.
 
-The rank is DENSE_RANK() over the query's own ORDER BY. It is computed before DISTINCT, where it does no harm:
-rows with equal keys have equal ranks.
+The text is for the query's own engine. The rank is DENSE_RANK() over the query's ORDER BY. Computing it
+before DISTINCT is harmless: rows with equal keys have equal ranks.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,11 @@ from dialects.targets import SQLGLOT
 
 
 @dataclass(frozen=True)
-class Uncut:
-    """A query without its cut; its own columns come first, then `keys` sort keys, then the rank.
+class QueryWithoutLimit:
+    """A query without LIMIT; its own columns come first, then `keys` sort keys, then the rank.
 
-    Without keys there is no rank. `in_order`: rows come as the query's own ORDER BY has them, so that ranks
-    have to grow. `once`: a row of its own columns may come only once, or else its place is not defined.
+    Without keys there is no rank. `in_order`: rows are in the query's own order, so ranks never decrease.
+    `once`: each row of its own columns must occur only once, or its place is undefined.
     """
 
     sql: str
@@ -27,44 +27,43 @@ class Uncut:
     once: bool = False
 
 
-def uncut(tree: exp.Query, dialect: Dialect) -> Iterator[Uncut]:
-    """The texts to try until the engine takes one; none where a sort key cannot be put beside the rows.
+def without_limit(tree: exp.Query, dialect: Dialect) -> Iterator[QueryWithoutLimit]:
+    """Yield the texts to try until the engine accepts one; none if a sort key cannot be added as a column.
 
-    There are two where a name inside a sort key may be a column's or an alias: engines look for columns
-    first.
+    There are two if a name inside a sort key can be a column or an alias: engines look for columns first.
     """
     if not isinstance(tree, exp.Select | exp.SetOperation):
         return
     tree = tree.copy()
     for ordered in _order(tree):
-        # Unary plus is a Paren that sqlglot has no words for. It changes no key's value or collation.
+        # Unary plus is a Paren that sqlglot cannot write. It changes no key's value or collation.
         while isinstance(ordered.this, exp.Paren):
             ordered.set("this", ordered.this.this)
     doubtful = [column for ordered in _order(tree) for column in _aliases(ordered.this, tree.selects)]
     ways = [False, True] if doubtful else [False]
     if dialect is Dialect.SQLITE and any(column.this.quoted for column in doubtful):
-        # A quoted name that is no column's would be a text there. https://sqlite.org/quirks.html#dblquote
+        # A quoted name of no column would be a text in SQLite. https://sqlite.org/quirks.html#dblquote
         ways = [True]
     for with_aliases in ways:
         keys = _keys(tree, with_aliases=with_aliases)
         if keys is None:
             continue
         try:
-            yield _made(tree, keys, dialect)
+            yield _render(tree, keys, dialect)
         except ValueError:
             return
 
 
 @dataclass(frozen=True)
 class _Key:
-    """A sort key; `column` is its index in the SELECT list, if it stands there."""
+    """A sort key; `column` is its index in the SELECT list, None if it is not in it."""
 
     ordered: exp.Ordered
     column: int | None
 
 
 def _keys(tree: exp.Query, *, with_aliases: bool) -> list[_Key] | None:
-    """The sort keys that can tell rows apart; None where one is not known."""
+    """Return the sort keys that can distinguish rows; None if one is unknown."""
     keys = [_key(tree, ordered, with_aliases=with_aliases) for ordered in _order(tree)]
     found = [key for key in keys if key is not None]
     if len(found) < len(keys):
@@ -76,7 +75,7 @@ def _keys(tree: exp.Query, *, with_aliases: bool) -> list[_Key] | None:
 
 
 def _key(tree: exp.Query, ordered: exp.Ordered, *, with_aliases: bool) -> _Key | None:
-    """A sort key by its number, its name in the result, or as an expression.
+    """Resolve a sort key given by number, by name in the result, or as an expression.
 
     https://sqlite.org/lang_select.html#orderby
     https://dev.mysql.com/doc/refman/9.7/en/select.html
@@ -106,7 +105,7 @@ def _key(tree: exp.Query, ordered: exp.Ordered, *, with_aliases: bool) -> _Key |
 
 
 def _aliases(key: exp.Expr, columns: Sequence[exp.Expr]) -> Iterator[exp.Column]:
-    """What may be an alias inside a sort key; the key itself is no such thing, if it is a name."""
+    """Yield the names inside a sort key that may be aliases; none if the whole key is a name."""
     names = {column.alias.lower() for column in columns if column.alias}
     if isinstance(key.unnest(), exp.Column):
         return
@@ -115,11 +114,11 @@ def _aliases(key: exp.Expr, columns: Sequence[exp.Expr]) -> Iterator[exp.Column]
             yield column
 
 
-def _made(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> Uncut:
-    """The text.
+def _render(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> QueryWithoutLimit:
+    """Render the query with its keys.
 
     Raises:
-        ValueError: sqlglot has no words for something in it.
+        ValueError: sqlglot cannot write a part of it.
     """
     bare = tree.copy()
     bare.set("limit", None)
@@ -134,7 +133,7 @@ def _made(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> Uncut:
         ready = _beside(bare, keys)
     else:
         ready = _around(bare, keys)
-    return Uncut(
+    return QueryWithoutLimit(
         ready.sql(dialect=SQLGLOT[dialect], comments=False),
         len(keys),
         in_order=ready is bare,
@@ -143,17 +142,17 @@ def _made(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> Uncut:
 
 
 def _beside(bare: exp.Select, keys: Sequence[_Key]) -> exp.Query:
-    """The query itself, with more columns."""
+    """Add the keys and the rank to the query's own columns."""
     beside = [exp.alias_(key.ordered.this.copy(), f"bird_key_{n}") for n, key in enumerate(keys)]
     bare.set("expressions", [*bare.expressions, *beside, _rank([key.ordered for key in keys])])
     return bare
 
 
 def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
-    """A query that ranks the query's rows, for keys that a window of its own could not hold.
+    """Return a query that ranks the query's rows, for keys that a window of the query itself cannot use.
 
     Raises:
-        ValueError: a star hides how many columns there are.
+        ValueError: a star hides the number of columns.
     """
     columns = bare.selects
     if any(column.is_star for column in columns):

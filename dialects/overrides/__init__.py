@@ -1,7 +1,7 @@
-"""Hand-written translations of single golds, where no rule of the compiler can be right for all queries.
+"""Hand-written translations of single golds for which no general rule of the compiler is right.
 
-Each is a file `<target>/<question set>/<question key>.sql` whose first lines are comments that say which gold
-it replaces and why; README.md describes them. A file that is not exactly that is refused.
+Each is a file `<target>/<question set>/<question key>.sql`. Comments at its beginning say which gold it
+replaces and why; README.md describes them. Any other file is an error.
 """
 
 import hashlib
@@ -15,26 +15,26 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 
 HOME = Path(__file__).parent
-"""Where the project's own are."""
+"""The folder of the project's own overrides."""
 
 MOST = 10
-"""Overrides that a target may have in one question set: more call for a rule of the compiler."""
+"""Most overrides of a target in one question set: more call for a rule of the compiler."""
 
 
 class OverrideReason(StrEnum):
     """Why the automatic translation is not enough."""
 
     UNTRANSLATABLE = "untranslatable"
-    """The compiler refuses the gold, and knowledge of these data makes an exact text possible."""
+    """The compiler rejects the gold, but an exact translation exists for this database."""
     DIFFERENT = "different"
-    """The translation returns other rows, a fault that is known upstream."""
+    """The translation returns other rows because of a known fault upstream."""
     TOO_SLOW = "too_slow"
-    """The translation is right and takes longer than the limit."""
+    """The translation is right but exceeds the time limit."""
 
 
 @dataclass(frozen=True)
 class Override:
-    """One hand-written translation. `gold_sha256` is of the gold's UTF-8 text as the question set has it."""
+    """One hand-written translation. `gold_sha256` is the digest of the question set's gold in UTF-8."""
 
     question: str
     target: Dialect
@@ -45,20 +45,20 @@ class Override:
     ticket: str | None = None
 
     def replaces(self, gold: str) -> bool:
-        """Whether it was written for this very text."""
+        """True if it was written for exactly this text."""
         return self.gold_sha256 == digest(gold)
 
 
 def digest(text: str) -> str:
-    """The sha256 of a text, in hexadecimal."""
+    """Return the SHA-256 of a text, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def overrides(question_set: str, target: Dialect, home: Path = HOME) -> Mapping[str, Override]:
-    """All overrides of a question set for a target, by question key.
+    """Return all overrides of a question set for a target, by question key.
 
     Raises:
-        BadInput: a file is no override.
+        BadInput: a file is not an override.
     """
     folder = home / target / question_set
     found = [read_override(path, target) for path in sorted(folder.glob("*"))] if folder.is_dir() else []
@@ -75,8 +75,7 @@ def read_override(path: Path, target: Dialect) -> Override:
     """Read one file.
 
     Raises:
-        BadInput: it can't be read, its header lacks a field, has one twice or one that is not known, or a
-            value is not what it has to be.
+        BadInput: the file is unreadable, or a field of its header is missing, repeated, unknown or invalid.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -85,22 +84,22 @@ def read_override(path: Path, target: Dialect) -> Override:
             f"{path}: cannot be read as UTF-8 text ({error}); an override is a .sql file"
         ) from error
     if path.suffix != ".sql":
-        raise BadInput(f"{path}: is no .sql file; name it <question key>.sql or take it away")
+        raise BadInput(f"{path}: not a .sql file; rename it to <question key>.sql or remove it")
     header, sql = _parts(path, text)
     for name in _REQUIRED:
         if name not in header:
-            raise BadInput(f"{path}: the header has no line '-- {name}: ...'; add it")
+            raise BadInput(f"{path}: the header lacks the line '-- {name}: ...'; add it")
     if header["question"] != path.stem:
-        raise BadInput(f"{path}: is about question {header['question']}; name it {header['question']}.sql")
+        raise BadInput(f"{path}: for question {header['question']}; rename it to {header['question']}.sql")
     if not _DIGEST.fullmatch(header["gold-sha256"]):
-        raise BadInput(f"{path}: gold-sha256 is not 64 hexadecimal digits; `coverage` names the right ones")
+        raise BadInput(f"{path}: gold-sha256 must be 64 hexadecimal digits; `coverage` prints the right ones")
     if header["reason"] not in list(OverrideReason):
         choices = ", ".join(OverrideReason)
         raise BadInput(f"{path}: {header['reason']!r} is not a reason; choose from {choices}")
     if not header.get("ticket", "https://").startswith("https://"):
-        raise BadInput(f"{path}: the ticket is no https:// address; give the address of the issue")
+        raise BadInput(f"{path}: the ticket is not an https:// address; give the address of the issue")
     if not sql:
-        raise BadInput(f"{path}: there is no SQL below the header; write the translation there")
+        raise BadInput(f"{path}: no SQL below the header; write the translation there")
     return Override(
         question=header["question"],
         target=target,
@@ -113,7 +112,7 @@ def read_override(path: Path, target: Dialect) -> Override:
 
 
 def _parts(path: Path, text: str) -> tuple[dict[str, str], str]:
-    """The header's fields, and the SQL below."""
+    """Return the header's fields, and the SQL below."""
     lines = text.splitlines()
     fields = dict(_fields(path, lines))
     return fields, "\n".join(lines[len(fields) :]).strip()
@@ -126,11 +125,11 @@ def _fields(path: Path, lines: list[str]) -> Iterator[tuple[str, str]]:
             return
         found = _HEADER.fullmatch(line.rstrip())
         if not found:
-            raise BadInput(f"{path}, line {number}: is not '-- name: value'; put comments below the header")
+            raise BadInput(f"{path}, line {number}: not '-- name: value'; move comments below the header")
         name, value = found.groups()
         if name not in _KNOWN:
-            raise BadInput(f"{path}, line {number}: {name!r} is not known; choose from {', '.join(_KNOWN)}")
+            raise BadInput(f"{path}, line {number}: unknown field {name!r}; choose from {', '.join(_KNOWN)}")
         if name in seen:
-            raise BadInput(f"{path}, line {number}: {name!r} is there twice; keep one")
+            raise BadInput(f"{path}, line {number}: {name!r} is given twice; keep one")
         seen.add(name)
         yield name, value

@@ -1,1 +1,1 @@
-"""What each construct of SQLite becomes; every module's RULES say what is rewritten and why."""
+"""The rewrites of SQLite's constructs for MySQL and PostgreSQL; docs/reference/rewrites.md lists them."""

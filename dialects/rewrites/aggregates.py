@@ -60,7 +60,7 @@ UNORDERED = "{}() joins the rows of a group in an order that SQLite does not def
 
 
 def is_aggregate(name: str, arguments: Sequence[exp.Expr]) -> bool:
-    """Whether a call is one of an aggregate: min() and max() are with one argument."""
+    """True if a call is an aggregate's; min() and max() are aggregates with one argument."""
     return name in NAMES and (name not in {"min", "max"} or len(arguments) == 1)
 
 
@@ -76,7 +76,7 @@ def aggregate(
         raise Untranslatable(f"{name}() with ORDER BY", "SQLite 3.40 has none")
     if (owner := owner_of(node, scope)) is not None:
         scope = _grouped(c, node, owner)
-    # Over a window an aggregate is of groups, where there are any.
+    # In a grouped SELECT, an aggregate over a window aggregates groups.
     with nullcontext() if over and scope.grouping else c.ungrouped(scope):
         condition = None if where is None else c.condition(where, scope)
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
@@ -135,7 +135,7 @@ def aggregate(
                 c, name, part, scope, kept, finish, distinct=distinct, over=over is not None
             )
         case _:
-            # Over a window the window's order is that of the list.
+            # Over a window, the list is in the window's order.
             order = None if over or distinct else _order_of_rows(scope)
             if order is None and over is None:
                 c.warn(UNORDERED.format("group_concat"))
@@ -143,7 +143,7 @@ def aggregate(
 
 
 class OuterAggregate(Exception):
-    """An aggregate belongs to a SELECT around its own, which has to be grouped."""
+    """An aggregate belongs to an outer SELECT, which must be grouped for it."""
 
     def __init__(self, scope: Scope, call: exp.Anonymous) -> None:
         super().__init__(call.name)
@@ -152,24 +152,24 @@ class OuterAggregate(Exception):
 
 
 def _grouped(c: Compiler, node: exp.Expr, owner: Scope) -> Scope:
-    """The SELECT around its own that an aggregate belongs to, if that is known to be grouped.
+    """Return the scope of the outer SELECT that an aggregate belongs to, if known to be grouped.
 
     Raises:
-        OuterAggregate: nothing says yet that this SELECT is grouped.
+        OuterAggregate: this SELECT is not yet known to be grouped.
         Untranslatable: a subquery in FROM is between them, or a window.
     """
     if node.find_ancestor(exp.From, exp.Join, exp.Window, exp.Filter):
         raise Untranslatable(f"{node.name}()", "its argument belongs to an outer SELECT")
     if owner.grouping is None:
-        assert isinstance(node, exp.Anonymous)  # noqa: S101 - what the table has
+        assert isinstance(node, exp.Anonymous)  # noqa: S101 - by the table of handlers
         raise OuterAggregate(owner, node)
     c.applies("outer-aggregate")
     return owner
 
 
 def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
-    """The SELECT around the one in which an aggregate stands to which it belongs: its columns are of that."""
-    # A column of a query inside of the argument may be that one's own.
+    """Return the scope of the outer SELECT that an aggregate's columns come from; None if from its own."""
+    # A column of a query inside the argument may belong to that query.
     queries = [query for query in call.find_all(exp.Query) if query is not call]
     inside = {id(column) for query in queries for column in query.find_all(exp.Column)}
     columns = [column for column in call.find_all(exp.Column) if id(column) not in inside]
@@ -189,7 +189,7 @@ def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
 
 
 def _of_nulls(finish: Finish) -> Typed:
-    """The aggregate of NULLs alone: still one row per group."""
+    """Return the aggregate of NULLs only: still one row per group."""
     return Typed(finish(exp.Max(this=exp.Null())), Kind.NULL)
 
 
@@ -205,12 +205,12 @@ def _count_rows(c: Compiler, condition: exp.Expr | None, over: Finish | None) ->
 
 
 def _filters(c: Compiler, condition: exp.Expr | None, over: Finish | None) -> bool:
-    """Whether FILTER can say a condition; that of a window function may have aggregates in SQLite alone."""
+    """True if FILTER can express a condition; only SQLite allows aggregates in a window function's."""
     return c.target.has_filter and not (over and condition is not None and condition.find(*AGGREGATES))
 
 
 def _kept(condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
-    """The argument, NULL where a row is left out that FILTER cannot leave out."""
+    """Return the argument, with NULL for rows that FILTER should leave out but cannot."""
     if condition is None:
         return lambda node: node
     return lambda node: case((condition.copy(), node))
@@ -223,7 +223,7 @@ def _distinct(node: exp.Expr, *, distinct: bool) -> exp.Expr:
 def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
     if t.kind is Kind.ANY and isinstance(t.node, exp.Column) and (t.is_stored_once or not distinct):
         return t.node
-    if t.carried is not None and not distinct:
+    if t.tagged is not None and not distinct:
         return t.node
     if t.kind is Kind.ANY and distinct:
         return keyed(c, t)
@@ -233,7 +233,7 @@ def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
 
 
 def _there(t: Typed) -> Typed:
-    """1 where a value is not NULL."""
+    """Return 1 if a value is not NULL, else NULL."""
     if t.kind is Kind.ANY and t.each is not None:
         return t.each(_there)
     return integer(case((is_not_null(t.node), number(1))))
@@ -266,14 +266,14 @@ def _sum(
 
 
 _SUMMABLE = 1e290
-"""As many numbers as SQLite can have rows add up to less than the greatest double."""
+"""The sum of as many such numbers as SQLite can have rows is less than the greatest double."""
 
 
 def _within_doubles(name: str, t: Typed) -> Typed:
-    """A number whose sums are finite.
+    """Return a number whose sums are finite.
 
     Raises:
-        Untranslatable: they may be infinite, which SQLite's are, and other engines' are not.
+        Untranslatable: they may be infinite, as SQLite allows and other engines do not.
     """
     if any(abs(bound) > _SUMMABLE for bound in (t.low, t.high) if bound is not None):
         raise Untranslatable(name, "it may be infinite")
@@ -291,7 +291,7 @@ def _average(
 
 
 def _counts_as_integer(t: Typed) -> exp.Expr | None:
-    """Whether sum() takes a value for an INTEGER: of texts only those that are one as a whole."""
+    """Return a condition that sum() treats a value as INTEGER; a text only if all of it is one."""
     if t.kind is Kind.ANY and t.each is not None:
         unknown = False
 
@@ -314,7 +314,7 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
     if t.kind is Kind.ANY:
         return _extreme_of_several(c, name, t, kept, finish)
     if t.kind is Kind.BLOB:
-        # PostgreSQL has none of blobs; digits are ordered as their bytes are.
+        # PostgreSQL has no min() of blobs; their hexadecimal digits sort as the bytes do.
         digits = Hexadecimal(this=value(c, t), blob=True)
         call = finish((exp.Min if name == "min" else exp.Max)(this=kept(digits)))
         return Typed(Unhexed(this=call), Kind.BLOB)
@@ -330,7 +330,7 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
         node=call, affinity=Affinity.NONE, collation=None, collates=False, nullable=True, constant=None
     )
     if t.kind is Kind.NUMBER:
-        # A column of REALs alone, or without a type, can hold one that is whole.
+        # A column of REALs, or one without a type, can contain a REAL without fraction.
         return found.of(integral=whole(call) if t.mixed and t.affinity is Affinity.NUMERIC else None)
     return found
 
@@ -341,7 +341,7 @@ ANY_CASE = "of texts that differ in case alone, min() and max() return any"
 def _extreme_without_case(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
-    """Sorted by the text in lower case, which is as long as the text, and stands before it."""
+    """Return the extreme of the text in lower case followed by the text, and cut off the first half."""
     c.applies("collation")
     c.warn(ANY_CASE)
     both = Joined(expressions=[Lower(this=t.node.copy()), string("\x01"), t.node.copy()])
@@ -355,7 +355,7 @@ def _extreme_without_case(
 def _extreme_of_several(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
-    """The least number if there is one, else the least text, else blob; of max() the other way round."""
+    """Return the least number if there is one, else the least text or blob; max() the other way round."""
     parts = [_alone(t, rank).of(mixed=t.mixed, affinity=t.affinity) for rank in (1, 2, 3)]
     parts = [part for part in parts if part.kind is not Kind.NULL]
     sides = [_extreme(c, name, part, kept, finish) for part in parts] or [_of_nulls(finish)]
@@ -365,10 +365,10 @@ def _extreme_of_several(
 
 
 def _alone(t: Typed, rank: int) -> Typed:
-    """The numbers, texts or blobs of several kinds, NULL in the place of the others."""
+    """Return only the numbers, texts or blobs of a value of several kinds, NULL for the others."""
     if t.kind is Kind.ANY:
         if t.each is None:
-            raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
+            raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
         found = t.each(lambda part: _alone(part, rank))
         if found.kind is Kind.ANY:
             raise Untranslatable(SEVERAL_TYPES, "integers beyond 2^53 are compared with reals")
@@ -406,12 +406,12 @@ def _list(
 
 
 def _order_of_rows(scope: Scope) -> list[exp.Expr] | None:
-    """The order in which the only source gives its rows, if it has one."""
+    """Return the order of the only source's rows; None if it has none."""
     return scope.sources[0].order if len(scope.sources) == 1 else None
 
 
 def _refuse_outer_filter(name: str, condition: exp.Expr | None, named: set[str], scope: Scope) -> None:
-    """PostgreSQL would take the aggregate for one of the SELECT whose columns its FILTER names alone."""
+    """Reject a FILTER of outer columns only: PostgreSQL would assign the aggregate to the outer SELECT."""
     within = set() if condition is None or named else reached(condition)
     if within and not within & {source.alias for source in scope.sources}:
         raise Untranslatable(f"{name}()", "its FILTER belongs to an outer SELECT")
@@ -420,7 +420,7 @@ def _refuse_outer_filter(name: str, condition: exp.Expr | None, named: set[str],
 def _json_part(
     c: Compiler, name: str, arguments: list[exp.Expr], found: list[Typed], scope: Scope
 ) -> exp.Expr:
-    """What one row adds to json_group_array() or json_group_object()."""
+    """Return one row's element of json_group_array() or json_group_object()."""
     value = element(c, arguments[-1], found[-1], scope)
     return (
         value if name == "json_group_array" else Joined(expressions=[label(c, found[0]), string(":"), value])
@@ -431,10 +431,10 @@ def _listed_as_json(
     c: Compiler, name: str, node: exp.Expr, scope: Scope, kept: Callable[[exp.Expr], exp.Expr],
     finish: Finish, *, distinct: bool, over: bool,
 ) -> Typed:  # fmt: skip
-    """json_group_array() and json_group_object(): of no rows there is an empty one."""
+    """Compile json_group_array() or json_group_object(), which are empty without rows."""
     if distinct:
         raise Untranslatable(f"{name}(DISTINCT)", "fractions that differ may be printed alike")
-    # Over a window the window's order is that of the list.
+    # Over a window, the list is in the window's order.
     order = None if over else _order_of_rows(scope)
     if order is None and not over:
         c.warn(UNORDERED.format(name))

@@ -1,4 +1,4 @@
-"""Comparisons and ORDER BY terms: SQLite's affinities, storage classes and collations made explicit.
+"""Make SQLite's affinities, storage classes and collations explicit in comparisons and ORDER BY terms.
 
 https://sqlite.org/datatype3.html#comparison_expressions
 https://sqlite.org/lang_select.html#the_order_by_clause
@@ -35,7 +35,7 @@ from dialects.nodes import (
     some,
 )
 from dialects.numbers import well_formed
-from dialects.tagged_values import carry, place_of_hidden, refusal
+from dialects.tagged_values import place_of_hidden, refusal, to_tagged
 from dialects.value_types import Affinity, Collation, Context, Kind, Typed, boolean
 
 RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
@@ -54,19 +54,19 @@ _NULL_SAFE = (exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
 def compare(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
-    """`left` operator `right`; the operator is one of EQ, NEQ, LT, LTE, GT, GTE, NullSafeEQ, NullSafeNEQ."""
+    """Compile a comparison; the operator is one of EQ, NEQ, LT, LTE, GT, GTE, NullSafeEQ, NullSafeNEQ."""
     chosen = collation(left, right)
     left, right = with_affinities(c, left, right)
     return _compared(c, operator, left, right, chosen)
 
 
 def equal(c: Context, left: Typed, right: Typed) -> Typed:
-    """`left` = `right`."""
+    """Compile `left` = `right`."""
     return compare(c, exp.EQ, left, right)
 
 
 def with_affinities(c: Context, left: Typed, right: Typed) -> tuple[Typed, Typed]:
-    """Apply to each operand the affinity that the other one demands."""
+    """Apply to each operand the affinity of the other one."""
     if Affinity.VARIED in {left.affinity, right.affinity} and left.kind.is_numeric != right.kind.is_numeric:
         raise Untranslatable("a comparison", "SQLite leaves the affinity of a compound SELECT's column open")
     if Affinity.NUMERIC in {left.affinity, right.affinity}:
@@ -82,7 +82,7 @@ def with_affinities(c: Context, left: Typed, right: Typed) -> tuple[Typed, Typed
 
 
 def collation(left: Typed, right: Typed) -> Collation:
-    """Which collation compares two texts. https://sqlite.org/datatype3.html#collating_sequences."""
+    """Return the collation that compares two texts. https://sqlite.org/datatype3.html#collating_sequences."""
     for side in (left, right):
         if side.collates and side.collation:
             return side.collation
@@ -90,13 +90,13 @@ def collation(left: Typed, right: Typed) -> Collation:
 
 
 def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
-    """What to compare, group or sort by, so that the target's bytewise order is the collation's."""
+    """Return the key to compare, group or sort by, whose bytewise order is the collation's."""
     if t.kind is Kind.ANY:
         collated = chosen or t.collation
         if t.each is not None and collated not in {None, Collation.BINARY}:
             t = t.each(lambda part: _folded(c, part, collated))
             collated = None
-        return carry(c, t.of(collation=collated), normal=True).node
+        return to_tagged(c, t.of(collation=collated), normal=True).node
     node = value(c, t)
     if t.decimal:
         raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
@@ -110,20 +110,20 @@ def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
 
 
 def _folded(c: Context, t: Typed, chosen: Collation | None) -> Typed:
-    """A text as a collation compares it; anything else as it is."""
+    """Return a text as a collation compares it; other values unchanged."""
     return t.of(node=keyed(c, t, chosen), collation=None) if t.kind is Kind.TEXT else t
 
 
 def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRUE or FALSE as written
-    """IS TRUE and IS FALSE: never NULL."""
+    """Compile IS TRUE or IS FALSE, which are never NULL."""
     return boolean(
         exp.Is(this=grouped(as_condition(c, t).node), expression=exp.Boolean(this=wanted)), nullable=False
     )
 
 
 def null_test(t: Typed) -> Typed:
-    """IS NULL, for any kind."""
-    if t.kind is Kind.ANY and t.each is not None and t.carried is None:
+    """Compile IS NULL, for any kind."""
+    if t.kind is Kind.ANY and t.each is not None and t.tagged is None:
         return t.each(null_test)
     return boolean(is_null(t.node), nullable=False)
 
@@ -131,7 +131,7 @@ def null_test(t: Typed) -> Typed:
 def compare_rows(
     c: Context, operator: type[exp.Binary], left: Sequence[Typed], right: Sequence[Typed]
 ) -> Typed:
-    """(a, b) operator (x, y). https://sqlite.org/rowvalue.html#row_value_comparisons."""
+    """Compile (a, b) operator (x, y). https://sqlite.org/rowvalue.html#row_value_comparisons."""
     if len(left) != len(right):
         raise Untranslatable("a row value", f"{len(left)} columns are compared with {len(right)}")
     c.applies("row-values")
@@ -165,10 +165,10 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
         first, second = pair
         return boolean(exp.EQ(this=grouped(first), expression=grouped(second)))
     for side, other in ((left, right), (right, left)):
-        if side.carried is not None and side.carried.opaque and other.each is None:
+        if side.tagged is not None and side.tagged.opaque and other.each is None:
             mirrored = operator if side is left else _MIRRORED.get(operator, operator)
             return _with_hidden(c, mirrored, side, other, chosen)
-    for side in (right, left) if left.carried is not None and left.carried.opaque else (left, right):
+    for side in (right, left) if left.tagged is not None and left.tagged.opaque else (left, right):
         if side.kind is Kind.ANY and side.each is not None:
             return side.each(
                 (lambda part: _compared(c, operator, part, right, chosen))
@@ -197,7 +197,7 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
 def _with_hidden(
     c: Context, operator: type[exp.Binary], hidden: Typed, other: Typed, chosen: Collation
 ) -> Typed:
-    """A comparison with a column that is compared by bytes, as BINARY does."""
+    """Compare with a column of values that the target cannot store: by bytes, as BINARY does."""
     if other.kind is Kind.NULL:
         return _with_null(operator, hidden, other)
     rank, digits, octets = place_of_hidden(hidden)
@@ -230,7 +230,7 @@ def _with_hidden(
 
 
 def _of_constants(operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
-    """The comparison of two numbers that are written out, which Python compares exactly, as SQLite does."""
+    """Compare two numeric literals in Python, exactly as SQLite does; None if they are not literals."""
     if left.constant is None or right.constant is None:
         return None
     a, b = left.constant.value, right.constant.value
@@ -244,10 +244,9 @@ def _of_constants(operator: type[exp.Binary], left: Typed, right: Typed) -> Type
 
 
 def _keys(c: Context, left: Typed, right: Typed, chosen: Collation) -> tuple[exp.Expr, exp.Expr] | None:
-    """What is equal if and only if the operands are, and NULL where one cannot be equal to any of the other.
+    """Return two keys that are equal exactly if the operands are; NULL for a value that cannot be equal.
 
-    A filter needs no more, and a join on it can be hashed, merged and looked up: each side is an expression
-    over its own operand alone.
+    That suffices for a filter, and a join can hash, merge or look up such keys: each depends on one operand.
     """
     if (right.kind is Kind.ANY and left.kind is not Kind.ANY) or left.kind is Kind.REAL:
         found = _keys_of(c, right, left, chosen)
@@ -274,13 +273,13 @@ def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[e
         case Kind.TEXT if (
             (other.constant and _is_no_number(other)) or other.affinity is Affinity.NUMERIC
         ) and chosen is Collation.BINARY:
-            # It reads as no number, or would be one by now.
+            # It does not read as a number; otherwise it would have been converted.
             return text, other.node
     return None
 
 
 def _is_no_number(t: Typed) -> bool:
-    """Whether a constant text is nothing that a number could be written as."""
+    """True if a constant text is not a way to write a number."""
     found = None if t.constant is None else t.constant.value
     return isinstance(found, str) and well_formed(found) is None
 
@@ -315,7 +314,7 @@ def _unless_null(truth: exp.Expr, *operands: Typed) -> Typed:
 
 
 def _comparable(left: Typed, right: Typed) -> tuple[Typed, Typed]:
-    """Two numbers such that the target's comparison is exact, as SQLite's is."""
+    """Convert two numbers so that the target compares them exactly, as SQLite does."""
     if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
         return left, right
     for one, other in ((left, right), (right, left)):
@@ -330,7 +329,7 @@ def _comparable(left: Typed, right: Typed) -> tuple[Typed, Typed]:
 
 
 _BEYOND = 2**63
-"""No integer is as large."""
+"""Larger than any integer."""
 
 _MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
     exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE,
@@ -338,7 +337,7 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
 
 
 def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
-    """The comparison of an integer beyond 2^53 with a real, which the targets would compare as doubles."""
+    """Compare an integer beyond 2^53 with a real exactly; the targets would compare doubles."""
     if is_beyond_double(right) and left.kind is not Kind.INTEGER:
         left, right, operator = right, left, _MIRRORED.get(operator, operator)
     known = None if right.constant is None else right.constant.value
@@ -361,7 +360,7 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
 
 
 def _exactly_null_safe(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
-    """IS and IS NOT of such numbers: where one of them is NULL, whether the other one is."""
+    """Compile IS or IS NOT of such numbers, with NULL equal to NULL."""
     equality = _exactly(c, exp.EQ, left, right)
     if equality is None:
         return None
@@ -372,8 +371,8 @@ def _exactly_null_safe(c: Context, operator: type[exp.Binary], left: Typed, righ
 
 
 def _decimal(t: Typed) -> Typed:
-    """A real literal as an exact decimal number, to compare an integer with."""
-    assert t.constant is not None  # noqa: S101 - the caller has looked
+    """Return a real literal as an exact decimal number, for a comparison with an integer."""
+    assert t.constant is not None  # noqa: S101 - checked by the caller
     found = t.constant.value
     assert isinstance(found, float)  # noqa: S101 - the same
     if found.is_integer() and abs(found) < 2**63:
@@ -386,9 +385,9 @@ def _decimal(t: Typed) -> Typed:
 
 
 def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None) -> list[exp.Expr]:
-    """The target's terms for one of SQLite's.
+    """Return the target's ORDER BY terms for one of SQLite's.
 
-    `term` is the written one, for DESC and NULLS; `place` stands for the value where it is a result column.
+    `term` is the written one, for DESC and NULLS; `place` is the value's position if it is a result column.
     """
     descending = bool(term.args.get("desc"))
     if t.kind is Kind.ANY:
@@ -413,7 +412,7 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
 
 
 def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
-    """What INTEGERs and REALs are sorted by together: as doubles, and where those are equal exactly."""
+    """Return terms that sort INTEGERs and REALs together: as doubles, then exactly for equal doubles."""
     if t.kind is not Kind.ANY or t.each is None:
         return [value(c, t)]
 
@@ -430,7 +429,7 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
 
 
 def _rank(part: Typed) -> Typed:
-    """The class of a value as a number; NULL is of none, whatever it could have been."""
+    """Return the rank of a value's storage class; NULL for NULL."""
     if part.kind not in RANK:
         return literal(None)
     rank: exp.Expr = number(RANK[part.kind])
@@ -440,8 +439,8 @@ def _rank(part: Typed) -> Typed:
 
 
 def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
-    """Numbers before texts before blobs, each by value."""
-    if t.carried is not None and t.carried.opaque and t.collation_is_binary:
+    """Return terms that sort numbers before texts before blobs, each by value."""
+    if t.tagged is not None and t.tagged.opaque and t.collation_is_binary:
         written = term.args.get("nulls_first")
         missing = exp.Ordered(
             this=AsInteger(this=is_null(t.node)), desc=not descending if written is None else bool(written)
@@ -449,7 +448,7 @@ def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list
         places = [key for key in place_of_hidden(t) if not isinstance(key, exp.Null)]
         return [missing, *(exp.Ordered(this=key, desc=descending) for key in places)]
     if t.each is None:
-        raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
+        raise Untranslatable("ORDER BY", "values of several types cannot be distinguished")
     rank = t.each(_rank)
     numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
     texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))

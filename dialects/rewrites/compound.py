@@ -11,15 +11,15 @@ from dialects.nodes import Bigint, Double, Text, number
 from dialects.rewrites.comparison import ordered
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.order_by import first_row, limit_rows
-from dialects.scope import Column, Relation, Scope, Wanted, named
-from dialects.tagged_values import carry, together
-from dialects.value_types import Affinity, Carried, Collation, Kind, Typed
+from dialects.scope import Column, Relation, RowsNeeded, Scope, named
+from dialects.tagged_values import to_tagged, together
+from dialects.value_types import Affinity, Collation, Kind, TaggedValues, Typed
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
 
 
 def compile_compound(
-    c: Compiler, node: exp.SetOperation, scope: Scope | None, *, derived: bool, wanted: Wanted
+    c: Compiler, node: exp.SetOperation, scope: Scope | None, *, derived: bool, wanted: RowsNeeded
 ) -> Relation:
     """Compile a compound SELECT."""
     parts, operators = flatten(node)
@@ -35,7 +35,7 @@ def _collated(
     c: Compiler, node: exp.SetOperation, relations: list[Relation], operators: list[exp.SetOperation],
     parts: list[exp.Expr],
 ) -> exp.Select | None:  # fmt: skip
-    """SELECT DISTINCT for a compound that compares by a collation of its first part; None for others."""
+    """Return a SELECT DISTINCT for a compound that compares by its first part's collation; else None."""
     collations = collations_of(relations)
     last = operators[-1]
     if set(collations) <= {None, Collation.BINARY} or last.args.get("distinct") is False:
@@ -67,7 +67,7 @@ def _collated(
 
 
 def _met(c: Compiler, operator: exp.SetOperation, first: Relation, parts: list[exp.Expr]) -> exp.Select:
-    """INTERSECT and EXCEPT: the rows of one query that are, or are not, in another."""
+    """Compile INTERSECT or EXCEPT as the rows of one query that are, or are not, in another."""
     names = [f"c{at}" for at in range(len(first.columns))]
     left, right = (exp.to_identifier(c.name("all"), quoted=True) for _ in parts)
 
@@ -101,7 +101,7 @@ def _met(c: Compiler, operator: exp.SetOperation, first: Relation, parts: list[e
 
 
 def flatten(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.SetOperation]]:
-    """The parts from left to right, and the operators between them."""
+    """Return the parts from left to right, and the operators between them."""
     parts: list[exp.Expr] = []
     operators: list[exp.SetOperation] = []
     while True:
@@ -121,13 +121,13 @@ def combined(
     operators: list[exp.SetOperation],
     parts: list[exp.Expr],
     *,
-    wanted: Wanted,
+    wanted: RowsNeeded,
 ) -> Relation:
-    """Join compiled parts, their columns brought to common types."""
+    """Combine compiled parts, with their columns converted to common types."""
     widths = {len(relation.columns) for relation in relations}
     if len(widths) != 1:
         raise Untranslatable("a compound SELECT", "its parts have different numbers of columns")
-    # Only UNION ALL compares no rows.
+    # All but UNION ALL compare rows.
     deduplicated = any(operator.args.get("distinct") is not False for operator in operators)
     columns = [unify(c, relations, at, normal=deduplicated) for at in range(widths.pop())]
     collations = collations_of(relations)
@@ -159,16 +159,16 @@ def combined(
     limit_rows(c, node, tree)
     limit = tree.args.get("limit")
     relation.one_row = limit is not None and limit.expression.name in {"0", "1"}
-    if wanted is Wanted.FIRST and not relation.one_row:
+    if wanted is RowsNeeded.FIRST and not relation.one_row:
         first_row(c, tree)
         relation.one_row = True
-    if (tree.args.get("limit") or tree.args.get("offset")) and wanted is not Wanted.ANY:
+    if (tree.args.get("limit") or tree.args.get("offset")) and wanted is not RowsNeeded.ANY:
         _decide(c, relation, relations, all_=not operators[-1].args.get("distinct"))
     return relation
 
 
 def collations_of(relations: list[Relation]) -> tuple[Collation | None, ...]:
-    """By which collation each column is compared: that of the first part that has one."""
+    """Return the collation that compares each column: that of the first part with one."""
     return tuple(
         next((found for found in column if found is not None), None)
         for column in zip(*(relation.collations for relation in relations), strict=True)
@@ -176,7 +176,7 @@ def collations_of(relations: list[Relation]) -> tuple[Collation | None, ...]:
 
 
 def _decide(c: Compiler, relation: Relation, relations: list[Relation], *, all_: bool) -> None:
-    """Sort what is cut as SQLite does: behind ORDER BY comes what is left of the row, unless it is UNION ALL.
+    """Sort rows under a LIMIT as SQLite does: by ORDER BY, then, except for UNION ALL, by the other columns.
 
     https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
     """
@@ -219,9 +219,9 @@ def _operand(node: exp.Query) -> exp.Expr:
 
 
 def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = False) -> Column:
-    """One column of a compound SELECT, its values of one type in every part.
+    """Return one column of a compound SELECT, with values of the same type in every part.
 
-    `normal` is whether the target compares them; see `dialects.tagged_values.carry`.
+    `normal` is True if the target compares the values; see `dialects.tagged_values.to_tagged`.
     """
     values = [relation.columns[at].value for relation in relations]
     kinds = {found.kind for found in values} - {Kind.NULL}
@@ -245,7 +245,7 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
 
 
 def _joined(relations: list[Relation], at: int, **known: object) -> Column:
-    """A column of a compound SELECT, of whose values this is known."""
+    """Return a column of a compound SELECT with the given facts about its values."""
     values = [relation.columns[at].value for relation in relations]
     affinities = {found.affinity for found in values}
     first = relations[0].columns[at]
@@ -258,23 +258,23 @@ def _joined(relations: list[Relation], at: int, **known: object) -> Column:
 
 
 def _carried(c: Compiler, relations: list[Relation], at: int, values: list[Typed], *, normal: bool) -> Column:
-    """One column whose values are of several types."""
-    known: list[Carried] = []
+    """Return one column whose values have several types."""
+    known: list[TaggedValues] = []
     for relation, found in zip(relations, values, strict=True):
 
-        def carried(node: exp.Expr, found: Typed = found) -> exp.Expr:
-            part = carry(c, told_apart(c, found.of(node=node)), normal=normal)
-            known.extend([part.carried] if part.carried is not None else [])
+        def tagged(node: exp.Expr, found: Typed = found) -> exp.Expr:
+            part = to_tagged(c, told_apart(c, found.of(node=node)), normal=normal)
+            known.extend([part.tagged] if part.tagged is not None else [])
             return Text(this=part.node) if isinstance(part.node, exp.Null) else part.node
 
-        _change(relation.node, at, carried)
+        _change(relation.node, at, tagged)
     if normal and any(part.opaque for part in known):
         raise Untranslatable(
             "a compound SELECT",
-            "it compares a column of texts with a NUL or with bytes that are no characters",
+            "it compares a column of texts with a NUL or with invalid bytes",
         )
-    # Of 1.0 and 1 either one may be left.
-    return _joined(relations, at, kind=Kind.ANY, carried=together(known, normal=normal), each=None)
+    # Of 1.0 and 1, either may remain.
+    return _joined(relations, at, kind=Kind.ANY, tagged=together(known, normal=normal), each=None)
 
 
 def _change(node: exp.Expr, at: int, rewrite: Callable[[exp.Expr], exp.Expr]) -> None:
@@ -291,7 +291,7 @@ def _change(node: exp.Expr, at: int, rewrite: Callable[[exp.Expr], exp.Expr]) ->
 
 
 def converted(node: exp.Expr, wanted: Kind) -> exp.Expr:
-    """A value, NULL included, of the type that a kind has on the target."""
+    """Convert a value, including NULL, to the target's type for a kind."""
     match wanted:
         case Kind.INTEGER:
             return Bigint(this=node)
@@ -322,13 +322,13 @@ def _sort(
 
 
 def _is_turned(c: Compiler, term: exp.Expr) -> bool:
-    """Whether NULL is to stand at the end where the target does not sort it by itself."""
+    """True if NULL must be last or first, contrary to the target's default."""
     first = term.args.get("nulls_first")
     return not c.target.has_null_order and first is not None and bool(first) is bool(term.args.get("desc"))
 
 
 def _selected_from(c: Compiler, relation: Relation, places: list[int]) -> list[Typed]:
-    """Put a compound into FROM, where its columns can be in expressions; returns some of them."""
+    """Move a compound into FROM, so that expressions can use its columns; return those at `places`."""
     alias = exp.to_identifier(c.name("q"), quoted=True)
     columns = [
         exp.column(exp.to_identifier(name, quoted=True), table=alias.copy()) for name in named(relation)
@@ -352,13 +352,13 @@ def _place(term: exp.Expr, relations: list[Relation], parts: list[exp.Expr]) -> 
         for at, item in enumerate(part.selects if isinstance(part, exp.Select) else []):
             if item.unalias() == term:
                 return at
-    raise Untranslatable("ORDER BY of a compound SELECT", "a term is no result column")
+    raise Untranslatable("ORDER BY of a compound SELECT", "a term is not a result column")
 
 
 def compile_values(
-    c: Compiler, node: exp.Values, scope: Scope | None, *, derived: bool, wanted: Wanted
+    c: Compiler, node: exp.Values, scope: Scope | None, *, derived: bool, wanted: RowsNeeded
 ) -> Relation:
-    """VALUES (...), (...): rows without a table."""
+    """Compile VALUES (...), (...): rows without a table."""
     rows = [
         exp.Select(
             expressions=[

@@ -9,15 +9,15 @@ from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide, number
 from dialects.rewrites import compound
 from dialects.rewrites.order_by import row_counts, set_limit
-from dialects.scope import Column, Recipe, Relation, Scope, keep_whole
+from dialects.scope import Column, CommonTable, Relation, Scope, keep_whole
 from dialects.value_types import Collation, Kind, Typed
 
 _STEPS = 2**62
-"""No recursion counts further; products that could are computed exactly."""
+"""Most steps assumed of a recursion; larger products are computed exactly."""
 
 
 def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
-    """Compile the common table expressions of one WITH; `scope` gets their names."""
+    """Compile the common table expressions of one WITH; adds their names to `scope`."""
     clauses: list[exp.CTE] = []
     recursive = False
     if not c.target.is_lazy:
@@ -30,7 +30,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
             relation = _recursive(c, cte, names, scope, target, clauses)
         else:
             relation = _plain(c, cte, names, scope)
-            scope.tables[cte.alias.lower()] = Recipe(
+            scope.tables[cte.alias.lower()] = CommonTable(
                 target,
                 tuple(relation.columns),
                 relation.keys,
@@ -44,7 +44,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
 
 
 def _looked_up(c: Compiler, node: exp.Expr) -> exp.Expr:
-    """A query that can be looked up from several places; its rows are different already."""
+    """Return a query that can be read several times; its rows are distinct already."""
     if c.target.rereads_set_operations or not isinstance(node, exp.Except | exp.Intersect):
         return node
     alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
@@ -53,7 +53,7 @@ def _looked_up(c: Compiler, node: exp.Expr) -> exp.Expr:
 
 
 def levels(node: exp.Expr, ctes: Mapping[str, int]) -> int:
-    """How many SELECTs of a compiled tree are within each other; `ctes` says it of those around it."""
+    """Return the depth of nested SELECTs in a compiled tree; `ctes` has the depths of visible ones."""
     if isinstance(node, exp.Table):
         return max(ctes.get(node.name, 0), *(levels(part, ctes) for part in node.iter_expressions()), 0)
     within = node.args.get("with_")
@@ -66,9 +66,9 @@ def levels(node: exp.Expr, ctes: Mapping[str, int]) -> int:
 
 
 def _target(c: Compiler, name: str) -> str:
-    """A name that no other common table expression and no table has.
+    """Return a name that no other common table expression and no table has.
 
-    MySQL 9.7 looks the names in a body up anew where it merges it, and finds what hides them there.
+    When MySQL 9.7 merges a body, it resolves the names in it again, in the outer query.
     """
     taken = name.lower() in c.cte_names or c.tables.find(name) is not None
     target = c.name(name) if taken else name
@@ -77,7 +77,7 @@ def _target(c: Compiler, name: str) -> str:
 
 
 def _in_order(written: list[exp.Expr]) -> list[exp.Expr]:
-    """Each behind those that it names: to SQLite all of one WITH see each other."""
+    """Sort the expressions of a WITH, each after those it uses: in SQLite, all see each other."""
     result: list[exp.Expr] = []
     begun: set[str] = set()
 
@@ -96,12 +96,12 @@ def _in_order(written: list[exp.Expr]) -> list[exp.Expr]:
 
 
 def _refers(node: exp.Expr, name: str) -> bool:
-    """Whether a table is named that no WITH inside hides."""
+    """True if a node reads a table of that name that no inner WITH hides."""
     return name.lower() in _tables(node)
 
 
 def _tables(node: exp.Expr) -> set[str]:
-    """The tables that are named (lower case), apart from those of WITH inside and of a schema."""
+    """Return the names of tables (lower case), except those of an inner WITH or with a schema."""
     found = {name for part in node.iter_expressions() for name in _tables(part)}
     if isinstance(node, exp.Table) and not node.args.get("db"):
         found.add(node.name.lower())
@@ -118,7 +118,7 @@ def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relati
 
 
 def keep(c: Compiler, relation: Relation) -> None:
-    """Keep a subquery in FROM from being merged where the target would make something else of it."""
+    """Keep a subquery in FROM from being merged where that would change its meaning on the target."""
     keep_whole(
         relation,
         queries=c.target.counts_null_subqueries and c.counts_distinct,
@@ -127,7 +127,7 @@ def keep(c: Compiler, relation: Relation) -> None:
 
 
 def renamed(relation: Relation, names: list[str]) -> Relation:
-    """Give the result columns the names that are written behind the table's."""
+    """Give the result columns the names written after the table's name."""
     if not names:
         return relation
     if len(names) != len(relation.columns):
@@ -155,7 +155,7 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
 def _recursive(
     c: Compiler, cte: exp.Expr, names: list[str], scope: Scope, given: str, clauses: list[exp.CTE]
 ) -> Relation:  # fmt: skip
-    """One that refers to itself, and is `given` a name; `clauses` gets what has to stand before it."""
+    """Compile one that refers to itself, under the name `given`; adds what must precede it to `clauses`."""
     c.applies("recursive-query")
     if c.target.recursion_hint:
         c.hints[c.target.recursion_hint] = None
@@ -184,9 +184,9 @@ def _recursive(
             Column(column.name, _unbounded(column.value, kind))
             for column, kind in zip(columns, kinds, strict=True)
         )
-        scope.tables[cte.alias.lower()] = Recipe(target, shown, recursing=True)
+        scope.tables[cte.alias.lower()] = CommonTable(target, shown, recursing=True)
         step = c.query(steps[0], scope, derived=True)
-        scope.tables[cte.alias.lower()] = Recipe(given, shown)
+        scope.tables[cte.alias.lower()] = CommonTable(given, shown)
         if len(step.columns) != len(shown):
             raise Untranslatable("a recursive query", "its parts have different numbers of columns")
         if any(column.value.mixed for column in step.columns):
@@ -211,14 +211,14 @@ CUT = "a recursive query ends after some rows, and SQLite does not define in whi
 
 
 def _is_chain(step: exp.Expr) -> bool:
-    """Whether each row gives one more at most."""
+    """True if each row produces at most one more."""
     return len(list(step.find_all(exp.Table, exp.Subquery))) == 1
 
 
 def _limited(
     c: Compiler, found: Relation, counts: tuple[int, int], target: str, clauses: list[exp.CTE]
 ) -> Relation:  # fmt: skip
-    """A recursion that ends after some rows."""
+    """Compile a recursion that ends after some rows."""
     most, skip = counts
     c.applies("recursion-limit")
     if most >= 0 and not c.target.is_lazy:
@@ -236,7 +236,7 @@ def _limited(
 
 
 def _cut_short(written: exp.Expr) -> None:
-    """Move the LIMIT of a SELECT into the recursion that it alone reads, row by row."""
+    """Move the LIMIT of a SELECT into the recursion if it only reads that, row by row."""
     statement = written.parent
     assert statement is not None  # noqa: S101 - what WITH stands before
     for cte in written.expressions:
@@ -254,7 +254,7 @@ def _cut_short(written: exp.Expr) -> None:
 
 
 def _literal_counts(select: exp.Expr | None) -> int | None:
-    """How many rows a SELECT reads that gives each of a table as it comes, until LIMIT."""
+    """Return how many rows a SELECT reads before LIMIT, if it returns each row of a table unchanged."""
     if not isinstance(select, exp.Select) or not isinstance(select.args["from_"].this, exp.Table):
         return None
     if any(select.args.get(key) for key in ("joins", "where", "group", "having", "order", "distinct")):
@@ -268,7 +268,7 @@ def _literal_counts(select: exp.Expr | None) -> int | None:
 
 
 def _undistinct(step: exp.Expr, operator: exp.Expr) -> exp.Expr:
-    """The step without DISTINCT, where that tells nothing apart: SQLite takes one row after the other."""
+    """Return the step without DISTINCT if that has no effect: SQLite computes one row after the other."""
     if not isinstance(step, exp.Select) or step.args.get("distinct") is None:
         return step
     if not operator.args.get("distinct") and not _is_chain(step):

@@ -1,8 +1,8 @@
-"""Dates and times: texts and numbers on every engine, computed with SQLite's own calendar.
+"""Dates and times: texts and numbers on every engine, computed with SQLite's calendar.
 
-A moment is what SQLite computes with: milliseconds since noon of November 24, 4714 B.C. in Greenwich, and how
-the text looked that it came from. Functions of the server read, move and print moments. Columns that are
-known to hold dates are cut up in place instead.
+SQLite computes with moments: milliseconds since noon of November 24, 4714 B.C. in Greenwich, and the form of
+the original text. Stored functions read, move and print moments. Columns known to contain dates are sliced in
+place instead.
 https://sqlite.org/lang_datefunc.html
 """
 
@@ -34,7 +34,7 @@ from dialects.rewrites.functions import folded, scalar, size
 from dialects.value_types import Context, Form, Kind, Typed, integer, null, real, text
 
 _PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2)}
-"""Where a part is: its first character, counted from 1, and its length."""
+"""The position of a part: its first character, counted from 1, and its length."""
 
 _BETWEEN = {5: "-", 8: "-", 11: " ", 14: ":", 17: ":"}
 """The characters between the parts."""
@@ -46,10 +46,10 @@ _CLOCK = "([01][0-9]|2[0-4]):[0-5][0-9]"
 _SECONDS = ":[0-5][0-9]([.][0-9]+)?"
 
 DATED = f"{_DAY}[ T]*({_CLOCK}({_SECONDS})? *[Zz]?)? *"
-"""The texts whose day is printed as it stands: even the 31st of February, as long as there is no modifier."""
+"""Texts whose day is printed unchanged, even February 31, if there is no modifier."""
 
 TIMED = f"{_DAY}( {_CLOCK}{_SECONDS})?"
-"""The texts whose time is printed as it stands, too, or is midnight."""
+"""Texts whose time is also printed unchanged, or is midnight."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Piece:
 
     @property
     def end(self) -> int:
-        """Its last character."""
+        """The position of its last character."""
         return self.start + self.length - 1
 
 
 def pieces(pattern: str) -> list[Piece | str] | None:
-    """What to print one after the other, pieces of the text and constants; None if the format has more."""
+    """Return the pieces of the text and the constants to print; None if the format has anything else."""
     found: list[Piece | str] = []
     for token in _TOKEN.finditer(pattern):
         letter = token[1]
@@ -83,7 +83,7 @@ def pieces(pattern: str) -> list[Piece | str] | None:
 
 
 def _append(found: list[Piece | str], piece: Piece | str) -> None:
-    """Add a piece, and join it to those before it that it continues."""
+    """Append a piece, merging it with a previous one that it continues."""
     if found and isinstance(piece, Piece):
         last = found[-1]
         if isinstance(last, Piece) and last.end + 1 == piece.start:
@@ -120,7 +120,7 @@ _UNITS = {
     "hour": (3_600_000, 1.2897e11),
     "day": (_DAY_MS, 5_373_485.0),
 }
-"""Milliseconds of a unit, and below how many of them SQLite takes the modifier."""
+"""Milliseconds of a unit, and the number of units below which SQLite accepts the modifier."""
 
 _STEP = re.compile(r"([+-]?\d+)[ \t]+(second|minute|hour|day)s?", re.IGNORECASE | re.ASCII)
 
@@ -143,7 +143,7 @@ def _is_now(value: Typed) -> bool:
 
 
 def _prepared(c: Context, arguments: list[Typed]) -> tuple[Typed, list[Typed]]:
-    """The time value and its modifiers."""
+    """Return the time value and its modifiers."""
     value, *modifiers = arguments or [literal("now")]
     if any(_is_zone(modifier) for modifier in modifiers):
         c.warn("localtime is taken to be UTC")
@@ -153,14 +153,14 @@ def _prepared(c: Context, arguments: list[Typed]) -> tuple[Typed, list[Typed]]:
 
 
 def _constant(c: Context, name: str, *arguments: Typed) -> Typed | None:
-    """What constants give, as long as the clock is not asked."""
+    """Return the result for constants, unless it depends on the clock."""
     if any(_is_now(argument) or _is_zone(argument) for argument in arguments):
         return None
     return folded(c, name, arguments)
 
 
 def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
-    """The moment of a time value after its modifiers; NULL where SQLite's is NULL."""
+    """Return the moment of a time value after its modifiers; NULL where SQLite's is NULL."""
     if value.kind is Kind.BLOB:
         value = as_text(c, value)
     c.applies("time-value")
@@ -189,7 +189,7 @@ def _plain_moment(c: Context, value: Typed) -> exp.Expr:
 
 
 def _raw_moment(c: Context, value: Typed, raw: str) -> exp.Expr:
-    """A number that 'unixepoch', 'auto' or 'julianday' says how to read."""
+    """Return the moment of a number interpreted by 'unixepoch', 'auto' or 'julianday'."""
     is_text = value.kind is Kind.TEXT
     found = server("as_number", value.node) if is_text else as_double(c, value).node
     if raw == "unixepoch":
@@ -214,7 +214,7 @@ def _raw_moment(c: Context, value: Typed, raw: str) -> exp.Expr:
 
 
 def _moment_for_none(c: Context, moment: exp.Expr, value: Typed, zone: Typed) -> exp.Expr:
-    """A change of the time zone makes a moment even of a number that is none."""
+    """Return a moment even for a number outside the range, if a modifier changes the time zone."""
     is_text = value.kind is Kind.TEXT
     found = server("as_number", value.node.copy()) if is_text else as_double(c, value).node.copy()
     is_utc = zone.constant is not None and str(zone.constant.value).lower() == "utc"
@@ -301,7 +301,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
 
 @scalar("strftime", least=1, most=None, foldable=False)
 def strftime(c: Context, arguments: list[Typed]) -> Typed:
-    """A moment printed as the first argument says."""
+    """Return a moment in the format of the first argument."""
     pattern = as_text(c, arguments[0])
     value, modifiers = _prepared(c, arguments[1:])
     if (known := _constant(c, "strftime", pattern, value, *modifiers)) is not None:
@@ -318,7 +318,7 @@ def strftime(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _in_digits(shown: Typed, pattern: str) -> Typed:
-    """A format of whole numbers prints an INTEGER."""
+    """Return the text with integer bounds if the format prints a whole number."""
     letters = _WHOLE_NUMBERS.fullmatch(pattern)
     if shown.constant is not None or letters is None:
         return shown
@@ -332,7 +332,7 @@ def _is_valid(c: Context, pattern: Typed) -> bool:
 
 
 def _printed(c: Context, pattern: str, value: Typed) -> Typed | None:
-    """A text cut up in place, where all parts are found at fixed places of it."""
+    """Return slices of the text if all parts are at fixed positions; else None."""
     if value.kind is not Kind.TEXT or (parts := pieces(pattern)) is None:
         return None
     if _is_now(value):

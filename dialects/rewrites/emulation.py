@@ -1,4 +1,4 @@
-"""What a target has no clause for: FULL JOIN, on MySQL some frames and the row that has a group's extreme."""
+"""Emulate clauses that a target lacks: FULL JOIN, and on MySQL some frames and the row of an extreme."""
 
 from collections.abc import Callable, Iterator
 
@@ -37,7 +37,7 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     if not c.target.has_ordered_picks and groups and groups.first and any(tree.find_all(FirstOf)):
         _first_rows(c, tree, groups)
     if not c.target.subqueries_see_keys and groups:
-        # What names no column is no key of the rows: in a subquery its minimum would be of the subquery's.
+        # An expression without columns is not a key of the rows: its minimum would belong to the subquery.
         keys = [node for node in groups.nodes if not isinstance(node.unnest(), exp.Column) and reached(node)]
         queries = [
             query for part in _parts(tree, "expressions", "having", "order") for query in _queries(part)
@@ -51,7 +51,7 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
 
 
 def _full_joins(c: Compiler, tree: exp.Select, more: list[exp.Expr]) -> None:
-    """Emulate the FULL JOINs that the target has not; `more` as in `_full_join`."""
+    """Emulate the FULL JOINs that the target lacks; `more` as in `_full_join`."""
     joins = tree.args.get("joins") or []
     for join in joins:
         if isinstance(join.this, exp.Paren) and any(_lacks(c, inner) for inner in _inside(join.this)):
@@ -59,13 +59,13 @@ def _full_joins(c: Compiler, tree: exp.Select, more: list[exp.Expr]) -> None:
     done = 0
     for at in [at for at, join in enumerate(joins) if _lacks(c, join)]:
         c.applies("full-join")
-        # The joins up to one are in FROM from then on.
+        # From here on, the joins up to this one are in FROM.
         _full_join(c, tree, at - done, more)
         done = at + 1
 
 
 def _inside(nest: exp.Paren) -> Iterator[exp.Join]:
-    """The joins in parentheses, at any depth."""
+    """Yield the joins in parentheses, at any depth."""
     for join in nest.this.args["joins"]:
         yield join
         if isinstance(join.this, exp.Paren):
@@ -73,7 +73,7 @@ def _inside(nest: exp.Paren) -> Iterator[exp.Join]:
 
 
 def _derive(c: Compiler, tree: exp.Select, nest: exp.Join, more: list[exp.Expr]) -> None:
-    """Make joins in parentheses a derived table, in which a FULL JOIN can be emulated."""
+    """Turn joins in parentheses into a derived table, in which a FULL JOIN can be emulated."""
     alias = c.name("full")
     start, aliases = nest.this.this, _names(nest.this)
     joins = start.args.pop("joins")
@@ -90,7 +90,7 @@ def _derive(c: Compiler, tree: exp.Select, nest: exp.Join, more: list[exp.Expr])
 
 
 def _items(seen: dict[str, exp.Column]) -> list[exp.Expr]:
-    """The result columns of a derived table, by their names."""
+    """Return the result columns of a derived table, by name."""
     items: list[exp.Expr] = [
         exp.Alias(this=column.copy(), alias=exp.to_identifier(name, quoted=True))
         for name, column in seen.items()
@@ -99,7 +99,7 @@ def _items(seen: dict[str, exp.Column]) -> list[exp.Expr]:
 
 
 def _lacks(c: Compiler, join: exp.Join) -> bool:
-    """Whether it is a FULL JOIN that the target has not: PostgreSQL's are on equalities of columns."""
+    """True for a FULL JOIN that the target lacks: PostgreSQL's need equalities of columns."""
     right = _names(join.this)
     return join.side == "FULL" and not (
         c.target.has_full_join
@@ -116,13 +116,13 @@ def _lacks(c: Compiler, join: exp.Join) -> bool:
 def _remap(
     c: Compiler, trees: list[exp.Expr], aliases: set[str], target: str, seen: dict[str, exp.Column]
 ) -> None:
-    """Let every column of some sources come from one derived table."""
+    """Redirect every column of some sources to one derived table."""
     for tree in trees:
         for column in list(tree.find_all(exp.Column)):
             if column.table in aliases:
                 name = next((known for known, each in seen.items() if each == column), None)
                 if name is None:
-                    # What comes from such a table has its name already.
+                    # A column of such a table has its name already.
                     name = column.name if column.table in c.joined else f"{column.table}.{column.name}"
                     name = new_name(name, set(seen))
                     seen[name] = column.copy()
@@ -139,7 +139,7 @@ def _parts(tree: exp.Select, *names: str) -> list[exp.Expr]:
 
 
 def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> None:
-    """Emulate FULL JOIN number `at`; `more` is kept besides the tree in terms of the same columns."""
+    """Emulate FULL JOIN number `at`; expressions in `more`, outside the tree, are updated like it."""
     joins = tree.args["joins"]
     full, before, after = joins[at], joins[:at], joins[at + 1 :]
     left_aliases = {name for part in (tree.args["from_"], *before) for name in _names(part.this)}
@@ -148,7 +148,7 @@ def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> 
         raise Untranslatable("FULL JOIN", "its two sides share a name")
     alias = c.name("full")
     seen: dict[str, exp.Column] = {}
-    # Every column gets its place before the tree is changed: ON stays as it is inside.
+    # Every column gets its position before the tree is changed: ON stays unchanged inside.
     _remap(
         c,
         [*_parts(tree, "expressions", "where", "group", "having", "order"), *after, *more],
@@ -201,7 +201,7 @@ def _names_of(item: exp.Expr) -> set[str]:
 
 
 def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
-    """ROW_NUMBER tells which row of each group has the extreme value; its columns are picked by CASE."""
+    """Find each group's row with the extreme value by ROW_NUMBER, and pick its columns by CASE."""
     alias, place = c.name("rows"), "_place"
     own = {
         name for part in (tree.args["from_"], *(tree.args.get("joins") or [])) for name in _names(part.this)
@@ -213,7 +213,7 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
         over="OVER",
     )
     for name in ("expressions", "group", "having", "order"):
-        # One node can stand in two places, and would be replaced in one of them.
+        # A node that is used twice would be replaced only once.
         part = tree.args.get(name)
         tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
     outer = _parts(tree, "expressions", "group", "having", "order")
@@ -251,7 +251,7 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
 
 
 def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
-    """MySQL 9.7 does not find a column in the HAVING of a subquery of HAVING, however it is grouped."""
+    """Reject outer columns in the HAVING of a subquery of HAVING: MySQL 9.7 does not find them."""
     own = {
         name
         for part in [tree.args.get("from_"), *(tree.args.get("joins") or [])]
@@ -265,7 +265,7 @@ def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
 
 
 def _queries(node: exp.Expr) -> Iterator[exp.Query]:
-    """The subqueries of an expression, without those inside of them."""
+    """Yield the outermost subqueries of an expression."""
     if isinstance(node, exp.Query):
         yield node
         return
@@ -274,7 +274,7 @@ def _queries(node: exp.Expr) -> Iterator[exp.Query]:
 
 
 def _least_keys(node: exp.Expr, keys: list[exp.Expr], hidden: set[str]) -> None:
-    """Write a key that a subquery names as its own minimum: PostgreSQL knows columns alone for keys there."""
+    """Write a key used in a subquery as its own minimum: PostgreSQL accepts only columns as keys there."""
     if isinstance(node, exp.Select):
         sources = [node.args.get("from_"), *(node.args.get("joins") or [])]
         hidden = hidden | {name for part in sources if part for name in _names(part.this)}
@@ -289,7 +289,7 @@ def _least_keys(node: exp.Expr, keys: list[exp.Expr], hidden: set[str]) -> None:
 
 
 def _outward(c: Compiler, tree: exp.Select) -> None:
-    """Aggregate in FROM what a subquery names: without a row MySQL says NULL for such a subquery."""
+    """Move aggregates used by a subquery into FROM: without rows, MySQL makes such a subquery NULL."""
     own = {
         name for part in (tree.args.get("from_"), *(tree.args.get("joins") or [])) if part
         for name in _names(part.this)
@@ -323,7 +323,7 @@ def _outward(c: Compiler, tree: exp.Select) -> None:
 
 
 def _aggregates(node: exp.Expr, own: set[str], *, nested: bool = False) -> Iterator[tuple[exp.Expr, bool]]:
-    """The aggregates of a SELECT with these sources, and whether each is in a subquery."""
+    """Yield the aggregates of a SELECT with these sources, and whether each is in a subquery."""
     if isinstance(node, AGGREGATES):
         names = reached(node)
         if not nested or (names and names <= own):
@@ -339,7 +339,7 @@ def _aggregates(node: exp.Expr, own: set[str], *, nested: bool = False) -> Itera
 def _frames(c: Compiler, tree: exp.Select) -> None:
     """Number the rows of each window's partitions, and compute over those whose numbers are in the frame."""
     for name in ("expressions", "order"):
-        # One node can stand in two places, and would be replaced in one of them.
+        # A node that is used twice would be replaced only once.
         part = tree.args.get(name)
         tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
     outer = _parts(tree, "expressions", "order")
@@ -405,7 +405,7 @@ def _picked(
     call: exp.Expr, frame: exp.Expr | None, own: dict[str, exp.Expr], other: dict[str, exp.Expr],
     place: str, peers: str,
 ) -> list[exp.Expr]:  # fmt: skip
-    """Which row of the partition is so many rows away; of the frame, which begins with the partition."""
+    """Return conditions for the row at a distance in the partition or in the frame that starts with it."""
     rows = grouped(call.expressions[1].copy())
     if call.name == "nth_value":
         number_of = exp.EQ(this=Bigint(this=other[place].copy()), expression=rows)
@@ -434,11 +434,11 @@ def _numbering(name: str, keys: list[exp.Expr], terms: list[exp.Expr]) -> exp.Ex
 
 
 _Pair = tuple[exp.Expr, exp.Expr]
-"""A number of the row itself, and of a row that may be in its frame. They have no sign on MySQL."""
+"""The numbers of the row itself and of a row that may be in its frame. They are unsigned on MySQL."""
 
 
 def _within(frame: exp.Expr | None, place: _Pair, peers: _Pair) -> list[exp.Expr]:
-    """Which rows of the partition are in the frame."""
+    """Return conditions for the rows of the partition that are in the frame."""
     args = {} if frame is None else frame.args
     own, other = place if args.get("kind") == "ROWS" else peers
     result: list[exp.Expr] = []
@@ -464,7 +464,7 @@ def _within(frame: exp.Expr | None, place: _Pair, peers: _Pair) -> list[exp.Expr
 
 
 def _over_rows(call: exp.Expr, place: exp.Expr, rows: exp.From, conditions: list[exp.Expr]) -> exp.Select:
-    """An aggregate, or the value of one row, over the rows of a frame."""
+    """Return an aggregate, or one row's value, over the rows of a frame."""
     result = exp.Select(expressions=[call], from_=rows)
     if conditions:
         result.set("where", exp.Where(this=every(conditions)))

@@ -1,4 +1,4 @@
-"""Expressions: which rewrite compiles which node. https://sqlite.org/lang_expr.html."""
+"""The rewrite for each type of expression node. https://sqlite.org/lang_expr.html."""
 
 from collections.abc import Callable, Mapping
 
@@ -22,10 +22,10 @@ from dialects.source import Plus, Starred, position
 from dialects.value_types import Affinity, Collation, Constant, Kind, Typed, boolean, null
 
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
-"""Operators under which NULL is still as good as FALSE, where it is above them."""
+"""Operators for whose operands NULL and FALSE are equivalent if they are for the result."""
 
 ENTERED = (dates, functions, json, numeric, text)
-"""The modules that enter their functions into the table of `dialects.rewrites.functions`."""
+"""The modules that register their functions in `dialects.rewrites.functions`."""
 
 
 def _binary(rewrite: Callable[..., Typed]) -> Handler:
@@ -45,7 +45,7 @@ def _operator(rewrite: Callable[..., Typed]) -> Handler:
 def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     with c.filtered(False):
         left, right = row(c, node.this, scope), row(c, node.expression, scope)
-    assert isinstance(node, exp.Binary)  # noqa: S101 - what the table has
+    assert isinstance(node, exp.Binary)  # noqa: S101 - by the table of handlers
     operator = type(node)
     if left is not None or right is not None:
         if left is None or right is None:
@@ -138,7 +138,7 @@ def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:
 
 
 def _aliased(wanted: exp.Expr, scope: Scope) -> exp.Expr:
-    """TRUE or FALSE where its alias is written: SQLite sees no difference behind IS."""
+    """Return TRUE or FALSE for an alias of it: after IS, SQLite treats them alike."""
     if not isinstance(wanted, exp.Column) or wanted.table:
         return wanted
     for place in scope.outward():
@@ -211,7 +211,7 @@ def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _known(rewrite: Handler) -> Handler:
-    """A rewrite, and where it refuses an expression of constants, what SQLite says of it."""
+    """Wrap a rewrite: if it rejects an expression of constants, SQLite evaluates it."""
 
     def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         try:
@@ -289,9 +289,9 @@ def _json(name: str) -> Handler:
 
 
 def _lambda(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """What sqlglot reads a -> b as, where it is the first argument of a function."""
+    """Compile a -> b as the first argument of a function, which sqlglot parses as a lambda."""
     if len(node.expressions) != 1 or not isinstance(node.this, exp.Literal):
-        raise Untranslatable("->", "what it is in cannot be read")
+        raise Untranslatable("->", "the expression around it cannot be parsed")
     name = exp.Column(this=node.expressions[0].copy())
     return c.expression(exp.JSONExtract(this=name, expression=node.this.copy()), scope)
 

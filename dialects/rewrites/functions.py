@@ -1,6 +1,6 @@
-"""Scalar functions: their table, what their rewrites share, and those that choose one of their arguments.
+"""Scalar functions: their registry, shared parts of rewrites, and functions that return an argument.
 
-Constants are decided now, NULL gives NULL, alternatives are kept apart. https://sqlite.org/lang_corefunc.html
+Constants are folded, NULL gives NULL, and alternatives stay separate. https://sqlite.org/lang_corefunc.html
 """
 
 import sqlite3
@@ -27,14 +27,14 @@ class Function:
     rewrite: Call
     least: int
     most: int | None
-    """The number of arguments; None is any."""
+    """Most arguments; None is unlimited."""
 
 
 FUNCTIONS: dict[str, Function] = {}
 
 
 def function(*names: str, least: int = 1, most: int | None = 1) -> Callable[[Call], Call]:
-    """Enter a rewrite into the table under each name, for calls with `least` to `most` arguments."""
+    """Register a rewrite under each name, for calls with `least` to `most` arguments."""
 
     def enter(rewrite: Call) -> Call:
         for name in names:
@@ -47,12 +47,12 @@ def function(*names: str, least: int = 1, most: int | None = 1) -> Callable[[Cal
 def scalar(
     *names: str, least: int = 1, most: int | None = 1, strict: bool = True, foldable: bool = True
 ) -> Callable[[Call], Call]:
-    """Enter a function into the table, its rewrite called with arguments of one kind each.
+    """Register a function whose rewrite is called with arguments of one kind each.
 
     Args:
-        names: what SQLite calls it; the first one is asked of SQLite where the arguments are constants.
-        least: how many arguments it takes,
-        most: and at most; None is any number.
+        names: SQLite's names of it; the first is called in SQLite if all arguments are constants.
+        least: least number of arguments.
+        most: greatest number of arguments; None is unlimited.
         strict: whether a NULL among the arguments makes the result NULL.
         foldable: whether constant arguments make the result a constant.
     """
@@ -73,23 +73,23 @@ def scalar(
 
 
 def apart(arguments: Sequence[Typed], rewrite: Callable[[list[Typed]], Typed]) -> Typed:
-    """Rewrite once for each combination of the arguments' alternatives, none of which is of several kinds."""
+    """Rewrite once per combination of the arguments' alternatives, each of a single kind."""
     position = next((at for at, argument in enumerate(arguments) if argument.kind is Kind.ANY), None)
     if position is None:
         return rewrite(list(arguments))
     each, before, after = arguments[position].each, arguments[:position], arguments[position + 1 :]
     if each is None:
-        raise Untranslatable("values of several types", "they cannot be told apart on the target")
+        raise Untranslatable("values of several types", "the target cannot distinguish them")
     return each(lambda part: apart([*before, part, *after], rewrite))
 
 
 def size(node: exp.Expr) -> int:
-    """How many nodes an expression has: what it costs to write it twice."""
+    """Return the number of nodes of an expression: the cost of writing it twice."""
     return sum(1 for _ in node.walk())
 
 
 def folded(c: Context, name: str, arguments: Sequence[Typed]) -> Typed | None:
-    """The value of a call whose arguments are all constants; None where they aren't, or SQLite refuses."""
+    """Return the value of a call with constant arguments; None if they are not constants, or SQLite fails."""
     values = [argument.constant.value for argument in arguments if argument.constant is not None]
     if len(values) != len(arguments) or not arguments:
         return None
@@ -108,16 +108,16 @@ _OPEN = frozenset({
     "random", "randomblob", "load_extension",
     "date", "time", "datetime", "julianday", "strftime", "unixepoch",
 })  # fmt: skip
-"""Functions that do not always say the same of the same constants."""
+"""Functions that can return different values for the same constants."""
 
 _LONGEST = 100_000
-"""Bytes of a text or blob that is written out."""
+"""Longest literal text or blob, in bytes."""
 
 
 def written_out(c: Context, node: exp.Expr) -> Typed | None:
-    """The value of an expression of constants alone; None where SQLite refuses it, or it is no such.
+    """Return the value of an expression of constants only; None if it is not one, or SQLite fails.
 
-    Aggregates are none: the caller knows their names.
+    Aggregates do not count; the caller knows their names.
     """
     if any(
         type(part) not in WRITTEN or (isinstance(part, exp.Anonymous) and part.name.lower() in _OPEN)
@@ -157,7 +157,7 @@ WRITTEN = frozenset({
     exp.Case, exp.If, exp.Cast, exp.Collate, exp.Between, exp.In, exp.Escape,
 })  # fmt: skip
 
-"""The kinds of nodes of an expression of constants."""
+"""The node types in an expression of constants."""
 
 _INSIDE = (exp.DataType, exp.Var, exp.Identifier)
 """The words of a type or a collation."""
@@ -219,7 +219,7 @@ def _quoted(text: str, mark: str) -> str:
 
 
 def detached(arguments: Sequence[Typed], result: Typed) -> Typed:
-    """A result is no column, but a COLLATE operator inside of a call rules outside of it, too.
+    """Return a result without affinity, but with the collation of a COLLATE operator inside the call.
 
     https://sqlite.org/datatype3.html#affinity_of_expressions
     """
@@ -229,7 +229,7 @@ def detached(arguments: Sequence[Typed], result: Typed) -> Typed:
 
 @function("coalesce", "ifnull", least=2, most=None)
 def coalesce(c: Context, arguments: list[Typed]) -> Typed:
-    """The first argument that is not NULL."""
+    """Return the first argument that is not NULL."""
     kept: list[Typed] = []
     for argument in (plain(c, argument) for argument in arguments):
         if argument.kind is Kind.NULL:
@@ -253,18 +253,18 @@ def coalesce(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _present(argument: Typed) -> exp.Expr:
-    """Whether the value is there."""
+    """Return a condition that the value is not NULL."""
     return exp.Not(this=exp.Paren(this=null_test(argument).node))
 
 
 def _bare(argument: Typed) -> Typed:
-    """A value that is no column any more. https://sqlite.org/datatype3.html#affinity_of_expressions."""
+    """Return a value without a column's affinity. https://sqlite.org/datatype3.html#affinity_of_expressions."""
     return argument.of(affinity=Affinity.NONE, collation=argument.collation if argument.collates else None)
 
 
 @function("nullif", least=2, most=2)
 def nullif(c: Context, arguments: list[Typed]) -> Typed:
-    """The first argument, or NULL where it equals the second one."""
+    """Return the first argument, or NULL if it equals the second one."""
     x, y = (plain(c, argument) for argument in arguments)
     if x.kind is Kind.NULL:
         return literal(None)
@@ -279,7 +279,7 @@ def nullif(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _unaffected(argument: Typed) -> Typed:
-    """An argument as a function compares it: its affinity does nothing, its collation counts."""
+    """Return an argument as functions compare it: without affinity, with its collation."""
     return argument.of(node=argument.node.copy(), affinity=Affinity.NONE)
 
 
@@ -293,25 +293,25 @@ def iif(c: Context, arguments: list[Typed]) -> Typed:
 
 @function("likely", "unlikely")
 def likely(_c: Context, arguments: list[Typed]) -> Typed:
-    """A hint, and the value itself."""
+    """Return the value itself; the function is only a hint."""
     return detached(arguments, arguments[0])
 
 
 @function("likelihood", least=2, most=2)
 def likelihood(_c: Context, arguments: list[Typed]) -> Typed:
-    """A hint, and the value itself."""
+    """Return the value itself; the function is only a hint."""
     return detached(arguments, arguments[0])
 
 
 @function("min", least=2, most=None)
 def least(c: Context, arguments: list[Typed]) -> Typed:
-    """The smallest argument."""
+    """Return the smallest argument."""
     return _extreme(c, arguments, "min")
 
 
 @function("max", least=2, most=None)
 def greatest(c: Context, arguments: list[Typed]) -> Typed:
-    """The largest argument."""
+    """Return the largest argument."""
     return _extreme(c, arguments, "max")
 
 
@@ -330,7 +330,7 @@ def _extreme(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
 
 
 def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
-    """The extreme one of arguments of one kind each: between kinds the kinds decide."""
+    """Return the extreme of arguments of one kind each; different kinds are ordered by kind."""
     numbers = [argument for argument in arguments if argument.kind.is_numeric]
     texts = [argument for argument in arguments if not argument.kind.is_numeric]
     if numbers and texts:
@@ -342,7 +342,7 @@ def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     if not rest:
         return first
     kinds = {argument.kind for argument in arguments}
-    # Over a single row MySQL 9.7 evaluates a window function twice inside of GREATEST and LEAST.
+    # Over a single row, MySQL 9.7 evaluates a window function in GREATEST and LEAST twice.
     windows = any(argument.node.find(exp.Window) for argument in arguments)
     if (
         windows
@@ -368,7 +368,7 @@ def _native(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
 
 
 def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:
-    """Of equal ones, max() takes the first and min() the last."""
+    """Return the extreme of two; of equal ones, max() takes the first and min() the last."""
     operator = exp.GTE if name == "min" else exp.LT
     test = compare(c, operator, left.of(node=left.node.copy()), right.of(node=right.node.copy()))
     branches = [(test.node, right)]

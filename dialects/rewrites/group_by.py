@@ -1,7 +1,7 @@
-"""GROUP BY, the columns that are not in it, and which row they come from.
+"""Compile GROUP BY, and columns that are not in it with the row that they come from.
 
-A column has one value where others are fixed by keys and equalities (functional dependency); where nothing
-else decides, SQLite takes the row that it finds first. https://sqlite.org/lang_select.html#bareagg
+A column has one value if keys and equalities fix it (functional dependency); if nothing else decides, SQLite
+takes the row that it finds first. https://sqlite.org/lang_select.html#bareagg
 """
 
 from collections.abc import Callable, Iterable
@@ -14,15 +14,15 @@ from dialects.compiler import Compiler
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.scope import Column, Grouping, Scope, Source
-from dialects.tables import Visit, Visits
+from dialects.tables import Loop, Loops
 from dialects.value_types import Kind, Typed
 
 Name = tuple[str, str]
-"""The target's names of a source and of one of its columns."""
+"""The names of a source and of one of its columns on the target."""
 
 
 def name_of(node: exp.Expr) -> Name | None:
-    """The column that an expression is, if it is one."""
+    """Return the names of a column; None for other expressions."""
     while isinstance(node, exp.Paren):
         node = node.this
     return (node.table, node.name) if isinstance(node, exp.Column) else None
@@ -31,9 +31,9 @@ def name_of(node: exp.Expr) -> Name | None:
 def determined(
     sources: Iterable[Source], conditions: Iterable[exp.Expr], fixed: Iterable[Name], *, alike: bool = False
 ) -> set[Name]:
-    """All columns with one value, given some: `conditions` hold for every row that is looked at.
+    """Return all columns with one value, given `fixed` ones; `conditions` hold for every row.
 
-    `alike` where NULL counts as a value, so that what no two rows agree in is a key, too.
+    `alike` if NULL counts as a value, so that `Source.distinct` columns are keys, too.
     """
     sources, known = list(sources), set(fixed)
     own = {source.alias for source in sources}
@@ -53,13 +53,13 @@ def determined(
 
 
 def is_fixed(source: Source, known: set[Name], *, alike: bool = False) -> bool:
-    """Whether the known columns leave one row of a source at most; see `determined`."""
+    """True if the known columns leave at most one row of a source; see `determined`."""
     keys = (*source.keys, *source.distinct) if alike else source.keys
     return any({(source.alias, column) for column in key} <= known for key in keys)
 
 
 def _equality(node: exp.Expr, own: set[str]) -> tuple[Name, Name | None] | None:
-    """A column and the column that it is equal to, or None where it is fixed from outside."""
+    """Return a column and the column it equals, or None instead if it equals an outer value."""
     while isinstance(node, exp.Paren):
         node = node.this
     if not isinstance(node, exp.EQ):
@@ -75,7 +75,7 @@ def _equality(node: exp.Expr, own: set[str]) -> tuple[Name, Name | None] | None:
 
 
 def reached(node: exp.Expr, within: frozenset[str] = frozenset()) -> set[str]:
-    """The sources whose columns an expression names, apart from those of SELECTs `within` it."""
+    """Return the sources whose columns an expression uses, except sources of inner SELECTs (`within`)."""
     if isinstance(node, exp.Column):
         return {node.table} - within - {""}
     if isinstance(node, exp.Select):
@@ -84,21 +84,21 @@ def reached(node: exp.Expr, within: frozenset[str] = frozenset()) -> set[str]:
 
 
 def _outer(node: exp.Expr, own: set[str]) -> bool:
-    """Whether nothing in the expression changes from row to row."""
+    """True if the expression has the same value for every row."""
     return not any(column.table in own for column in node.find_all(exp.Column))
 
 
 @dataclass
-class Found:
+class ScanOrder:
     """The order in which SQLite finds rows, as ORDER BY terms."""
 
     terms: list[exp.Expr]
     whole: bool
-    """Whether they decide between any two rows."""
+    """True if the terms order any two rows."""
 
 
-def found_first(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr]) -> Found:
-    """ORDER BY terms for the order in which SQLite finds the rows, as far as the target can tell.
+def scan_order(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr]) -> ScanOrder:
+    """Return ORDER BY terms for the order in which SQLite finds rows, as far as the target can express it.
 
     Args:
         c: the compiler.
@@ -130,25 +130,25 @@ def found_first(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Exp
         passed += mine
     if terms:
         c.applies("found-first")
-    return Found(terms, whole)
+    return ScanOrder(terms, whole)
 
 
 def _reversed(c: Compiler, term: exp.Expr) -> exp.Expr:
-    """A term the other way round."""
+    """Return a term with the reverse order."""
     first = False if c.target.has_null_order and term.args.get("nulls_first") is not None else None
     return exp.Ordered(this=term.this, desc=True, nulls_first=first)
 
 
 def _is_indexed(source: Source) -> bool:
-    """Whether SQLite could go through a table in another order than that of its rows."""
+    """True if SQLite could scan a table in an order other than that of its rows."""
     table = source.table
     if table is None:
         return False
     return bool(table.indexes or table.unique or (table.primary_key and source.rowid is None))
 
 
-def _backwards(node: exp.Expr, source: Source, visit: Visit, visits: Visits) -> bool:
-    """Whether the outermost loop goes through its table or index from the end."""
+def _backwards(node: exp.Expr, source: Source, visit: Loop, visits: Loops) -> bool:
+    """True if the outermost loop scans its table or index backwards."""
     order = node.args.get("order")
     if order is None or visits.sorted:
         return False
@@ -157,16 +157,16 @@ def _backwards(node: exp.Expr, source: Source, visit: Visit, visits: Visits) -> 
     return bool(term.args.get("desc")) and leading is not None and term.this.name.lower() == leading.lower()
 
 
-def _loops(scope: Scope, visits: Visits | None) -> list[tuple[Source, Visit]]:
+def _loops(scope: Scope, visits: Loops | None) -> list[tuple[Source, Loop]]:
     if visits is None:
-        return [(source, Visit(source.name)) for source in scope.sources] if len(scope.sources) == 1 else []
+        return [(source, Loop(source.name)) for source in scope.sources] if len(scope.sources) == 1 else []
     by_name = {source.name.lower(): source for source in scope.sources}
     found = [(by_name[visit.name], visit) for visit in visits.loops if visit.name in by_name]
     return found if len(found) == len(scope.sources) else []
 
 
-def _terms(c: Compiler, source: Source, visit: Visit) -> list[exp.Expr] | None:
-    """The key of one loop: the index that it follows, and the row's place in the table."""
+def _terms(c: Compiler, source: Source, visit: Loop) -> list[exp.Expr] | None:
+    """Return the key of one loop: the index that it uses, and the row's position in the table."""
     if source.table is None:
         return _group_terms(c, source)
     terms = [_term(c, source, column) for name in visit.columns if (column := source.column(name))]
@@ -181,20 +181,20 @@ def _terms(c: Compiler, source: Source, visit: Visit) -> list[exp.Expr] | None:
             exp.to_identifier(source.place, quoted=True), table=exp.to_identifier(source.alias, quoted=True)
         )
         return [*terms, exp.Ordered(this=place)]
-    # A table without rowid is in the order of its key.
+    # A WITHOUT ROWID table is in the order of its key.
     last = source.table.primary_key if source.rowid is None else (source.rowid,)
     keys = [column for name in last if (column := source.column(name))]
     return [*terms, *(exp.Ordered(this=source.value(column).node) for column in keys)] or None
 
 
 def _group_terms(c: Compiler, source: Source) -> list[exp.Expr] | None:
-    """A grouped subquery gives its groups in the order of their keys."""
+    """Return the keys of a grouped subquery, which returns its groups in their order."""
     spelled = {column.value.node.name: column for column in source.columns}
     return [_term(c, source, spelled[name]) for name in source.grouped] or None
 
 
 def _term(c: Compiler, source: Source, column: Column) -> exp.Ordered:
-    """A column in ascending order, NULL first."""
+    """Return a column in ascending order, NULL first."""
     found = source.value(column)
     first = True if c.target.has_null_order and found.nullable else None
     return exp.Ordered(this=keyed(c, found), nulls_first=first)
@@ -207,11 +207,11 @@ ANY_EXTREME = (
 
 
 _ALWAYS = exp.GTE(this=exp.Count(this=exp.Star()), expression=number(0))
-"""The HAVING that keeps a SELECT grouped whose aggregates were constants."""
+"""A HAVING that keeps a SELECT grouped after its aggregates became constants."""
 
 
 def _aggregates(tree: exp.Select) -> bool:
-    """Whether an aggregate is left in the result, outside of subqueries and window functions."""
+    """True if the result still has an aggregate outside subqueries and window functions."""
     stack: list[exp.Expr] = list(tree.expressions)
     while stack:
         part = stack.pop()
@@ -231,14 +231,14 @@ class Groups:
     keys: list[tuple[exp.Expr, Typed]]
     grouping: Grouping
     nodes: list[exp.Expr]
-    """What the target groups by."""
+    """The keys on the target."""
     empty: bool
-    """Whether GROUP BY has constants alone."""
+    """True if GROUP BY has only constants."""
     first: list[exp.Expr] = field(default_factory=list)
-    """MySQL: the ORDER BY terms that put the row first from which bare columns come."""
+    """MySQL: ORDER BY terms that put the row of the bare columns first."""
 
     def finish(self, c: Compiler, tree: exp.Select, having: exp.Expr | None) -> exp.Expr | None:
-        """Put GROUP BY onto the SELECT; returns its HAVING."""
+        """Add GROUP BY to the SELECT, and return its HAVING."""
         if having is not None and not c.target.having_sees_keys:
             having = self._aggregated(having)
         if self.nodes:
@@ -249,8 +249,8 @@ class Groups:
         return there if having is None else exp.And(this=there, expression=grouped(having))
 
     def _aggregated(self, node: exp.Expr) -> exp.Expr:
-        """HAVING for MySQL, which knows only keys that are results: the least value of a key is the key."""
-        # A key that is an aggregate is an outer SELECT's.
+        """Return HAVING for MySQL, with each key as its minimum: MySQL only sees keys that are results."""
+        # A key that is an aggregate belongs to an outer SELECT.
         if node in self.nodes and not isinstance(node, AnyOf | FirstOf):
             return exp.Min(this=node.copy())
         if isinstance(node, Whichever):
@@ -271,16 +271,16 @@ def group(
     c: Compiler, node: exp.Expr, scope: Scope, keys: list[tuple[exp.Expr, Typed]], holding: list[exp.Expr],
     extremes: list[exp.Anonymous], *, empty: bool,
 ) -> Groups:  # fmt: skip
-    """Say what columns are in a grouped SELECT.
+    """Return the grouping of a SELECT, with the values of its bare columns.
 
     Args:
         c: the compiler.
         node: the SELECT as written.
-        scope: of the SELECT.
+        scope: its scope.
         keys: the GROUP BY terms as written and compiled.
         holding: conditions that hold for every row.
         extremes: the calls of min() and max() in the SELECT.
-        empty: whether GROUP BY is there, but without a term that varies.
+        empty: whether all terms of GROUP BY are constant.
     """
     if empty:
         c.applies("constant-group")
@@ -293,17 +293,17 @@ def group(
         name: Name | None = name_of(found.node)
         if name in known:
             c.applies("bare-column")
-            # PostgreSQL has no least blob.
+            # PostgreSQL has no min() of blobs.
             only = Whichever if found.kind is Kind.BLOB else AnyOf
             return found.of(node=only(this=found.node), nullable=True)
         if extremes:
-            # Of several the last one decides: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
+            # Of several extremes the last one decides: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
             return _of_extreme(
-                c, scope, found, extremes[-1], result, lambda: found_first(c, node, scope, holding).terms
+                c, scope, found, extremes[-1], result, lambda: scan_order(c, node, scope, holding).terms
             )
         c.applies("bare-column-of-any-row")
         c.warn(ANY_ROW)
-        terms = found_first(c, node, scope, holding).terms
+        terms = scan_order(c, node, scope, holding).terms
         if not terms:
             return found.of(node=Whichever(this=found.node), nullable=True)
         result.first = terms
@@ -311,7 +311,7 @@ def group(
             node=FirstOf(this=found.node, expressions=[term.copy() for term in terms]), nullable=True
         )
 
-    # Under a collation texts that differ are one group: what the result shows of them is a bare column.
+    # A collation groups different texts together: the result shows one as a bare column.
     compiled = [
         (written, key.of(node=node))
         for (written, key), node in zip(keys, nodes, strict=True)
@@ -322,8 +322,8 @@ def group(
 
 
 def _node(c: Compiler, key: Typed) -> exp.Expr:
-    told = key.kind is Kind.ANY and (key.carried is not None or isinstance(key.node, exp.Column))
-    if told and key.collation_is_binary:
+    is_distinct = key.kind is Kind.ANY and (key.tagged is not None or isinstance(key.node, exp.Column))
+    if is_distinct and key.collation_is_binary:
         return key.node
     return keyed(c, key)
 

@@ -29,17 +29,17 @@ class From:
     node: exp.Expr | None = None
     joins: list[exp.Join] = field(default_factory=list)
     conditions: list[exp.Expr] = field(default_factory=list)
-    """Of ON clauses that had to go to WHERE."""
+    """Conditions of ON clauses that moved to WHERE."""
     holding: list[exp.Expr] = field(default_factory=list)
-    """Conditions of inner joins, which hold for every row."""
+    """Conditions of inner joins, which every row satisfies."""
     pending: list[tuple[exp.Join, exp.Expr, list[Source], int]] = field(default_factory=list)
-    """Joins whose ON is not compiled yet, and the sources to their left."""
+    """Joins whose ON is not compiled yet, with the sources to their left."""
     names: list[list[str]] = field(default_factory=lambda: [[]])
-    """The columns (lower case) that each source shares with those to its left."""
+    """The columns (lower case) that each source shares with earlier ones."""
 
 
 def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
-    """Compile FROM; `scope` gets its sources."""
+    """Compile FROM; adds its sources to `scope`."""
     result = From(scope)
     first = select.args.get("from_")
     if first is None:
@@ -48,9 +48,9 @@ def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
     joins += select.args.get("joins") or []
     _chain(c, start, joins, scope, result, outer=any(join.side for join in joins))
     for source in scope.sources:
-        # Alone in FROM it is read row by row. Beside others, or as a common table expression, it may be a
-        # table of its own, whose columns have the affinities of the first SELECT's.
-        if source.recipe is not None or (source.table is None and len(scope.sources) > 1):
+        # Alone in FROM it is read row by row. With others, or as a common table expression, it may become a
+        # temporary table, whose columns have the affinities of the first SELECT's.
+        if source.common_table is not None or (source.table is None and len(scope.sources) > 1):
             values = (column.value for column in source.columns)
             if any(value.affinity is Affinity.VARIED and value.kind is Kind.ANY for value in values):
                 c.warn(CONVERTED)
@@ -60,7 +60,7 @@ def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
 def _chain(
     c: Compiler, start: exp.Expr, joins: list[exp.Join], scope: Scope, result: From, *, outer: bool
 ) -> None:  # fmt: skip
-    """Compile a source and what is joined to it."""
+    """Compile a source and the joins that follow it."""
     result.node = _item(c, start, scope, result)
     for join in joins:
         _join(c, join, scope, result)
@@ -71,9 +71,9 @@ def _chain(
 
 
 def _refuse_outward(*items: exp.Expr) -> None:
-    """Refuse subqueries of an outer join that return something of an outer SELECT.
+    """Reject subqueries of an outer join that return columns of an outer SELECT.
 
-    Where the join finds no row, it is not NULL on MySQL 9.7, and SQLite 3.40 takes it into aggregates.
+    If the join finds no row, such a column is not NULL on MySQL 9.7, and SQLite 3.40 aggregates it.
     """
     for item in items:
         inside = item.this
@@ -86,7 +86,7 @@ def _refuse_outward(*items: exp.Expr) -> None:
 
 
 def _is_nest(item: exp.Expr) -> bool:
-    """Whether it is nothing but joins in parentheses."""
+    """True if an item is only joins in parentheses."""
     return (
         isinstance(item, exp.Subquery)
         and isinstance(item.this, exp.Table | exp.Subquery)
@@ -95,7 +95,7 @@ def _is_nest(item: exp.Expr) -> bool:
 
 
 def _flat(item: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
-    """The first source and its joins: parentheses around what comes first in FROM say nothing."""
+    """Return the first source and its joins: parentheses around the first item of FROM have no effect."""
     start, joins = _flat(item.this) if _is_nest(item) else (item, [])
     return start, [*joins, *(item.args.get("joins") or [])]
 
@@ -113,7 +113,7 @@ def _item(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
 
 
 def _nested(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
-    """Joins in parentheses behind other sources: inside, neither those nor their shared columns are seen."""
+    """Compile joins in parentheses after other sources, which are not visible inside."""
     start, joins = _flat(item)
     if not joins:
         return _item(c, start, scope, result)
@@ -122,7 +122,7 @@ def _nested(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr
     _chain(c, start, joins, inside, inner, outer=True)
     result.holding += inner.holding
     for name, found in inside.shared.items():
-        # What stands to the left comes first where USING looks for a name.
+        # USING searches the sources to the left first.
         if name not in scope.shared and not any(source.column(name) for source in scope.sources):
             scope.shared[name] = found
     outer = any(join.side in {"RIGHT", "FULL"} for join in inner.joins)
@@ -130,15 +130,15 @@ def _nested(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr
     for source in inside.sources:
         source.nest = nest
     scope.sources += inside.sources
-    assert isinstance(inner.node, exp.Table | exp.Subquery)  # noqa: S101 - what _item gives
+    assert isinstance(inner.node, exp.Table | exp.Subquery)  # noqa: S101 - by _item
     inner.node.set("joins", inner.joins)
     return exp.Paren(this=inner.node)
 
 
 def _shown(inside: Scope, inner: From, before: int) -> list[tuple[int, int]] | None:
-    """What * shows of joins in parentheses: before each source the columns that the next join shares.
+    """Return the columns of * for joins in parentheses: those shared with the next join, then each source's.
 
-    Each as the numbers of its source and of its column; None where it is not known. The rule is in
+    Each is the numbers of its source and of its column; None if unknown. The rule is in
     https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c (selectExpander).
     """
     if any(source.nest and source.nest.shared for source in inside.sources):
@@ -168,26 +168,26 @@ def _shown(inside: Scope, inner: From, before: int) -> list[tuple[int, int]] | N
 def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     name = item.name
     shown = item.alias or name
-    recipe = None if item.args.get("db") else scope.recipe(name)
+    common_table = None if item.args.get("db") else scope.common_table(name)
     alias = _alias(c, scope, shown)
-    if recipe is not None:
-        again = any(source.recipe is recipe for source in scope.sources)
+    if common_table is not None:
+        again = any(source.common_table is common_table for source in scope.sources)
         scope.sources.append(
             Source(
                 shown,
                 alias,
-                list(recipe.columns),
-                recipe=recipe,
-                keys=recipe.keys,
-                distinct=recipe.distinct,
-                grouped=recipe.grouped,
+                list(common_table.columns),
+                common_table=common_table,
+                keys=common_table.keys,
+                distinct=common_table.distinct,
+                grouped=common_table.grouped,
             )
         )
-        if again and recipe.query is not None and not c.target.joins_ctes_to_themselves:
-            # MySQL 9.7 neither sorts nor groups by the column that joins a common table expression to itself.
+        if again and common_table.query is not None and not c.target.joins_ctes_to_themselves:
+            # MySQL 9.7 cannot sort or group by the column that joins a common table expression to itself.
             named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-            return exp.Subquery(this=recipe.query.copy(), alias=named)
-        return _named(recipe.target, alias)
+            return exp.Subquery(this=common_table.query.copy(), alias=named)
+        return _named(common_table.target, alias)
     found = c.tables.find(name)
     if found is None and (view := c.tables.view(name)) is not None:
         return _view(c, item, alias, *view, scope)
@@ -219,7 +219,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
 
 
 def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
-    """json_each() and json_tree(): of columns to their left, or around them."""
+    """Compile json_each() or json_tree() of columns to the left or of an outer SELECT."""
     name, arguments = item.this.name.lower(), item.this.expressions
     if name not in json.ROWS or not 1 <= len(arguments) <= 2:  # noqa: PLR2004 - a text and a path
         raise Untranslatable(f"the table function {name}", "there is none on the target", position(item))
@@ -227,7 +227,7 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         raise Untranslatable(f"{name}()", "SQLite takes a name in it for a column of its own", position(item))
     alias = _alias(c, scope, item.alias or name)
     tree, columns = json.rows(c, name, [c.expression(part, scope) for part in arguments], c.name("rows"))
-    # What comes out of it may be JSON, or a text, where JSON is written.
+    # Its values may be JSON or texts where JSON is built from them.
     c.documents.append(Scope())
     scope.sources.append(Source(item.alias or name, alias, [Column(one, value) for one, value in columns]))
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
@@ -240,7 +240,7 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
 
 
 def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Expr:
-    """A table with its rowids, by the numbers of its rows as they were loaded."""
+    """Return a table with its rowids, computed from the order in which rows were loaded."""
     c.applies("rowid")
     order = exp.Ordered(this=exp.column(exp.to_identifier(place, quoted=True)))
     row: exp.Expr = exp.Window(
@@ -258,7 +258,7 @@ def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Ex
 
 
 def _within(row: exp.Expr, start: int, first: int) -> exp.Expr:
-    """The rowid of a row in a run that starts at a row; neither part of the sum is beyond 64 bits."""
+    """Return a row's rowid within a run; neither part of the sum is beyond 64 bits."""
     return exp.Add(
         this=exp.Sub(this=row.copy(), expression=number(start)), expression=Bigint(this=number(first))
     )
@@ -267,7 +267,7 @@ def _within(row: exp.Expr, start: int, first: int) -> exp.Expr:
 def _view(
     c: Compiler, item: exp.Table, alias: str, query: exp.Expr, names: tuple[str, ...], scope: Scope
 ) -> exp.Expr:  # fmt: skip
-    """A view: its query as a subquery, which sees nothing of the statement around it."""
+    """Compile a view as a subquery, which cannot use names of the statement around it."""
     c.applies("view")
     expanded = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
     read = {table.name.lower() for table in query.find_all(exp.Table)} - expanded
@@ -299,7 +299,7 @@ def _named(name: str, alias: str) -> exp.Table:
 
 
 def _alias(c: Compiler, scope: Scope, shown: str) -> str:
-    """A name for a source, as it is written where that is free; lower case hides nothing from SQLite."""
+    """Return an alias for a source, as written if that is free; in lower case, which SQLite treats alike."""
     taken = {name.lower() for name in scope.names()}
     plain = shown if c.target.aliases_keep_case else shown.lower()
     return plain if shown.lower() not in taken else c.name(plain)
@@ -332,7 +332,7 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
 
 
 def _shows_all(item: exp.Expr) -> bool:
-    """Whether the SELECT that a source stands in has a *."""
+    """True if the SELECT that contains a source has a *."""
     select = item.find_ancestor(exp.Select)
     return select is not None and any(part.is_star for part in select.expressions)
 
@@ -356,7 +356,7 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     new = scope.sources[len(left) :]
     _let_miss(scope, left, new, side)
     if side:
-        # What holds inside of parentheses does not where all of them are missing.
+        # Conditions inside parentheses do not hold where an outer join replaces all of them by NULL.
         result.holding[:] = holding if side == "LEFT" else []
     if isinstance(node, exp.Lateral) and side in {"RIGHT", "FULL"}:
         raise Untranslatable(f"{side} JOIN", "what is joined takes columns to its left", position(join.this))
@@ -386,17 +386,17 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
 
 
 def _refuse_several(names: list[str], new: list[Source], nest: Nest) -> None:
-    """Refuse shared columns that are there more than once in parentheses: SQLite 3.40 takes them for each."""
+    """Reject shared columns that occur several times in parentheses: SQLite 3.40 uses each of them."""
     for name in names:
         if name.lower() not in nest.shared and sum(1 for source in new if source.column(name)) > 1:
             raise Untranslatable(f"USING ({name})", "two tables in parentheses have it, beside an outer join")
 
 
 def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) -> None:
-    """Note which sources an outer join can put NULL in the place of."""
+    """Mark the sources that an outer join can replace by NULL."""
     missing = (new if side in {"LEFT", "FULL"} else []) + (left if side in {"RIGHT", "FULL"} else [])
     for source in missing:
-        if source.recipe is not None and source.recipe.recursing:
+        if source.common_table is not None and source.common_table.recursing:
             raise Untranslatable("a recursive query", "its own rows stand where an outer join adds NULL")
         source.optional = True
     aliases = {source.alias for source in missing}
@@ -408,7 +408,7 @@ def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) ->
 def _share(
     c: Compiler, scope: Scope, name: str, left: list[Source], new: list[Source], side: str
 ) -> exp.Expr:
-    """The equality of a shared column; afterwards its name alone means the common value."""
+    """Return the equality of a shared column, and let its unqualified name mean the common value."""
     lower = name.lower()
     there = next((source for source in left if source.column(name) and lower not in source.merged), None)
     here = next((source for source in new if source.column(name)), None)
@@ -424,12 +424,12 @@ def _share(
     if side == "FULL":
         if before.kind is not after.kind and not (before.kind.is_numeric and after.kind.is_numeric):
             raise Untranslatable(f"USING ({name})", "a FULL JOIN makes one value of columns of several types")
-        # A function's value is no column any more: it has neither affinity nor collation.
+        # A function's value is not a column: it has neither affinity nor collation.
         node = exp.Coalesce(this=before.node.copy(), expressions=[after.node.copy()])
         common = before.of(node=node, low=None, high=None, affinity=Affinity.NONE, collation=None)
     scope.shared[lower] = common
     with c.filtered(True):
-        # What stands in ON stands nowhere else: beside a FULL JOIN that is emulated columns get other names.
+        # ON needs its own copies: emulating a FULL JOIN renames columns.
         sides = (told_apart(c, side.of(node=side.node.copy())) for side in (before, after))
         return equal(c, *sides).node
 
@@ -467,7 +467,7 @@ def _on(
 
 
 def _apart(condition: exp.Expr) -> exp.Expr:
-    """An ON whose subqueries MySQL 9.7 makes no semijoins of: those repeat rows of an outer join."""
+    """Write an ON so that MySQL 9.7 makes no semijoins of its subqueries, which repeat outer rows."""
     return every(
         exp.EQ(this=grouped(part), expression=number(1)) if part.find(exp.Query) else part
         for part in (part.copy() for part in conjuncts(condition))

@@ -1,4 +1,4 @@
-"""SQLite's functions on JSON: texts that are built, and texts that are read by paths that are constants.
+"""SQLite's JSON functions: those that build JSON, and those that read it by constant paths.
 
 https://sqlite.org/json1.html
 """
@@ -29,19 +29,19 @@ from dialects.nodes import (
 )
 from dialects.rewrites.functions import folded, scalar
 from dialects.scope import Scope
-from dialects.value_types import Carried, Context, Kind, Typed, boolean, integer, text
+from dialects.value_types import Context, Kind, TaggedValues, Typed, boolean, integer, text
 
 BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
-"""What has to know of its arguments whether they are JSON to SQLite."""
+"""Functions whose result depends on whether SQLite treats an argument as JSON."""
 
 LISTS = frozenset({"json_group_array", "json_group_object"})
 """The aggregates."""
 
 _DOCUMENTS = BUILDERS | LISTS | {"json", "json_remove", "json_patch", "->"}
-"""What is always JSON to SQLite."""
+"""Functions whose result SQLite always treats as JSON."""
 
 _PLAIN = frozenset({"json_array_length", "json_type", "json_valid", "->>"})
-"""What never is."""
+"""Functions whose result SQLite never treats as JSON."""
 
 
 _STEP = re.compile(
@@ -53,21 +53,21 @@ _Steps = list[str | int | None]
 
 
 def _path(t: Typed, *, short: bool = False) -> list[str | int]:
-    """The labels and places of a path; see `_steps`."""
+    """Return the labels and positions of a path; see `_steps`."""
     steps = _steps(t, short=short)
     known = [step for step in steps if step is not None]
     if len(known) < len(steps):
-        raise Untranslatable("a path in JSON", "it leads behind the last element, where nothing is")
+        raise Untranslatable("a path in JSON", "it points after the last element")
     return known
 
 
 def _steps(t: Typed, *, short: bool = False) -> _Steps:
-    """The labels and places of a path, those from the end below 0, None behind it.
+    """Return the labels and positions of a path: below 0 from the end, None for after the end.
 
-    `short` is a path behind an arrow.
+    `short` for a path after an arrow.
 
     Raises:
-        Untranslatable: it is no constant, or SQLite does not take it.
+        Untranslatable: it is not a constant, or not a valid path.
     """
     found = None if t.constant is None else t.constant.value
     if not isinstance(found, str | int):
@@ -86,12 +86,12 @@ def _steps(t: Typed, *, short: bool = False) -> _Steps:
         else:
             steps.append(step["quoted"] if step["quoted"] is not None else step["label"])
     if not path.startswith("$") or place != len(path) or any(step == 0 and "#-0" in path for step in steps):
-        raise Untranslatable("a path in JSON", "it is none, or one that SQLite reads in a way of its own")
+        raise Untranslatable("a path in JSON", "it is not one, or SQLite reads it in its own way")
     return steps
 
 
 def _located(c: Context, document: Typed, steps: Sequence[str | int]) -> exp.Expr:
-    """The JSON of a part of a document, without white space; NULL where there is none."""
+    """Return the JSON of a part of a document, without white space; NULL if there is none."""
     c.applies("json-part")
     node: exp.Expr = server("json_root", as_text(c, document).node)
     for step in steps:
@@ -103,7 +103,7 @@ def _located(c: Context, document: Typed, steps: Sequence[str | int]) -> exp.Exp
 
 
 def _at(c: Context, document: Typed, path: Typed, *, short: bool = False) -> exp.Expr:
-    """The JSON of a part of a document; `short` where its path stands behind an arrow."""
+    """Return the JSON of a part of a document; `short` if its path follows an arrow."""
     if path.constant is not None:
         return _located(c, document, _path(path, short=short))
     if path.kind is Kind.ANY:
@@ -124,7 +124,7 @@ def _digits(raw: exp.Expr) -> exp.Expr:
 
 
 def _value(c: Context, raw: exp.Expr) -> Typed:
-    """The value that SQLite takes out of JSON: a list or an object is a text."""
+    """Return the value that SQLite extracts from JSON; a list or an object is a text."""
 
     def each(rewrite: Rewrite) -> Typed:
         double, whole = server("to_real", raw.copy()), server("is_integer", raw.copy())
@@ -142,9 +142,9 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
             rewrite(Typed(double, Kind.NUMBER, integral=whole)),
         )
 
-    # The JSON of a number that fits no INTEGER tells that it is a REAL.
+    # A JSON number that does not fit an INTEGER is a REAL.
     far = every([_digits(raw), exp.Not(this=server("is_integer", raw.copy()))])
-    carried = case(
+    tagged = case(
         (_is(raw, "[", "{"), JSONString(this=raw.copy())),
         (_is(raw, "t"), string("1")),
         (_is(raw, "f"), string("0")),
@@ -152,13 +152,13 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
         (far, Joined(expressions=[raw.copy(), string(".0")])),
         default=raw.copy(),
     )
-    known = Carried(texts=True, integers=True, reals=True)
-    return Typed(carried, Kind.ANY, each=each, carried=known)
+    known = TaggedValues(texts=True, integers=True, reals=True)
+    return Typed(tagged, Kind.ANY, each=each, tagged=known)
 
 
 @scalar("json_valid", strict=False)
 def json_valid(c: Context, arguments: list[Typed]) -> Typed:
-    """Whether a text is JSON; NULL is not."""
+    """Return a condition that a text is JSON; NULL is not."""
     c.applies("json-part")
     valid = server("json_is_valid", as_text(c, arguments[0]).node)
     return boolean(exp.Coalesce(this=valid, expressions=[exp.Boolean(this=False)]), nullable=False)
@@ -166,20 +166,20 @@ def json_valid(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("json")
 def json(c: Context, arguments: list[Typed]) -> Typed:
-    """A text of JSON without white space."""
+    """Return a JSON text without white space."""
     return text(_located(c, arguments[0], []))
 
 
 @scalar("json_extract", least=2, most=None)
 def json_extract(c: Context, arguments: list[Typed]) -> Typed:
-    """The value at a path."""
+    """Return the value at a path."""
     if len(arguments) > 2:  # noqa: PLR2004 - a document and a path
         return _array(c, arguments[0], arguments[1:])
     return _value(c, _at(c, *arguments))
 
 
 def _array(c: Context, document: Typed, paths: Sequence[Typed]) -> Typed:
-    """The parts at several paths as an array, in which those that are not there are null."""
+    """Return the parts at several paths as an array, with null for missing ones."""
     pieces: list[exp.Expr] = []
     for path in paths:
         part = _located(c, document, _path(path))
@@ -189,7 +189,7 @@ def _array(c: Context, document: Typed, paths: Sequence[Typed]) -> Typed:
 
 
 def _of_constants(operator: str, arguments: list[Typed]) -> Typed | None:
-    """What SQLite says of two constants."""
+    """Return SQLite's result for two constants."""
     values = [argument.constant.value for argument in arguments if argument.constant is not None]
     if len(values) != len(arguments):
         return None
@@ -203,21 +203,21 @@ def _of_constants(operator: str, arguments: list[Typed]) -> Typed | None:
 
 @scalar("->>", least=2, most=2)
 def arrow_value(c: Context, arguments: list[Typed]) -> Typed:
-    """The value at a path, or at a label or a place."""
+    """Return the value at a path, label or position."""
     return _of_constants("->>", arguments) or _value(c, _at(c, *arguments, short=True))
 
 
 @scalar("->", least=2, most=2)
 def arrow(c: Context, arguments: list[Typed]) -> Typed:
-    """The JSON at a path, or at a label or a place."""
+    """Return the JSON at a path, label or position."""
     return _of_constants("->", arguments) or text(_at(c, *arguments, short=True))
 
 
 ROWS = frozenset({"json_each", "json_tree"})
-"""What stands in FROM."""
+"""The table functions."""
 
 ROW = frozenset({"key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root"})
-"""The columns of such a source."""
+"""The columns of a table function."""
 
 _PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
@@ -225,10 +225,10 @@ _PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 def rows(
     c: Context, name: str, arguments: list[Typed], alias: str
 ) -> tuple[exp.Select, list[tuple[str, Typed]]]:
-    """json_each(...) or json_tree(...): a SELECT, and its columns by their names.
+    """Compile json_each(...) or json_tree(...) to a SELECT and its named columns.
 
     Raises:
-        Untranslatable: its path is none that can be told now.
+        Untranslatable: its path is not known at compile time.
     """
     c.applies("json-rows")
     deep = name == "json_tree"
@@ -250,9 +250,9 @@ def rows(
     inside = exp.Not(this=exp.Paren(this=_is(raw, "[", "{")))
     kinds = {"{": "object", "[": "array", '"': "text", "t": "true", "f": "false", "n": "null"}
     number_of = case((_digits(raw), string("integer")), default=string("real"))
-    known = Carried(texts=True, integers=True, low=0, high=2**31)
+    known = TaggedValues(texts=True, integers=True, low=0, high=2**31)
     found = [
-        ("key", Typed(key, Kind.ANY, carried=known)),
+        ("key", Typed(key, Kind.ANY, tagged=known)),
         ("value", _value(c, raw)),
         (
             "type",
@@ -285,14 +285,14 @@ def _step(label: str) -> str:
 
 @scalar("json_array_length", most=2)
 def json_array_length(c: Context, arguments: list[Typed]) -> Typed:
-    """How many elements there are at a path; 0 where there is no array."""
+    """Return the number of elements at a path; 0 if it is not an array."""
     steps = _path(arguments[1]) if len(arguments) > 1 else []
     return integer(server("json_length", _located(c, arguments[0], steps)), 0)
 
 
 @scalar("json_type", most=2)
 def json_type(c: Context, arguments: list[Typed]) -> Typed:
-    """What there is at a path."""
+    """Return the JSON type at a path."""
     raw = _located(c, arguments[0], _path(arguments[1]) if len(arguments) > 1 else [])
     words = {"{": "object", "[": "array", '"': "text", "t": "true", "f": "false", "n": "null"}
     number_of = case((_digits(raw), string("integer")), (is_not_null(raw), string("real")))
@@ -300,7 +300,7 @@ def json_type(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def build(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """json_array(...) and json_object(...)."""
+    """Compile json_array(...) or json_object(...)."""
     name, arguments = node.name.lower(), node.expressions
     found = [c.expression(argument, scope) for argument in arguments]
     c.documents.append(scope)
@@ -317,7 +317,7 @@ def build(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     pairs = []
     for at in range(0, len(arguments), 2):
         if found[at].kind is not Kind.TEXT or (found[at].nullable and found[at].constant is not None):
-            raise Untranslatable("json_object()", "SQLite refuses labels that are no texts")
+            raise Untranslatable("json_object()", "SQLite refuses labels that are not texts")
         label = _string(c, found[at])
         value = element(c, arguments[at + 1], found[at + 1], scope)
         pairs.append(Joined(expressions=[label, string(":"), value]))
@@ -336,7 +336,7 @@ def _written(c: Context, begin: str, parts: Sequence[exp.Expr], end: str) -> Typ
 
 
 def element(c: Compiler, written: exp.Expr, found: Typed, scope: Scope) -> exp.Expr:
-    """A value as JSON: a TEXT that is never NULL."""
+    """Return a value as JSON: a TEXT that is never NULL."""
     if _is_document(written, scope):
         return exp.Coalesce(this=found.node, expressions=[string("null")]) if found.nullable else found.node
     if (raw := _raw_part(c, written, scope)) is not None:
@@ -361,7 +361,7 @@ def _element(c: Context, t: Typed) -> exp.Expr:
 
 
 def label(c: Context, t: Typed) -> exp.Expr:
-    """A label of json_group_object(): any value as a text; SQLite leaves NULL out, and keeps the colon."""
+    """Return a label of json_group_object(): any value as a text; for NULL, SQLite writes only the colon."""
     if t.kind is Kind.NULL:
         return string("")
     quoted = _string(c, as_text(c, t))
@@ -374,7 +374,7 @@ def _string(c: Context, t: Typed) -> exp.Expr:
 
 
 def _is_document(written: exp.Expr, scope: Scope) -> bool:
-    """Whether SQLite takes an argument for JSON: the result of such a function, and no key of GROUP BY."""
+    """True if SQLite treats an argument as JSON: the result of a JSON function, but not a GROUP BY key."""
     name = _json_name(written)
     several = name == "json_extract" and len(written.unnest().expressions) > 2  # noqa: PLR2004 - paths
     if name not in _DOCUMENTS and not several:
@@ -389,7 +389,7 @@ def _refuse_grouped(scope: Scope) -> None:
 
 
 def _json_name(written: exp.Expr) -> str:
-    """The function or operator that an expression is a call of; '' if it is none."""
+    """Return the JSON function or operator that an expression calls; '' if it is not one."""
     match written.unnest():
         case exp.JSONExtract() | exp.Lambda():
             return "->"
@@ -401,7 +401,7 @@ def _json_name(written: exp.Expr) -> str:
 
 
 def _raw_part(c: Compiler, written: exp.Expr, scope: Scope) -> exp.Expr | None:
-    """What json_extract() takes out, as it stands there: JSON to SQLite if it is an array or an object."""
+    """Return the part that json_extract() reads, unchanged: SQLite treats an array or an object as JSON."""
     if _json_name(written) != "json_extract" or len(written.unnest().expressions) < 2:  # noqa: PLR2004 - a path
         return None
     _refuse_grouped(scope)
@@ -415,10 +415,10 @@ def _raw_part(c: Compiler, written: exp.Expr, scope: Scope) -> exp.Expr | None:
 
 
 def _refuse_hidden_documents(c: Compiler, written: exp.Expr, scope: Scope) -> None:
-    """Refuse what may be JSON to SQLite, or a text: what a function on JSON gives by a detour.
+    """Reject values that SQLite may treat as JSON or as text: indirect results of JSON functions.
 
     Raises:
-        Untranslatable: there is such a function in the argument, behind an alias or in a query inside FROM.
+        Untranslatable: the argument has a JSON function, also via an alias or a subquery in FROM.
     """
     columns = list(written.find_all(exp.Column, exp.Identifier))
     outward = list(scope.outward())
@@ -447,7 +447,7 @@ _EDITS = frozenset({"json_set", "json_insert", "json_replace"})
 def _with_values(
     c: Compiler, mode: str, arguments: Sequence[exp.Expr], found: Sequence[Typed], scope: Scope
 ) -> Typed:
-    """json_set() and its like: a text with other values at some paths."""
+    """Compile json_set() and the like: a JSON text with other values at some paths."""
     if len(arguments) % 2 == 0:
         raise Untranslatable(f"json_{mode}()", "SQLite refuses an even number of arguments")
     values = [element(c, arguments[at], found[at], scope) for at in range(2, len(arguments), 2)]
@@ -456,22 +456,22 @@ def _with_values(
 
 
 def _apart(paths: Sequence[Typed]) -> list[_Steps]:
-    """The steps of paths of which none changes what another one means.
+    """Return the steps of paths, none of which changes the meaning of another.
 
     Raises:
-        Untranslatable: SQLite finds all of them in the text as it was, with what it added at its end.
+        Untranslatable: one does; SQLite finds all of them in the original text, with additions at its end.
     """
     found = [_steps(path) for path in paths]
     for path, steps in zip(paths, found, strict=True):
         text_of = str(path.constant.value) if path.constant else ""
         if not steps or re.search(r"[\\\x00-\x1f]|\[0\d", text_of):
-            raise Untranslatable("a path in JSON", "it is the whole, or not plain")
+            raise Untranslatable("a path in JSON", "it is the whole document, or not plain")
     places = [steps for steps in found if any(not isinstance(step, str) for step in steps)]
     nested = any(
         one is not other and other[: len(one)] == one for one in found for other in found
     )  # fmt: skip
     if len(found) > 1 and (len(places) > 1 or nested):
-        raise Untranslatable("several paths in JSON", "what one changes is on the way of another")
+        raise Untranslatable("several paths in JSON", "one changes a part that another leads through")
     return found
 
 
@@ -490,14 +490,14 @@ def _label(step: str | int) -> str:
 
 @scalar("json_remove", most=None)
 def json_remove(c: Context, arguments: list[Typed]) -> Typed:
-    """A text of JSON without what is at some paths."""
+    """Return a JSON text without the parts at some paths."""
     changes = [(steps, string("")) for steps in _apart(arguments[1:])]
     return _edited(c, arguments[0], "remove", changes)
 
 
 @scalar("json_patch", least=2, most=2)
 def json_patch(c: Context, arguments: list[Typed]) -> Typed:
-    """A text of JSON merged with a constant one (RFC 7396)."""
+    """Return a JSON text merged with a constant patch (RFC 7396)."""
     document, patch = arguments
     if patch.constant is None or "\\" in str(patch.constant.value):
         raise Untranslatable("json_patch()", "the patch is not a plain constant")
@@ -507,7 +507,7 @@ def json_patch(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _patched(node: exp.Expr, patch: str) -> exp.Expr:
-    """A part of JSON with a patch on it; SQLite itself reads the patch."""
+    """Apply a patch to a part of JSON; SQLite itself parses the patch."""
     with closing(sqlite3.connect(":memory:")) as connection:
         try:
             [(whole, alone)] = connection.execute("SELECT json(?1), json_patch('null', ?1)", [patch])

@@ -1,4 +1,4 @@
-"""Which column a name means: SQLite looks in the SELECT, among its aliases, then in the SELECTs around it.
+"""Resolve names: SQLite searches the SELECT, then its aliases, then the outer SELECTs.
 
 https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
 """
@@ -11,7 +11,7 @@ from dialects.errors import Untranslatable
 from dialects.rewrites.operators import mixed
 from dialects.scope import LONGEST, ROWIDS, Column, Nest, Scope, Source, new_name
 from dialects.source import Starred, position
-from dialects.tagged_values import carry, told
+from dialects.tagged_values import from_tagged, to_tagged
 from dialects.value_types import Affinity, Kind, Typed, boolean, integer, null
 
 
@@ -19,7 +19,7 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
     """Compile a name.
 
     Raises:
-        Untranslatable: it means nothing, or several columns.
+        Untranslatable: there is no such column, or several.
     """
     name, qualifier = node.name, node.table
     for place in scope.outward():
@@ -45,13 +45,13 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
 
 
 def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
-    """A column's value where it is used: one per row, or one per group."""
+    """Return a column's value where it is used: one per row, or one per group."""
     found = source.value(column)
     if scope.grouping is not None:
         key = scope.grouping.key(found.node)
         several = found.opaque or (found.mixed and not found.is_stored_once)
         if key is None and several and found.kind is Kind.TEXT and found.collation_is_binary:
-            key = scope.grouping.key(carry(c, told_apart(c, found), normal=True).node)
+            key = scope.grouping.key(to_tagged(c, told_apart(c, found), normal=True).node)
             if key is not None:
                 return key.of(node=key.node.copy())
         per_group = scope.grouping.bare(source, column) if key is None else key.of(node=key.node.copy())
@@ -62,15 +62,15 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
 
 
 def told_apart(c: Compiler, found: Typed) -> Typed:
-    """A column with the storage classes of its values told apart, if it has several."""
-    if found.carried is not None:
-        return told(c, found)
+    """Split a column by the storage classes of its values, if it has several."""
+    if found.tagged is not None:
+        return from_tagged(c, found)
     raw = (found.mixed or found.opaque) and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
     return mixed(c, found) if raw else found
 
 
 def _alias(c: Compiler, aliased: exp.Expr, place: Scope) -> Typed:
-    """The expression that an alias stands for; in it no alias counts."""
+    """Compile an alias's expression, in which aliases have no meaning."""
     aliases, place.aliases = place.aliases, {}
     try:
         c.applies("alias")
@@ -101,7 +101,7 @@ def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | N
 
 
 def shared(c: Compiler, scope: Scope, name: str, found: Typed) -> Typed:
-    """A column of USING or NATURAL, of which `found` is the common value."""
+    """Return a column shared by USING or NATURAL, whose common value is `found`."""
     if scope.grouping is None:
         return told_apart(c, found.of(node=found.node.copy()))
     if key := scope.grouping.key(found.node):
@@ -126,11 +126,11 @@ def _rowid(source: Source) -> Column:
 # The result columns of a SELECT and their names. https://sqlite.org/lang_select.html.
 
 Result = tuple[str, exp.Expr, bool]
-"""A result column: its name, as it is written, and whether it has an alias."""
+"""A result column: its name, its expression as written, and whether it has an alias."""
 
 
 def results_of(c: Compiler, node: exp.Select, scope: Scope) -> list[Result]:
-    """The result columns as they are written, * spelled out."""
+    """Return the result columns as written, with * expanded."""
     results: list[Result] = []
     for item in node.expressions:
         if isinstance(item, exp.Star):
@@ -149,7 +149,7 @@ def results_of(c: Compiler, node: exp.Select, scope: Scope) -> list[Result]:
 
 
 def _shown(item: exp.Expr) -> str:
-    """SQLite's name for an expression without an alias: as it is written, more or less."""
+    """Return SQLite's name for an expression without alias: approximately its text."""
     try:
         return item.sql(dialect="sqlite")
     except ValueError:
@@ -157,7 +157,7 @@ def _shown(item: exp.Expr) -> str:
 
 
 def _star(scope: Scope, qualifier: str | None) -> list[Result]:
-    """The columns of one source or of all; those of USING come once."""
+    """Return the columns of one source or of all; those shared by USING once."""
     results: list[Result] = []
     there = False
     nests: list[Nest] = []
@@ -179,7 +179,7 @@ def _star(scope: Scope, qualifier: str | None) -> list[Result]:
 
 
 def target_names(results: list[Result], values: list[Typed], *, derived: bool) -> list[str | None]:
-    """The target's names of the result columns; where nobody asks for them only those that are written."""
+    """Return the result columns' names on the target; unless `derived`, only those that are written."""
     if not derived:
         return [name if explicit and name else None for name, _, explicit in results]
     names: list[str | None] = []
@@ -194,12 +194,12 @@ def target_names(results: list[Result], values: list[Typed], *, derived: bool) -
 
 
 def aliased(item: exp.Expr, name: str) -> exp.Expr:
-    """`item` AS `name`."""
+    """Return `item` AS `name`."""
     return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))
 
 
 def _star_of_nest(scope: Scope, nest: Nest) -> list[Result]:
-    """The columns of joins in parentheses."""
+    """Return the columns of joins in parentheses."""
     if nest.shown is None:
         raise Untranslatable("*", "it shows shared columns of parentheses in parentheses")
     shown = [(scope.sources[at].columns[place].name, at, place) for at, place in nest.shown]

@@ -33,17 +33,17 @@ from dialects.rewrites.functions import function, scalar, size
 from dialects.value_types import Context, Kind, Typed, integer, null, real, text
 
 _WHOLE = 4503599627370496.0
-"""Beyond this no REAL has a fraction."""
+"""From here on, no REAL has a fraction."""
 
 _LONGEST_TWICE = 20
-"""Nodes of an expression that may be written more than once."""
+"""Most nodes of an expression that is written more than once."""
 
 Domain = Callable[[exp.Expr], exp.Expr]
 
 
 @scalar("abs")
 def absolute(c: Context, arguments: list[Typed]) -> Typed:
-    """The absolute value: an INTEGER's or a REAL."""
+    """Return the absolute value: an INTEGER of an INTEGER, else a REAL."""
     [x] = arguments
     if x.kind in {Kind.TEXT, Kind.BLOB}:
         c.applies("abs-of-text")
@@ -53,7 +53,7 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
         raise Untranslatable("abs() of the least integer", "SQLite stops with an error where it runs")
     node = x.node
     if c.target.computes_untaken and x.kind is Kind.INTEGER and x.low == -(2**63):
-        # SQLite stops at the least integer, but only in a branch that it takes.
+        # SQLite fails for the least integer, but only in a branch that is evaluated.
         least = exp.Sub(this=number(-BIGGEST), expression=number(1))
         node = unless(node, exp.Paren(this=least))
     low = 0.0 if x.low is None or x.high is None else max(0, x.low, -x.high)
@@ -63,7 +63,7 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("round", least=1, most=2)
 def rounded(c: Context, arguments: list[Typed]) -> Typed:
-    """round(X[, Y]), a REAL."""
+    """Return round(X[, Y]), a REAL."""
     x = as_number(c, arguments[0])
     digits = as_integer(c, arguments[1]) if len(arguments) > 1 else literal(0)
     if x.kind is Kind.INTEGER and not digits.nullable:
@@ -80,7 +80,7 @@ def rounded(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _to_whole(c: Context, x: exp.Expr, *, surely: bool) -> exp.Expr:
-    """A half away from zero is added and the rest cut off; a sum with zero has no -0.0."""
+    """Round half away from zero: add a half and truncate; adding zero avoids -0.0."""
     half = case((exp.LT(this=x.copy(), expression=number(0)), literal(-0.5).node), default=literal(0.5).node)
     moved = exp.Add(this=grouped(x.copy()), expression=half)
     cut = _cut_off(c, moved)
@@ -98,7 +98,7 @@ def _cut_off(c: Context, x: exp.Expr) -> exp.Expr:
 
 @scalar("sign")
 def sign(c: Context, arguments: list[Typed]) -> Typed:
-    """-1, 0 or 1."""
+    """Return -1, 0 or 1."""
     x = _argument(c, arguments[0])
     if x.kind is Kind.NULL:
         return null()
@@ -106,7 +106,7 @@ def sign(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _whole(name: str, *spellings: str) -> None:
-    """A function that gives an INTEGER for an INTEGER, and a REAL without fraction for a REAL."""
+    """Register a function that keeps an INTEGER, and rounds a REAL to a REAL without fraction."""
 
     @scalar(name, *spellings)
     def whole(c: Context, arguments: list[Typed]) -> Typed:
@@ -126,7 +126,7 @@ _whole("trunc")
 
 
 def _analytic(name: str, domain: Domain | None = None) -> None:
-    """A function of one REAL, by its own name where a target has it; beyond its domain SQLite's is NULL."""
+    """Register a function of one REAL under its own name; outside its domain, SQLite returns NULL."""
 
     @scalar(name)
     def analytic(c: Context, arguments: list[Typed]) -> Typed:
@@ -172,7 +172,7 @@ _analytic("acosh", _at_least_one)
 
 @scalar("log10")
 def log10(c: Context, arguments: list[Typed]) -> Typed:
-    """The logarithm to base 10."""
+    """Return the logarithm to base 10."""
     x = _argument(c, arguments[0])
     if x.kind is Kind.NULL:
         return null()
@@ -184,13 +184,13 @@ def log10(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("log2")
 def log2(c: Context, arguments: list[Typed]) -> Typed:
-    """The logarithm to base 2."""
+    """Return the logarithm to base 2."""
     return _logarithm(c, literal(2), arguments[0])
 
 
 @scalar("log", least=1, most=2)
 def log(c: Context, arguments: list[Typed]) -> Typed:
-    """The logarithm of X to base 10, or of the second argument to base of the first one."""
+    """Return the logarithm of X to base 10, or of the second argument to the base of the first."""
     return log10(c, arguments) if len(arguments) == 1 else _logarithm(c, *arguments)
 
 
@@ -207,7 +207,7 @@ def _logarithm(c: Context, base: Typed, x: Typed) -> Typed:
 
 @scalar("power", "pow", least=2, most=2)
 def power(c: Context, arguments: list[Typed]) -> Typed:
-    """X to the power of Y; NULL for a root of a negative number. What is infinite is the server's error."""
+    """Return X to the power of Y; NULL for a root of a negative number. Infinity is an error on servers."""
     found = _of_two(c, "POWER", arguments)
     base, exponent = (as_double(c, as_number(c, argument)) for argument in arguments)
     if found.kind is Kind.NULL or (base.low is not None and base.low >= 0):
@@ -221,7 +221,7 @@ def power(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("atan2", least=2, most=2)
 def atan2(c: Context, arguments: list[Typed]) -> Typed:
-    """The angle of a point."""
+    """Return the angle of a point."""
     return _of_two(c, "ATAN2", arguments)
 
 
@@ -235,7 +235,7 @@ def _of_two(c: Context, name: str, arguments: list[Typed]) -> Typed:
 
 @scalar("mod", least=2, most=2)
 def mod(c: Context, arguments: list[Typed]) -> Typed:
-    """The remainder of a division, a REAL."""
+    """Return the remainder of a division, a REAL."""
     x, y = (_argument(c, argument) for argument in arguments)
     if Kind.NULL in {x.kind, y.kind}:
         return null()
@@ -248,7 +248,7 @@ def mod(c: Context, arguments: list[Typed]) -> Typed:
 
 @function("random", least=0, most=0)
 def random(c: Context, _arguments: list[Typed]) -> Typed:
-    """Any INTEGER, another one each time."""
+    """Return a random INTEGER, different on each evaluation."""
     c.applies("random")
     c.warn("random() is another number each time")
     return integer(Random(), -(2**63), BIGGEST, nullable=False)
@@ -261,7 +261,7 @@ def pi(_c: Context, _arguments: list[Typed]) -> Typed:
 
 
 def _argument(c: Context, x: Typed) -> Typed:
-    """What a mathematical function reads of a value: a text that is no number is NULL."""
+    """Convert the argument of a mathematical function: a text that is not a number becomes NULL."""
     if x.kind is Kind.BLOB:
         return null()
     if x.kind is not Kind.TEXT:
@@ -278,7 +278,7 @@ _CONVERSION = re.compile(
 )
 
 _MOST_DIGITS = 20
-"""After the point, and in a width: more is nobody's report."""
+"""Most digits after the point, and the greatest width."""
 
 _THOUSANDS = "FM9,999,999,999,999,999,999"
 """https://www.postgresql.org/docs/current/functions-formatting.html"""
@@ -286,12 +286,12 @@ _THOUSANDS = "FM9,999,999,999,999,999,999"
 
 @scalar("printf", "format", least=1, most=None, strict=False)
 def printf(c: Context, arguments: list[Typed]) -> Typed:
-    """The arguments printed as the first one says."""
+    """Return the arguments in the format of the first one."""
     pattern, *values = arguments
     if pattern.kind is Kind.NULL:
         return null()
     if pattern.constant is None:
-        raise Untranslatable("printf()", "its format is no constant")
+        raise Untranslatable("printf()", "its format is not a constant")
     c.applies("printf")
     found = str(as_text(c, pattern).constant.value)  # type: ignore[union-attr]
     rest = iter(values)
@@ -323,17 +323,17 @@ def _converted(c: Context, conversion: re.Match[str], rest: Iterator[Typed]) -> 
 
 
 def _count(written: str, rest: Iterator[Typed]) -> int:
-    """A width or a precision, `*` where an argument has it."""
+    """Return a width or a precision; `*` takes it from an argument."""
     if written != "*":
         return int(written)
     given = next(rest, null())
     if given.constant is None or not isinstance(given.constant.value, int):
-        raise Untranslatable("printf()", "a width or precision is no constant")
+        raise Untranslatable("printf()", "a width or precision is not a constant")
     return given.constant.value
 
 
 def _decimal(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
-    """%d: an integer, zeros after its sign."""
+    """Print %d: an integer, with zeros after its sign."""
     found = _integer(c, x)
     if "," in flags:
         if precision is not None or "0" in flags:
@@ -341,7 +341,7 @@ def _decimal(c: Context, x: Typed, flags: str, width: int, precision: int | None
         return _padded(_signed(found, _commas(c, found.node), flags), flags, width)
     if "0" not in flags and precision is None:
         return _padded(_signed(found, Text(this=found.node), flags), flags, width)
-    # -2^63 is as far from zero as no integer is.
+    # The absolute value of -2^63 is not an integer.
     wide = found.node.copy() if within(x, BIGGEST) else Exact(this=found.node.copy())
     sign = _sign(found, flags)
     shown = [sign, _with_zeros(Text(this=exp.Abs(this=wide)), flags, width, precision, sign)]
@@ -351,7 +351,7 @@ def _decimal(c: Context, x: Typed, flags: str, width: int, precision: int | None
 def _with_zeros(
     digits: exp.Expr, flags: str, width: int, precision: int | None, sign: exp.Expr | None = None
 ) -> exp.Expr:
-    """Digits behind as many zeros as a precision asks for, or a width behind the flag 0."""
+    """Return digits with leading zeros up to the precision, or up to the width with flag 0."""
     lacking: list[exp.Expr] = []
     for least, taken in ((precision or 0, None), (width if "0" in flags else 0, sign)):
         if least:
@@ -367,7 +367,7 @@ def _with_zeros(
 
 
 def _real(kind: str) -> Callable[[Context, Typed, str, int, int | None], exp.Expr]:
-    """%f, %e and %g: a real with so many digits, 6 if the format does not say."""
+    """Return the printer of %f, %e or %g: a real with `precision` digits, 6 by default."""
 
     def convert(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
         found = _zero_for_null(as_double(c, x) if x.kind is not Kind.NULL else literal(0.0), literal(0.0))
@@ -394,7 +394,7 @@ def _real(kind: str) -> Callable[[Context, Typed, str, int, int | None], exp.Exp
 
 
 def _text(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
-    """%s: a text, nothing for NULL; its width counts bytes, or characters behind the flag !."""
+    """Print %s: a text, empty for NULL; its width is in bytes, or in characters with flag !."""
     if precision is not None and "!" not in flags:
         raise Untranslatable("%s in printf()", "its precision counts bytes")
     if x.kind is Kind.NULL:
@@ -406,7 +406,7 @@ def _text(c: Context, x: Typed, flags: str, width: int, precision: int | None) -
 
 
 def _escaped(mark: str, null_as: str, around: str = "") -> Callable[..., exp.Expr]:
-    """%q, %Q and %w: a text with a mark doubled."""
+    """Return the printer of %q, %Q or %w: a text with a quote doubled."""
 
     def convert(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
         if precision is not None:
@@ -435,7 +435,7 @@ def _hexadecimal(case_of: str) -> Callable[[Context, Typed, str, int, int | None
 
 
 def _unsigned(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
-    """%u: the 64 bits of an integer as a number without sign."""
+    """Print %u: the 64 bits of an integer as an unsigned number."""
     if "," in flags:
         raise Untranslatable("%u in printf()", "with commas")
     node = _integer(c, x).node
@@ -463,7 +463,7 @@ _CONVERSIONS: dict[str, Callable[[Context, Typed, str, int, int | None], exp.Exp
 }
 
 _ALTERNATIVE = frozenset("sqQwegEG")
-"""Of what the flag ! changes something that can be said."""
+"""Conversions for which the flag ! is supported."""
 
 
 def _integer(c: Context, x: Typed) -> Typed:
@@ -484,7 +484,7 @@ def _commas(c: Context, x: exp.Expr) -> exp.Expr:
 
 
 def _signed(x: Typed, shown: exp.Expr, flags: str) -> exp.Expr:
-    """With + or a blank before what is not negative."""
+    """Add + or a blank before a number that is not negative."""
     if not set(flags) & {"+", " "}:
         return shown
     positive = string(_plus(flags))
@@ -493,7 +493,7 @@ def _signed(x: Typed, shown: exp.Expr, flags: str) -> exp.Expr:
 
 
 def _plus(flags: str) -> str:
-    """What stands before a number that is not negative: the last such flag says."""
+    """Return the sign of a number that is not negative, from the last such flag."""
     return max("+ ", key=flags.rfind) if set(flags) & {"+", " "} else ""
 
 
@@ -505,7 +505,7 @@ def _sign(x: Typed, flags: str) -> exp.Expr:
 
 
 def _padded(shown: exp.Expr, flags: str, width: int) -> exp.Expr:
-    """With blanks up to a width in bytes, or in characters behind the flag !."""
+    """Pad with blanks up to a width in bytes, or in characters with flag !."""
     if not width:
         return shown
     length = exp.Anonymous(this="CHAR_LENGTH", expressions=[shown.copy()])

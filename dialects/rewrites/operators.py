@@ -1,4 +1,4 @@
-"""CAST, columns of several storage classes, arithmetic and the other operators that give values.
+"""CAST, columns of several storage classes, arithmetic and other operators.
 
 https://sqlite.org/lang_expr.html
 """
@@ -53,12 +53,12 @@ from dialects.value_types import Affinity, Context, Kind, Typed, integer, null, 
 
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """CAST(x AS type): the type's name decides by its letters alone."""
+    """Compile CAST(x AS type), by the letters of the type's name."""
     return cast_to(c, c.expression(node.this, scope), affinity(node.args["to"].args["kind"]))
 
 
 def cast_affinity(node: exp.Expr) -> Affinity:
-    """The affinity of CAST(x AS type) in a comparison."""
+    """Return the affinity of CAST(x AS type) in a comparison."""
     match affinity(node.args["to"].args["kind"]):
         case "TEXT":
             return Affinity.TEXT
@@ -100,7 +100,7 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         if read.constant:
             found = _as_cast(read)
         else:
-            # Of digits alone it is an INTEGER already.
+            # Digits only: it is an INTEGER already.
             found = read if read.kind is Kind.INTEGER else read.of(integral=whole(read.node, *_CAST))
     else:
         found = as_number(c, t)
@@ -108,19 +108,19 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
 
 
 _CAST = (-(2**51), 2**51 - 1)
-"""Which whole numbers CAST AS NUMERIC makes INTEGERs: sqlite3RealSameAsInt() in
+"""The whole numbers that CAST AS NUMERIC turns into INTEGERs: sqlite3RealSameAsInt() in
 https://github.com/sqlite/sqlite/blob/version-3.40.1/src/vdbemem.c."""
 
 
 def _as_cast(t: Typed) -> Typed:
-    """A constant as CAST AS NUMERIC gives it: 1.0 as 1."""
+    """Return a constant as CAST AS NUMERIC does: 1.0 as 1."""
     found = t.constant.value if t.constant else None
     fits = isinstance(found, float) and found.is_integer() and _CAST[0] <= found <= _CAST[1]
     return literal(int(found)) if isinstance(found, float) and fits else t
 
 
 def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
-    """Whether SQLite stores a number as an INTEGER, as it does in a column of NUMERIC affinity."""
+    """Return a condition that SQLite stores a number as INTEGER, as in a column of NUMERIC affinity."""
     inside = exp.Between(this=node.copy(), low=number(low), high=number(high))
     cut = exp.Case(
         ifs=[exp.If(this=inside, true=exp.EQ(this=node.copy(), expression=Truncated(this=node.copy())))]
@@ -129,14 +129,14 @@ def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
 
 
 def mixed(c: Context, t: Typed) -> Typed:
-    """A stored column of several storage classes."""
+    """Compile a stored column of several storage classes."""
     if t.opaque and (t.apart or not t.mixed):
         return hidden(c, t)
     if t.kind is Kind.REAL:
         c.applies("mixed-column")
         return t.of(kind=Kind.NUMBER, integral=whole(t.node) if t.affinity is Affinity.NUMERIC else None)
     if t.opaque or (not t.apart and t.affinity is not Affinity.NUMERIC):
-        raise Untranslatable("a column of several types", "its texts and its numbers cannot be told apart")
+        raise Untranslatable("a column of several types", "its texts and numbers cannot be distinguished")
     c.applies("mixed-column")
     is_number, read = reading(t.node)
     numbers = read.of(low=t.low, high=t.high)
@@ -175,7 +175,7 @@ def mixed(c: Context, t: Typed) -> Typed:
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _SMALL = 2**31 - 1
 _LARGEST_REAL = 1e300
-"""Beyond it sums and products may overflow."""
+"""Beyond this bound, sums and products may overflow."""
 
 Arithmetic = type[exp.Add] | type[exp.Sub] | type[exp.Mul]
 
@@ -187,7 +187,7 @@ _EVALUATED: dict[type[exp.Expr], Callable[[float, float], float]] = {
 
 
 def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
-    """+, - and *."""
+    """Compile +, - or *."""
     left, right = as_number(c, left), as_number(c, right)
     if spread := _spread(left, right, lambda a, b: arithmetic(c, operator, a, b)):
         return spread
@@ -230,30 +230,30 @@ def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first
 
 
 def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
-    """What becomes of a number that is an INTEGER in one row, a REAL in another."""
-    assert t.integral is not None  # noqa: S101 - the caller has looked
+    """Rewrite a number that is an INTEGER in some rows and a REAL in others."""
+    assert t.integral is not None  # noqa: S101 - checked by the caller
     whole = integer(Truncated(this=Double(this=t.node.copy())), -EXACT, EXACT, nullable=t.nullable)
     other = rewrite(real(t.node.copy(), nullable=t.nullable))
     return choose(c, [(t.integral.copy(), rewrite(whole))], other)
 
 
 def _of_exact(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
-    """What becomes of a sum or product that may not fit 64 bits: an INTEGER, or a REAL that is rounded."""
-    assert t.integral is not None  # noqa: S101 - the caller has looked
+    """Rewrite a sum or product that may not fit 64 bits: an INTEGER, or else a rounded REAL."""
+    assert t.integral is not None  # noqa: S101 - checked by the caller
     whole = integer(Bigint(this=t.node.copy()), _LOWEST, _HIGHEST, nullable=t.nullable)
     rounded = real(Double(this=t.node.copy()), nullable=t.nullable)
     return choose(c, [(t.integral.copy(), rewrite(whole))], rewrite(rounded))
 
 
 def divide(c: Context, left: Typed, right: Typed) -> Typed:
-    """/."""
+    """Compile /."""
     left, right = as_number(c, left), as_number(c, right)
     if spread := _spread(left, right, lambda a, b: divide(c, a, b)):
         return spread
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     if isinstance(right.node, AsInteger) and isinstance(right.node.this, exp.Boolean):
-        # MySQL refuses to give a function what it divides by a zero that is written out.
+        # MySQL rejects a division by a literal zero as a function's argument.
         right = literal(int(right.node.this.this))
     if right.constant is not None and right.constant.value == 0:
         return null()
@@ -275,7 +275,7 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
     if left.vanishing or right.vanishing:
         return Typed(quotient, Kind.NUMBER, integral=both, vanishing=True)
     if both is None:
-        raise Untranslatable("division", "it cannot be told whether the operands are integers")
+        raise Untranslatable("division", "it is unknown whether the operands are integers")
     if is_beyond_double(left) or is_beyond_double(right):
         raise Untranslatable("division", "an integer beyond 2^53 meets an operand that may be one or not")
     c.applies("integer-division")
@@ -284,14 +284,14 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
 
 
 def _quotient(left: object, right: object) -> int:
-    """The quotient of two INTEGERs, cut off towards zero as SQLite has it."""
-    assert isinstance(left, int) and isinstance(right, int)  # noqa: S101, PT018 - the caller has looked
+    """Return the quotient of two INTEGERs, truncated toward zero as in SQLite."""
+    assert isinstance(left, int) and isinstance(right, int)  # noqa: S101, PT018 - checked by the caller
     whole = abs(left) // abs(right)
     return whole if (left < 0) is (right < 0) else -whole
 
 
 def modulo(c: Context, left: Typed, right: Typed) -> Typed:
-    """%: both operands are cast to INTEGER, and the result is a REAL if one of them was one."""
+    """Compile %: casts both operands to INTEGER; the result is a REAL if one of them was."""
     if spread := _spread(left, right, lambda a, b: modulo(c, a, b)):
         return spread
     a, b = as_integer(c, left), as_integer(c, right)
@@ -313,7 +313,7 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
 
 
 def negate(c: Context, operand: Typed) -> Typed:
-    """Unary minus."""
+    """Compile unary minus."""
     operand = as_number(c, operand)
     if operand.kind is Kind.ANY and operand.each is not None:
         return operand.each(lambda part: negate(c, part))
@@ -334,7 +334,7 @@ def negate(c: Context, operand: Typed) -> Typed:
 
 
 def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
-    """||."""
+    """Compile ||."""
     left, right = as_text(c, left), as_text(c, right)
     if spread := _spread(left, right, lambda a, b: concatenate(c, a, b)):
         return spread
@@ -355,7 +355,7 @@ def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
 
 
 def bits(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
-    """&, |, << and >>."""
+    """Compile &, |, << or >>."""
     left, right = as_integer(c, left), as_integer(c, right)
     if spread := _spread(left, right, lambda a, b: bits(c, operator, a, b)):
         return spread
@@ -369,12 +369,12 @@ def bits(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> T
 
 
 def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
-    """<< and >>: a negative number of bits shifts the other way, and all bits can be shifted out."""
+    """Compile << or >>: a negative count shifts the other way, and all bits can be shifted out."""
     c.applies("bits")
     if operator is exp.BitwiseRightShift:
         flipped = negate(c, right)
         if flipped.decimal:
-            # -(-2^63) is no integer; beyond 64 bits the number does not matter.
+            # -(-2^63) is not an integer; beyond 64 bits the count does not matter.
             far = exp.LT(this=grouped(right.node), expression=number(-64))
             near = exp.Neg(this=grouped(right.node.copy()))
             flipped = integer(case((far, number(64)), default=near), nullable=right.nullable)
@@ -384,7 +384,7 @@ def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) ->
 
 
 def invert(c: Context, operand: Typed) -> Typed:
-    """~."""
+    """Compile ~."""
     operand = as_integer(c, operand)
     if operand.kind is Kind.ANY and operand.each is not None:
         return operand.each(lambda part: invert(c, part))
@@ -404,7 +404,7 @@ def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Ex
 
 
 def _spread(left: Typed, right: Typed, again: Callable[[Typed, Typed], Typed]) -> Typed | None:
-    """The operator on each alternative, where an operand has several."""
+    """Apply the operator to each alternative, if an operand has several; else None."""
     if left.kind is Kind.ANY and left.each is not None:
         return left.each(lambda part: again(part, right))
     if right.kind is Kind.ANY and right.each is not None:
@@ -430,7 +430,7 @@ def _bounded(t: Typed) -> bool:
 def _exact_integral(
     node: exp.Expr, left: Typed, right: Typed, low: float | None, high: float | None
 ) -> exp.Expr | None:
-    """When the double that stands for a result is an INTEGER: beyond 2^53 it is not the same one any more."""
+    """Return a condition that a double result is an INTEGER and exact, which it is not beyond 2^53."""
     both = _both_integral(left, right)
     if both is None or low is None or high is None:
         inside = exp.Between(this=grouped(node.copy()), low=number(-EXACT), high=number(EXACT))
@@ -439,12 +439,12 @@ def _exact_integral(
 
 
 def _greatest(t: Typed) -> float | None:
-    """The greatest distance from zero."""
+    """Return the greatest absolute value; None if unknown."""
     return None if t.low is None or t.high is None else max(abs(t.low), abs(t.high))
 
 
 def _interval(operator: Arithmetic, left: Typed, right: Typed) -> tuple[float | None, float | None]:
-    """The bounds of the result."""
+    """Return the bounds of the result."""
     if not _bounded(left) or not _bounded(right):
         return None, None
     ends = [_EVALUATED[operator](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]  # type: ignore[arg-type]
@@ -452,20 +452,20 @@ def _interval(operator: Arithmetic, left: Typed, right: Typed) -> tuple[float | 
 
 
 def _is_small(t: Typed) -> bool:
-    """Whether PostgreSQL may hold it in 32 bits, as it does with literals."""
+    """True if PostgreSQL may hold it in 32 bits, as it does with literals."""
     return within(t, _SMALL)
 
 
 def _wide(c: Context, t: Typed, low: float | None, high: float | None) -> exp.Expr:
-    """The operand such that PostgreSQL computes in 64 bits, where 32 may be too few."""
+    """Cast the operand so that PostgreSQL computes in 64 bits, if 32 may be too few."""
     fits = low is not None and high is not None and low >= -_SMALL and high <= _SMALL
     return t.node if fits or not c.target.computes_in_32_bits else Bigint(this=t.node)
 
 
 def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
-    """Integer arithmetic whose result may not fit: exact, and a REAL beyond 64 bits."""
+    """Compile integer arithmetic whose result may not fit 64 bits: exact, or else a REAL."""
     if (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
-        # Results of aggregates: that they are near 2^63 can be left to the target, which raises an error.
+        # Results of aggregates: if they are near 2^63, the target raises an error.
         first = Bigint(this=left.node) if _is_small(left) and c.target.computes_in_32_bits else left.node
         return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
     c.applies("integer-overflow")

@@ -10,7 +10,7 @@ from dialects.nodes import Bigint, FirstOf, case, every, is_constant, number, so
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
-from dialects.rewrites.group_by import Found, Groups, determined, found_first, is_fixed, name_of
+from dialects.rewrites.group_by import Groups, ScanOrder, determined, is_fixed, name_of, scan_order
 from dialects.rewrites.names import Result
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
@@ -18,7 +18,7 @@ from dialects.value_types import Collation, Kind, Typed
 
 
 def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
-    """LIMIT and OFFSET of `node` onto `tree`."""
+    """Add the LIMIT and OFFSET of `node` to `tree`."""
     if node.args.get("limit") is None and node.args.get("offset") is None:
         return
     most, skip = row_counts(c, node)
@@ -28,7 +28,7 @@ def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
 
 
 def set_limit(c: Compiler, tree: exp.Expr, most: int, skip: int) -> None:
-    """LIMIT and OFFSET onto `tree`: how many rows, below 0 for all, behind how many."""
+    """Add LIMIT and OFFSET to `tree`: `most` rows, below 0 for all, after `skip` rows."""
     if most < 0 and skip and not c.target.has_offset_alone:
         most = BIGGEST
     if most >= 0:
@@ -40,9 +40,9 @@ def set_limit(c: Compiler, tree: exp.Expr, most: int, skip: int) -> None:
 def computed(
     c: Compiler, node: exp.Expr, scope: Scope
 ) -> tuple[exp.Expr | None, exp.Expr | None] | None:  # fmt: skip
-    """LIMIT and OFFSET as INTEGERs of the target, or None where both are constants or not there."""
+    """Compile LIMIT and OFFSET to INTEGERs of the target; None if both are constant or missing."""
     parts = [node.args.get("limit"), node.args.get("offset")]
-    # They see no column, but the common table expressions.
+    # Common table expressions are visible in them, columns are not.
     tables = {name: found for one in reversed(list(scope.outward())) for name, found in one.tables.items()}
     found = [None if part is None else c.expression(part.expression, Scope(tables=tables)) for part in parts]
     if all(part is None or part.constant is not None for part in found):
@@ -58,7 +58,7 @@ def computed(
 def limited(
     c: Compiler, node: exp.Expr, tree: exp.Select, bounds: tuple[exp.Expr | None, exp.Expr | None] | None
 ) -> exp.Select:  # fmt: skip
-    """The SELECT within its bounds, as `computed` gives them; a negative LIMIT is none."""
+    """Return the SELECT limited by bounds from `computed`; a negative LIMIT has no effect."""
     if bounds is None:
         limit_rows(c, node, tree)
         return tree
@@ -88,7 +88,7 @@ def limited(
 
     conditions: list[exp.Expr] = [exp.GT(this=_column(alias, place), expression=start)]
     if most is not None:
-        # Numbers of rows have no sign on MySQL, where a difference below zero is an error.
+        # Row numbers are unsigned on MySQL, where a difference below zero is an error.
         behind = exp.Sub(this=Bigint(this=_column(alias, place)), expression=start.copy())
         last = exp.LTE(this=behind, expression=most)
         conditions.append(some([exp.LT(this=most.copy(), expression=number(0)), last]))
@@ -102,7 +102,7 @@ def limited(
 
 
 def _below(c: Compiler, tree: exp.Select, terms: list[exp.Expr]) -> tuple[exp.Select, list[exp.Expr]]:
-    """A SELECT over the SELECT, and the terms as columns of it: no window is sorted by another one."""
+    """Wrap the SELECT, with the terms as columns: a window cannot be sorted by another one."""
     alias, names = c.name("q"), [item.alias_or_name for item in tree.expressions]
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     below = []
@@ -126,7 +126,7 @@ def _column(table: str, name: str) -> exp.Column:
 
 
 def _without_names(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
-    """A term of ORDER BY for a window, where neither numbers nor names of results count."""
+    """Return an ORDER BY term for a window, where numbers and names of results have no meaning."""
     term = term.copy()
     inner = term.this
     if isinstance(inner, exp.Literal) and not inner.is_string:
@@ -137,25 +137,25 @@ def _without_names(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
 
 
 def row_counts(c: Compiler, node: exp.Expr) -> tuple[int, int]:
-    """How many rows LIMIT leaves, below 0 for all, and how many OFFSET skips."""
+    """Return how many rows LIMIT keeps, below 0 for all, and how many OFFSET skips."""
     written, skipped = node.args.get("limit"), node.args.get("offset")
     most = _count(c, written.expression) if written is not None else -1
     return most, max(0, _count(c, skipped.expression)) if skipped is not None else 0
 
 
 def first_row(c: Compiler, tree: exp.Expr) -> None:
-    """Keep the first row of `tree` alone."""
+    """Keep only the first row of `tree`."""
     c.applies("first-row")
     limit = tree.args.get("limit")
     if limit is not None and not isinstance(limit.expression, exp.Literal):
-        # NULL, which is no limit, counts for nothing there.
+        # NULL, which means no limit, has no effect there.
         limit.set("expression", exp.Least(this=limit.expression, expressions=[number(1)]))
     else:
         tree.set("limit", exp.Limit(expression=number(1)))
 
 
 def cuts(c: Compiler, node: exp.Expr) -> bool:
-    """Whether LIMIT or OFFSET may leave rows out."""
+    """True if LIMIT or OFFSET may drop rows."""
     parts = [node.args[key].expression for key in ("limit", "offset") if node.args.get(key) is not None]
     if any(part.find(exp.Query, exp.Column) for part in parts):
         return True
@@ -181,14 +181,14 @@ def sort_terms(
     c: Compiler, node: exp.Select, scope: Scope, results: list[Result], values: list[Typed],
     names: list[str | None], tree: exp.Select, *, derived: bool,
 ) -> list[exp.Expr]:  # fmt: skip
-    """The target's ORDER BY terms; SELECT DISTINCT can be changed in `tree` for them."""
+    """Return the target's ORDER BY terms; may change SELECT DISTINCT in `tree`."""
     written = node.args.get("order")
     if written is None:
         return []
     terms: list[exp.Expr] = []
     foreign = False
     shown = [result.lower() for result, _, _ in results]
-    # The results of a subquery are renamed where they have to be, so only their numbers last.
+    # The results of a subquery may be renamed, so only their numbers are stable.
     free = [None if derived or not name or shown.count(name.lower()) > 1 else name for name in names]
     for term in written.expressions:
         inner, collated = _apart(term.this)
@@ -228,7 +228,7 @@ def tie_terms(
     c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None, order: list[exp.Expr], *,
     distinct: bool, decided: bool,
 ) -> list[exp.Expr]:  # fmt: skip
-    """Terms that decide between rows that tie at the LIMIT; warns where they do not.
+    """Return terms that order rows tied at the LIMIT; warn if they do not suffice.
 
     Args:
         c: the compiler.
@@ -236,10 +236,10 @@ def tie_terms(
         scope: its sources.
         groups: how it is grouped.
         order: the terms of its own ORDER BY.
-        distinct: whether DISTINCT comes before the LIMIT, so that no row has a place of its own.
+        distinct: whether DISTINCT precedes the LIMIT, so that rows have no position.
         decided: see `is_decided`.
     """
-    more = Found([], whole=False) if distinct else _ties(c, node, scope, groups)
+    more = ScanOrder([], whole=False) if distinct else _ties(c, node, scope, groups)
     if not more.whole and not decided:
         c.warn(CUT)
     there = [term.this for term in order]
@@ -249,7 +249,7 @@ def tie_terms(
 def is_decided(
     scope: Scope, groups: Groups | None, order: list[exp.Expr], values: list[Typed], names: list[str | None]
 ) -> bool:
-    """Whether rows that tie in the terms of ORDER BY are alike in the result."""
+    """True if rows tied in ORDER BY are identical in the result."""
     nodes = [_meant(term.this, values, names) for term in order]
     if all(found.node in nodes or is_constant(found.node) for found in values):
         return True
@@ -268,7 +268,7 @@ def is_decided(
 
 
 def _meant(term: exp.Expr, values: list[Typed], names: list[str | None]) -> exp.Expr:
-    """What a term of ORDER BY sorts by, where it is the number or the name of a result column."""
+    """Return the result column that an ORDER BY term names or numbers, else the term itself."""
     if isinstance(term, exp.Literal) and term.name.isdigit():
         return values[int(term.name) - 1].node
     if isinstance(term, exp.Identifier) and term.name in names:
@@ -276,17 +276,17 @@ def _meant(term: exp.Expr, values: list[Typed], names: list[str | None]) -> exp.
     return term
 
 
-def _ties(c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None) -> Found:
-    """The order in which SQLite finds rows or groups.
+def _ties(c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None) -> ScanOrder:
+    """Return the order in which SQLite finds rows or groups.
 
-    Groups come in the order of their keys, each in the direction of the ORDER BY term in its place if there
-    are as many of them: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
+    Groups are in the order of their keys, each in the direction of the ORDER BY term at its position if there
+    are equally many: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
     """
     if groups is None:
-        return found_first(c, node, scope, scope.holding)
+        return scan_order(c, node, scope, scope.holding)
     written = node.args["order"].expressions if node.args.get("order") else []
     alike = len(written) == len(groups.keys)
-    result = Found([], whole=True)
+    result = ScanOrder([], whole=True)
     for at, (_, key) in enumerate(groups.keys):
         descending = alike and bool(written[at].args.get("desc"))
         if key.kind is Kind.ANY:
@@ -297,7 +297,7 @@ def _ties(c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None) -> F
 
 
 def _expressions(terms: list[exp.Expr], values: list[Typed]) -> bool:
-    """Whether a term is neither a place nor a result as it is."""
+    """True if a term is neither a position nor exactly a result."""
     nodes = [found.node for found in values]
     return any(not _is_place(term.this) and term.this not in nodes for term in terms)
 
@@ -307,7 +307,7 @@ def _is_place(node: exp.Expr) -> bool:
 
 
 def _place(at: int, free: list[str | None], values: list[Typed]) -> exp.Expr | None:
-    """What stands for a result column that is no column: its name if no other has it, else its number."""
+    """Return the term for a result column that is an expression: its name if unique, else its number."""
     if isinstance(values[at].node, exp.Column):
         return None
     name = free[at]
@@ -315,7 +315,7 @@ def _place(at: int, free: list[str | None], values: list[Typed]) -> exp.Expr | N
 
 
 def _apart(term: exp.Expr) -> tuple[exp.Expr, Collation | None]:
-    """A term without the COLLATE that is around it; +x is no name, but +1 is a number."""
+    """Return a term without its outer COLLATE, and the collation; +x is not a name, but +1 is a number."""
     collated: Collation | None = None
     while isinstance(term, exp.Paren | exp.Collate):
         if isinstance(term, Plus) and not isinstance(term.this.unnest(), exp.Literal):
@@ -327,7 +327,7 @@ def _apart(term: exp.Expr) -> tuple[exp.Expr, Collation | None]:
 
 
 def _position(term: exp.Expr, results: list[Result]) -> int | None:
-    """Which result column a term of ORDER BY is: by number, or by alias before anything else."""
+    """Return the result column that an ORDER BY term means by number or alias; None if neither."""
     if isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit():
         at = int(term.name)
         if not 1 <= at <= len(results):
@@ -336,7 +336,7 @@ def _position(term: exp.Expr, results: list[Result]) -> int | None:
     if isinstance(term, exp.Column) and not term.table:
         lower = term.name.lower()
         for at, (name, written, explicit) in enumerate(results):
-            # What * stands for has a name as good as an alias.
+            # A column of * has a name that works like an alias.
             if (explicit or isinstance(written, Starred)) and name.lower() == lower:
                 return at
     return None
@@ -384,10 +384,10 @@ def _distinct_order(
     result = []
     for term in terms:
         if not _is_place(term.this) and not any(column.table in own for column in term.find_all(exp.Column)):
-            continue  # every row has the same
+            continue  # the same in every row
         changed = term.copy()
         if not _is_place(term.this) and term.this not in nodes:
-            first = found_first(c, node, scope, scope.holding).terms if free else []
+            first = scan_order(c, node, scope, scope.holding).terms if free else []
             inner = term.this.copy()
             changed.set("this", FirstOf(this=inner, expressions=first) if first else exp.Min(this=inner))
         result.append(changed)

@@ -1,4 +1,4 @@
-"""SELECT statements, and what is around them. https://sqlite.org/lang_select.html."""
+"""Compile SELECT statements. https://sqlite.org/lang_select.html."""
 
 from collections.abc import Iterable
 
@@ -16,25 +16,30 @@ from dialects.rewrites.joins import From, sources
 from dialects.rewrites.names import Result, aliased, results_of, target_names
 from dialects.rewrites.order_by import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms
 from dialects.rewrites.windows import named_windows, warn_of_peers
-from dialects.scope import Column, Relation, Scope, Wanted
+from dialects.scope import Column, Relation, RowsNeeded, Scope
 from dialects.source import position
-from dialects.tagged_values import carry, told
+from dialects.tagged_values import from_tagged, to_tagged
 from dialects.value_types import Collation, Kind, Typed
 
 _TEXTS = frozenset({Kind.TEXT, Kind.ANY})
 
 
 def query(
-    c: Compiler, node: exp.Expr, parent: Scope | None, *, derived: bool = False, wanted: Wanted = Wanted.ALL
+    c: Compiler,
+    node: exp.Expr,
+    parent: Scope | None,
+    *,
+    derived: bool = False,
+    wanted: RowsNeeded = RowsNeeded.ALL,
 ) -> Relation:
     """Compile a SELECT, VALUES or compound SELECT.
 
     Args:
         c: the compiler.
-        node: it.
+        node: the query.
         parent: the scope around it.
         derived: whether every result column gets a name of its own.
-        wanted: what counts of its rows.
+        wanted: which of its rows are used.
     """
     while isinstance(node, exp.Subquery):
         node = node.this
@@ -57,7 +62,12 @@ def query(
 
 
 def select(
-    c: Compiler, node: exp.Select, parent: Scope | None, *, derived: bool = False, wanted: Wanted = Wanted.ALL
+    c: Compiler,
+    node: exp.Select,
+    parent: Scope | None,
+    *,
+    derived: bool = False,
+    wanted: RowsNeeded = RowsNeeded.ALL,
 ) -> Relation:
     """Compile one SELECT; see `query`."""
     _refuse(node)
@@ -73,9 +83,15 @@ def select(
 
 
 def _selected(
-    c: Compiler, node: exp.Select, scope: Scope, below: list[exp.Anonymous], *, derived: bool, wanted: Wanted
+    c: Compiler,
+    node: exp.Select,
+    scope: Scope,
+    below: list[exp.Anonymous],
+    *,
+    derived: bool,
+    wanted: RowsNeeded,
 ) -> Relation:
-    """Compile one SELECT; `below` are aggregates of it that stand in subqueries."""
+    """Compile one SELECT; `below` are its aggregates within subqueries."""
     found = sources(c, node, scope)
     scope.windows = named_windows(node.args.get("windows") or [])
     results = results_of(c, node, scope)
@@ -88,8 +104,8 @@ def _selected(
     scope.holding = [*found.holding, *(part for condition in conditions for part in conjuncts(condition))]
     groups = _groups(c, node, scope, results, below)
     distinct = node.args.get("distinct") is not None and not (
-        # The first row that is found is the first of DISTINCT, too.
-        (wanted is Wanted.FIRST or _is_one(node.args.get("limit")))
+        # The first row found is also the first of DISTINCT.
+        (wanted is RowsNeeded.FIRST or _is_one(node.args.get("limit")))
         and node.args.get("offset") is None
         and node.args.get("order") is None
     )
@@ -113,7 +129,7 @@ def _selected(
         _item(c, found_, name, written, derived=derived)
         for found_, name, (_, written, _) in zip(values, names, results, strict=True)
     ]
-    exists = wanted is Wanted.ANY
+    exists = wanted is RowsNeeded.ANY
     if exists and not groups and node.args.get("limit") is None:
         items = [number(1)]
     tree = _tree(items, found, conditions)
@@ -124,7 +140,7 @@ def _selected(
     if having is not None:
         tree.set("having", exp.Having(this=having))
     one_row = (groups is not None and not groups.keys) or _is_one(node.args.get("limit")) or _unique(scope)
-    first = wanted is Wanted.FIRST and not one_row
+    first = wanted is RowsNeeded.FIRST and not one_row
     order = [] if exists else _sorted(
         c, node, scope, groups, results, values, names, tree,
         derived=derived, distinct=distinct or collated, first=first,
@@ -140,7 +156,7 @@ def _selected(
         Column(shown, _exported_value(found_, name or shown))
         for (shown, _, _), found_, name in zip(results, values, names, strict=True)
     ]
-    result = Relation(tree, columns, one_row or wanted is Wanted.FIRST)
+    result = Relation(tree, columns, one_row or wanted is RowsNeeded.FIRST)
     _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
     result.sort = result.sort if bounds is None or c.target.limits_by_expressions else []
     return result
@@ -151,7 +167,7 @@ def _sorted(
     values: list[Typed], names: list[str | None], tree: exp.Select, *,
     derived: bool, distinct: bool, first: bool,
 ) -> list[exp.Expr]:  # fmt: skip
-    """The terms of ORDER BY, with those that decide which rows are cut off, or which one is `first`."""
+    """Return the ORDER BY terms, with those that decide which rows LIMIT keeps, or which is `first`."""
     order = sort_terms(c, node, scope, results, values, names, tree, derived=derived)
     decided = is_decided(scope, groups, order, values, names)
     if cuts(c, node) or (first and not decided):
@@ -163,7 +179,7 @@ def _describe(
     result: Relation, scope: Scope, values: list[Typed], names: list[str | None], groups: Groups | None,
     order: list[exp.Expr], *, distinct: bool, derived: bool,
 ) -> None:  # fmt: skip
-    """Say of a compiled SELECT what is known of its rows."""
+    """Record the facts about the rows of a compiled SELECT."""
     result.collations = tuple(found.collation if found.kind in _TEXTS else None for found in values)
     result.keys = _keys(values, names, groups, distinct=distinct)
     result.distinct = _distinct(scope, values, names, groups, distinct=distinct, one_row=result.one_row)
@@ -176,7 +192,7 @@ def _describe(
 
 
 def _grouped_by(values: list[Typed], names: list[str | None], groups: Groups) -> tuple[str, ...]:
-    """The result columns that are the keys of the groups, where all of them are shown."""
+    """Return the result columns that are the keys of the groups, if all keys are results."""
     nodes = [found.node for found in values]
     keys = [key.node for _, key in groups.grouping.keys]
     if len(keys) != len(groups.keys) or not all(key in nodes for key in keys):
@@ -192,7 +208,7 @@ def _check_no_windows(values: list[Typed]) -> None:
 def _grouped_instead(
     c: Compiler, node: exp.Select, scope: Scope, results: list[Result], values: list[Typed]
 ) -> tuple[Groups, list[Typed]]:
-    """SELECT DISTINCT under a collation: of each group of equal texts SQLite returns what it finds first."""
+    """Compile SELECT DISTINCT under a collation: SQLite returns the first of each group of equal texts."""
     if scope.grouping is not None:
         raise Untranslatable("SELECT DISTINCT", "it is grouped, and compares texts by a collation")
     pairs = zip((written for _, written, _ in results), values, strict=True)
@@ -206,7 +222,7 @@ def _grouped_instead(
 
 
 def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp.Select:
-    """SELECT, FROM and WHERE."""
+    """Return SELECT, FROM and WHERE."""
     tree = exp.Select(expressions=items)
     if found.node is not None:
         tree.set("from_", exp.From(this=found.node))
@@ -220,7 +236,7 @@ def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp
 def _as_columns(
     c: Compiler, values: list[Typed], results: list[Result], *, derived: bool, distinct: bool
 ) -> list[Typed]:
-    """The results, those of several kinds as columns can have them."""
+    """Return the results, with those of several kinds as JSON."""
     if distinct and any(found.decimal for found in values):
         raise Untranslatable("SELECT DISTINCT", "it compares numbers beyond 64 bits")
     return [
@@ -230,19 +246,19 @@ def _as_columns(
 
 
 def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, distinct: bool) -> Typed:
-    """A result of several kinds as a column can have it; a stored one can go on as it is stored."""
-    stored = found.mixed and found.carried is None and isinstance(found.node, exp.Column)
+    """Return a result of several kinds as JSON; a stored column can stay as it is stored."""
+    stored = found.mixed and found.tagged is None and isinstance(found.node, exp.Column)
     if found.kind is not Kind.ANY or (derived and stored and (found.is_stored_once or not distinct)):
         return found
     try:
-        return carry(c, found, normal=distinct and found.collation_is_binary)
+        return to_tagged(c, found, normal=distinct and found.collation_is_binary)
     except Untranslatable as error:
         raise Untranslatable(error.construct, error.reason, position(written)) from None
 
 
 def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
-    """A result column."""
-    stored = found.carried is not None or (derived and found.mixed and isinstance(found.node, exp.Column))
+    """Return a result column."""
+    stored = found.tagged is not None or (derived and found.mixed and isinstance(found.node, exp.Column))
     try:
         item = found.node if stored else value(c, found)
     except Untranslatable as error:
@@ -251,12 +267,12 @@ def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, der
 
 
 def _exported_value(found: Typed, name: str) -> Typed:
-    """A result column for those who select from the query."""
+    """Return a result column as the outer query sees it."""
     node = exp.column(exp.to_identifier(name, quoted=True))
     kind = found.kind
-    if found.mixed and found.carried is None:
+    if found.mixed and found.tagged is None:
         kind = Kind.TEXT if kind is Kind.ANY else Kind.REAL if kind is Kind.NUMBER else kind
-    # A column has a collation, and overrules one to its right even where that is SQLite's default.
+    # A column has a collation, and overrides one to its right even if it is SQLite's default.
     collation = found.collation or Collation.BINARY
     return found.of(
         node=node, kind=kind, constant=None, boolean=False, each=None, written=None, integral=None,
@@ -292,14 +308,14 @@ def _groups(
 
 
 def _group_key(c: Compiler, key: Typed) -> Typed:
-    """One of several kinds as it is grouped by: its kinds are told apart behind that."""
+    """Return a key of several kinds as JSON to group by; its kinds are split afterwards."""
     if key.kind is not Kind.ANY or key.is_stored_once or not key.collation_is_binary:
         return key
-    return told(c, carry(c, key, normal=True).of(each=None))
+    return from_tagged(c, to_tagged(c, key, normal=True).of(each=None))
 
 
 def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr:
-    """GROUP BY 2 is the second result column; a name that is no column is an alias."""
+    """Resolve a GROUP BY term: 2 is the second result column; a name of no column is an alias."""
     if isinstance(term, exp.Column) and not term.table:
         known = any(source.column(term.name) for source in scope.sources)
         return term if known else scope.aliases.get(term.name.lower(), term)
@@ -312,7 +328,7 @@ def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr
 
 
 def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
-    """The aggregates of this SELECT in an expression: not those of subqueries, nor window functions."""
+    """Yield the aggregates of this SELECT in an expression, except in subqueries and window functions."""
     stack: list[exp.Expr] = [node]
     while stack:
         part = stack.pop()
@@ -340,13 +356,13 @@ def _all(conditions: list[exp.Expr]) -> exp.Expr:
 
 
 def _is_one(limit: exp.Expr | None) -> bool:
-    """Whether a LIMIT is written out and leaves one row at most."""
+    """True if a LIMIT is a literal of at most one row."""
     found = None if limit is None else limit.expression
     return isinstance(found, exp.Literal) and found.name in {"0", "1"}
 
 
 def _unique(scope: Scope) -> bool:
-    """Whether the conditions hold for one row at most."""
+    """True if at most one row satisfies the conditions."""
     if not scope.sources:
         return True
     reach = determined(scope.sources, scope.holding, [])
@@ -375,7 +391,7 @@ def _distinct(
     scope: Scope, values: list[Typed], names: list[str | None], groups: Groups | None, *, distinct: bool,
     one_row: bool,
 ) -> tuple[frozenset[str], ...]:  # fmt: skip
-    """Sets of result columns of which no two rows agree, NULL counted as a value."""
+    """Return sets of result columns that are unique together, NULL counted as a value."""
     if one_row:
         return (frozenset(),)
     if any(name is None for name in names):
@@ -403,7 +419,7 @@ def _distinct(
 
 
 def _exported(order: list[exp.Expr], values: list[Typed], names: list[str | None]) -> list[exp.Expr]:
-    """ORDER BY in terms of the result columns, as far as they have it; else nothing."""
+    """Return ORDER BY in terms of the result columns; empty if they cannot express it."""
     result = []
     nodes = [found.node for found in values]
     for term in order:

@@ -1,4 +1,4 @@
-"""Subqueries as values: scalar ones, EXISTS and IN. https://sqlite.org/lang_expr.html#subq."""
+"""Compile subqueries as values: scalar ones, EXISTS and IN. https://sqlite.org/lang_expr.html#subq."""
 
 from sqlglot import exp
 
@@ -16,13 +16,13 @@ from dialects.rewrites.comparison import (
 )
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.operators import mixed
-from dialects.scope import Relation, Scope, Wanted, named
-from dialects.tagged_values import told
+from dialects.scope import Relation, RowsNeeded, Scope, named
+from dialects.tagged_values import from_tagged
 from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, null
 
 
 def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
-    """The columns of a row value, or None if it is a single value."""
+    """Compile the columns of a row value; None for a single value."""
     while isinstance(node, exp.Paren):
         node = node.this
     if isinstance(node, exp.Tuple):
@@ -39,8 +39,8 @@ def _is_star(item: exp.Expr) -> bool:
 
 
 def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None:
-    """The columns of the first row of a subquery, each as a subquery of its own."""
-    relation = c.query(node.this, scope, derived=True, wanted=Wanted.FIRST)
+    """Compile the columns of a subquery's first row, each as its own subquery."""
+    relation = c.query(node.this, scope, derived=True, wanted=RowsNeeded.FIRST)
     if len(relation.columns) == 1:
         return None
     alias = c.name("q")
@@ -60,15 +60,15 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
 
 
 def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """(SELECT ...) as a value."""
-    relation = c.query(node.this, scope, wanted=Wanted.FIRST)
+    """Compile (SELECT ...) as a value."""
+    relation = c.query(node.this, scope, wanted=RowsNeeded.FIRST)
     if len(relation.columns) != 1:
         raise Untranslatable("a subquery as a value", f"it has {len(relation.columns)} columns")
     return _as_value(c, relation)
 
 
 def _as_value(c: Compiler, relation: Relation) -> Typed:
-    """The only column of the only row."""
+    """Return the only column of the only row."""
     found = relation.columns[0].value
     if found.kind is Kind.NULL:
         return null()
@@ -76,18 +76,18 @@ def _as_value(c: Compiler, relation: Relation) -> Typed:
         node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
         low=found.low, high=found.high, collation=None, collates=False,
     )  # fmt: skip
-    several = value.mixed and value.carried is None
-    return mixed(c, value).of(mixed=False) if several else told(c, value)
+    several = value.mixed and value.tagged is None
+    return mixed(c, value).of(mixed=False) if several else from_tagged(c, value)
 
 
 def exists(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """EXISTS (SELECT ...)."""
-    relation = c.query(node.this, scope, wanted=Wanted.ANY)
+    """Compile EXISTS (SELECT ...)."""
+    relation = c.query(node.this, scope, wanted=RowsNeeded.ANY)
     return boolean(exp.Exists(this=relation.node), nullable=False)
 
 
 def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """IN: a list, a subquery or a table."""
+    """Compile IN with a list, a subquery or a table."""
     with c.filtered(False):
         left = row(c, node.this, scope)
     inside = node.args.get("query")
@@ -96,7 +96,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         table = node.args["field"]
         inside = exp.select("*").from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
     if isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Subquery):
-        # In parentheses of its own a subquery is a value, and its first row alone counts.
+        # In its own parentheses a subquery is a value: only its first row counts.
         listed, inside = [inside.this], None
     if len(listed) == 1 and isinstance(listed[0], exp.Values):
         inside = listed[0]
@@ -124,7 +124,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 _VARYING = (exp.Column, exp.Query, exp.Anonymous)
-"""What is no constant where SQLite reads a list."""
+"""Nodes that SQLite does not treat as constants in a list."""
 
 
 def _copies(parts: list[Typed]) -> list[Typed]:
@@ -149,7 +149,7 @@ def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
     ):
         native = False
     if len(values) == 1 and isinstance(values[0].node, exp.Subquery):
-        # The targets would take its rows for the list.
+        # The targets would use its rows as the list.
         native = False
     if native:
         keys = [keyed(c, right, collated) for _, right in converted]
@@ -183,14 +183,14 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
 
 
 def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
-    """The subquery of IN: a column of several types is compared as it is stored."""
+    """Compile the subquery of IN; a column of several types is compared as stored."""
     relation = c.query(inside, scope)
-    several = any(column.value.carried is not None for column in relation.columns)
+    several = any(column.value.tagged is not None for column in relation.columns)
     return c.query(inside, scope, derived=True) if several else relation
 
 
 def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
-    """A value and a column of a subquery, the value as it is compared if the column is as it is."""
+    """Return a value and a subquery's column, with the value converted so that the column need not be."""
     if not part.digits or _alike(part, column):
         return part, column
     before, after = with_affinities(c, part, column)
@@ -198,7 +198,7 @@ def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
 
 
 def _alike(left: Typed, right: Typed) -> bool:
-    """Whether the target's own comparison is SQLite's."""
+    """True if the target compares them as SQLite does."""
     if left.collation not in {None, Collation.BINARY} or left.mixed or right.mixed or left.kind is Kind.ANY:
         return False
     numbers = {left.kind, right.kind} == {Kind.INTEGER, Kind.REAL}
@@ -206,9 +206,9 @@ def _alike(left: Typed, right: Typed) -> bool:
 
 
 def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
-    """The subquery of IN: with a subquery of its own where MySQL cannot do without.
+    """Return the subquery of IN, wrapped in another subquery if MySQL needs that.
 
-    It takes no LIMIT and no window function there, and MySQL 9.7 gets EXCEPT wrong beside NULL.
+    MySQL takes no LIMIT and no window function there, and MySQL 9.7 gets EXCEPT wrong with NULL.
     """
     node = relation.node
     compound = isinstance(node, exp.SetOperation)
@@ -219,7 +219,7 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
 
 
 def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
-    """IN where a value has to be converted: EXISTS says the same, apart from NULL."""
+    """Compile IN with a converted value: EXISTS is equivalent, apart from NULL."""
     c.applies("in-affinity")
     columns = named(relation)
     alias = c.name("q")
@@ -238,7 +238,7 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     hit = _hit(test, source)
     if c.filtering:
         return boolean(hit)
-    # The most that the comparison says of any row: TRUE, else NULL if an operand is NULL, else FALSE.
+    # TRUE if the comparison holds for a row, else NULL if an operand is NULL, else FALSE.
     unknown = []
     if inner.nullable:
         unknown.append(_exists(source, null_test(inner).node))
@@ -250,7 +250,7 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
 
 
 def _row_in_converted(c: Compiler, parts: list[Typed], inside: list[Typed], source: exp.Subquery) -> Typed:
-    """The same of row values: NULL where a row would be equal but for NULL."""
+    """Compile the same for row values: NULL if a row would be equal but for NULL."""
     with c.filtered(False):
         test = compare_rows(c, exp.EQ, _copies(parts), inside).node
     if test.find(exp.AggFunc, exp.Window):
@@ -272,15 +272,15 @@ def _exists(source: exp.Subquery, condition: exp.Expr | None) -> exp.Expr:
 
 
 def _hit(test: exp.Expr, source: exp.Subquery) -> exp.Expr:
-    """Whether the comparison holds for a row of the subquery, in a filter.
+    """Return a filter condition that the comparison holds for a row of the subquery.
 
-    With IN where the subquery has a side of its own, which engines hash.
+    Uses IN if one side depends on the subquery alone: engines hash it.
     """
     if isinstance(test, exp.EQ):
         for inside, outside in ((test.this, test.expression), (test.expression, test.this)):
             within = {column.table == source.alias for column in inside.find_all(exp.Column)}
             beyond = {column.table == source.alias for column in outside.find_all(exp.Column)}
-            # An aggregate would be the subquery's there.
+            # An aggregate would belong to the subquery there.
             if within == {True} and True not in beyond and not inside.find(exp.AggFunc, exp.Window):
                 query = exp.Select(expressions=[inside.copy()], from_=exp.From(this=source.copy()))
                 return exp.In(this=grouped(outside.copy()), query=exp.Subquery(this=query))

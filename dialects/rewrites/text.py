@@ -1,4 +1,4 @@
-"""LIKE, GLOB and SQLite's functions on texts.
+"""Compile LIKE, GLOB and SQLite's text functions.
 
 https://sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators
 https://sqlite.org/lang_corefunc.html
@@ -35,17 +35,17 @@ from dialects.tagged_values import begins
 from dialects.value_types import Context, Kind, Typed, boolean, integer, text
 
 _MARK = "|"
-"""The escape character of the patterns that are written anew."""
+"""The escape character of rewritten patterns."""
 
 
 class _Wildcard(str):
-    """'%' or '_' that matches more than itself."""
+    """'%' or '_' as a wildcard."""
 
     __slots__ = ()
 
 
 def like(c: Context, matched: Typed, pattern: Typed, escape: Typed | None = None) -> Typed:
-    """`matched` LIKE `pattern` [ESCAPE `escape`]."""
+    """Compile `matched` LIKE `pattern` [ESCAPE `escape`]."""
     operands = [plain(c, matched), plain(c, pattern)]
     mark = None if escape is None else _escape(escape)
     if Kind.NULL in {operand.kind for operand in operands}:
@@ -57,7 +57,7 @@ def like(c: Context, matched: Typed, pattern: Typed, escape: Typed | None = None
 
 
 def glob(c: Context, matched: Typed, pattern: Typed) -> Typed:
-    """`matched` GLOB `pattern`."""
+    """Compile `matched` GLOB `pattern`."""
     operands = [plain(c, matched), plain(c, pattern)]
     if Kind.NULL in {operand.kind for operand in operands}:
         return _unknown()
@@ -77,7 +77,7 @@ def _like(c: Context, matched: Typed, pattern: Typed, mark: str | None) -> Typed
     shown, wanted = as_text(c, matched), as_text(c, pattern)
     if wanted.constant is None:
         if mark is not None:
-            raise Untranslatable("LIKE with ESCAPE", "the pattern is no constant")
+            raise Untranslatable("LIKE with ESCAPE", "the pattern is not a constant")
         c.applies("like-ascii-case")
         node = Matches(this=Lower(this=shown.node), expression=Lower(this=wanted.node))
         return boolean(node, nullable=nullable)
@@ -100,7 +100,7 @@ def _glob(c: Context, matched: Typed, pattern: Typed) -> Typed:
 
 
 def _parts(pattern: str, mark: str | None) -> list[str] | None:
-    """The characters of a pattern; None if it ends in the escape character, and so matches nothing."""
+    """Return the characters of a pattern; None if it ends with the escape character and matches nothing."""
     parts: list[str] = []
     characters = iter(pattern)
     for character in characters:
@@ -115,7 +115,7 @@ def _parts(pattern: str, mark: str | None) -> list[str] | None:
 
 
 def _matching(c: Context, shown: Typed, parts: list[str], *, nullable: bool, folds: bool) -> Typed:
-    """A text against the parts of a pattern."""
+    """Match a text against the parts of a pattern."""
     node = shown.node
     letters = any(part.isascii() and part.isalpha() for part in parts)
     if folds and letters:
@@ -140,7 +140,7 @@ def _matching(c: Context, shown: Typed, parts: list[str], *, nullable: bool, fol
 def _escape(escape: Typed) -> str:
     found = None if escape.constant is None else escape.constant.value
     if not isinstance(found, str) or len(found) != 1:
-        raise Untranslatable("ESCAPE", "it has to be a constant of one character")
+        raise Untranslatable("ESCAPE", "it must be a constant of one character")
     return found
 
 
@@ -156,7 +156,7 @@ def _unknown() -> Typed:
 
 
 def _never(shown: Typed) -> Typed:
-    """FALSE, or NULL where the text is."""
+    """Return FALSE, or NULL if the text is NULL."""
     if not shown.nullable:
         return boolean(exp.Boolean(this=False), nullable=False)
     missing = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
@@ -165,12 +165,12 @@ def _never(shown: Typed) -> Typed:
 
 
 _LONGEST = 1_000_000_000
-"""Bytes of a text. https://sqlite.org/limits.html#max_length."""
+"""Longest text, in bytes. https://sqlite.org/limits.html#max_length."""
 
 
 @scalar("length")
 def length(c: Context, arguments: list[Typed]) -> Typed:
-    """Characters of a text, bytes of a blob."""
+    """Return the characters of a text, or the bytes of a blob."""
     [x] = arguments
     if x.kind is Kind.BLOB:
         found: exp.Expr = Bigint(this=exp.Anonymous(this="OCTET_LENGTH", expressions=[x.node]))
@@ -181,21 +181,21 @@ def length(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("lower")
 def lower(c: Context, arguments: list[Typed]) -> Typed:
-    """A-Z in lower case."""
+    """Return the text with A-Z in lower case."""
     c.applies("ascii-case")
     return text(Lower(this=as_text(c, arguments[0]).node), nullable=arguments[0].nullable)
 
 
 @scalar("upper")
 def upper(c: Context, arguments: list[Typed]) -> Typed:
-    """a-z in upper case."""
+    """Return the text with a-z in upper case."""
     c.applies("ascii-case")
     return text(Upper(this=as_text(c, arguments[0]).node), nullable=arguments[0].nullable)
 
 
 @scalar("substr", "substring", least=2, most=3)
 def substr(c: Context, arguments: list[Typed]) -> Typed:
-    """The characters of X from Y on, Z of them."""
+    """Return Z characters of X from Y on."""
     if arguments[0].kind is Kind.BLOB:
         return _bytes_of(*arguments)
     x = as_text(c, arguments[0])
@@ -211,37 +211,37 @@ def substr(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _bytes_of(x: Typed, *bounds: Typed) -> Typed:
-    """The bytes of a blob from the first or a later one on."""
+    """Return the bytes of a blob, from the first or a later one on."""
     known = [bound.constant.value if bound.constant is not None else None for bound in bounds]
     start, *length = (number(each) if isinstance(each, int) and each >= 0 else None for each in known)
     if start is None or known[0] == 0 or None in length:
         raise Untranslatable("substr() of a blob", "it counts from its end, or how far is not constant")
-    # Of an empty one SQLite gives NULL.
+    # For an empty blob SQLite returns NULL.
     there = exp.Nullif(this=x.node, expression=exp.HexString(this=""))
     return Typed(Slice(this=there, start=start, length=length[0] if length else None), Kind.BLOB)
 
 
 def _slice(c: Context, x: exp.Expr, y: Typed, z: Typed | None) -> exp.Expr | None:
-    """SUBSTRING or RIGHT, where it is known that they mean the same."""
+    """Return SUBSTRING or RIGHT if known to be equivalent; else None."""
     start = y.constant.value if y.constant is not None else None
     if isinstance(start, int) and abs(start) <= _LONGEST:
         count = None if z is None else z.constant.value if z.constant is not None else z
         if count is None or (isinstance(count, int) and abs(count) <= _LONGEST):
             return _constant_slice(c, x, start, count)
-    # Behind the end there is nothing, so that where instr() has found something may be counted on from.
+    # After the end the result is empty, so a position from instr() can be used.
     if not _within(y, 1, 2 * _LONGEST) or (z is not None and not _within(z, -_LONGEST)):
         return None
     if z is None or _within(z, 0):
         return Slice(this=x, start=y.node, length=None if z is None else z.node)
     if start != 1:
         return None
-    # The characters before the first one are none.
+    # There are no characters before the first one.
     shortest = case((exp.LT(this=z.node.copy(), expression=number(0)), number(0)), default=z.node)
     return Slice(this=x, start=y.node, length=shortest)
 
 
 def _within(t: Typed, low: int, high: int = _LONGEST) -> bool:
-    """Whether it is known to be from `low` to `high`, by default the length of the longest text."""
+    """True if known to be from `low` to `high`, by default the length of the longest text."""
     return t.low is not None and t.low >= low and t.high is not None and t.high <= high
 
 
@@ -262,7 +262,7 @@ def _constant_slice(c: Context, x: exp.Expr, start: int, count: int | None) -> e
 
 @scalar("instr", least=2, most=2)
 def instr(c: Context, arguments: list[Typed]) -> Typed:
-    """Where Y first occurs in X."""
+    """Return the position of the first Y in X."""
     x, y = arguments
     if Kind.BLOB in {x.kind, y.kind}:
         raise Untranslatable("instr() of a blob", "it counts bytes")
@@ -272,7 +272,7 @@ def instr(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("replace", least=3, most=3, strict=False)
 def replace(c: Context, arguments: list[Typed]) -> Typed:
-    """X with every Y in it replaced by Z."""
+    """Return X with every Y replaced by Z."""
     x, y, z = arguments
     if Kind.NULL in {x.kind, y.kind}:
         return literal(None)
@@ -319,7 +319,7 @@ _trim("TRAILING", "rtrim")
 
 @scalar("hex", strict=False)
 def hexadecimal(c: Context, arguments: list[Typed]) -> Typed:
-    """The bytes of a text or a blob."""
+    """Return the bytes of a text or a blob in hexadecimal."""
     [x] = arguments
     if x.kind is Kind.NULL:
         return literal("")
@@ -333,19 +333,19 @@ def hexadecimal(c: Context, arguments: list[Typed]) -> Typed:
 
 @scalar("unicode")
 def unicode(c: Context, arguments: list[Typed]) -> Typed:
-    """The code point of the first character."""
+    """Return the code point of the first character."""
     return integer(server("unicode_of", as_text(c, arguments[0]).node), 0, 0x10FFFF)
 
 
 @scalar("char", least=0, most=None, strict=False)
 def char(_c: Context, _arguments: list[Typed]) -> Typed:
-    """The characters of code points, which have to be constants."""
-    raise Untranslatable("char() of values", "the servers know other characters of a number than SQLite")
+    """Return the characters of code points, which must be constants."""
+    raise Untranslatable("char() of values", "servers map numbers to other characters than SQLite does")
 
 
 @scalar("quote", strict=False)
 def quote(c: Context, arguments: list[Typed]) -> Typed:
-    """A value as a literal of SQL."""
+    """Return a value as a literal of SQL."""
     [x] = arguments
     match x.kind:
         case Kind.TEXT:
@@ -363,7 +363,7 @@ def quote(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _quoted_number(c: Context, x: Typed) -> exp.Expr:
-    """A REAL with 15 digits, or with 20 where those are another number."""
+    """Return a REAL with 15 digits, or with 20 if 15 give another number."""
     c.applies("quoted-real")
     printed = as_text(c, x).node
     double = as_double(c, x).node
@@ -375,7 +375,7 @@ def _quoted_number(c: Context, x: Typed) -> exp.Expr:
 
 @scalar("typeof", strict=False)
 def typeof(c: Context, arguments: list[Typed]) -> Typed:
-    """The storage class of a value."""
+    """Return the storage class of a value."""
     [x] = arguments
     c.applies("typeof")
     if x.kind is Kind.NULL or (not x.nullable and x.kind is not Kind.NUMBER):
@@ -384,9 +384,7 @@ def typeof(c: Context, arguments: list[Typed]) -> Typed:
     if x.kind is Kind.NUMBER:
         is_integer = integral(x)
         if is_integer is None:
-            raise Untranslatable(
-                "typeof() of a number", "it cannot be told whether it is an integer or a real"
-            )
+            raise Untranslatable("typeof() of a number", "it is unknown whether it is an integer or a real")
         kind = case((is_integer.copy(), string("integer")), default=string("real"))
     if not x.nullable:
         return text(kind, nullable=False)
@@ -395,9 +393,9 @@ def typeof(c: Context, arguments: list[Typed]) -> Typed:
 
 @function("typeof")
 def typeof_of_any(c: Context, arguments: list[Typed]) -> Typed:
-    """The same of columns that are shown alone, too: what is shown tells the class."""
+    """Return the storage class also for columns that can only be shown: their JSON tells it."""
     [x] = arguments
-    if x.carried is None or not x.carried.opaque:
+    if x.tagged is None or not x.tagged.opaque:
         return typeof(c, arguments)
     tests = {'"': "text", '{"t': "text", "{": "blob"}
     branches = [(begins(x.node, start), string(kind)) for start, kind in tests.items()]
@@ -408,13 +406,13 @@ def typeof_of_any(c: Context, arguments: list[Typed]) -> Typed:
 
 @function("like", least=2, most=3)
 def like_call(c: Context, arguments: list[Typed]) -> Typed:
-    """like(X, Y[, Z]) is Y LIKE X [ESCAPE Z]."""
+    """Compile like(X, Y[, Z]) as Y LIKE X [ESCAPE Z]."""
     pattern, matched, *escape = arguments
     return like(c, matched, pattern, *escape)
 
 
 @function("glob", least=2, most=2)
 def glob_call(c: Context, arguments: list[Typed]) -> Typed:
-    """glob(X, Y) is Y GLOB X."""
+    """Compile glob(X, Y) as Y GLOB X."""
     pattern, matched = arguments
     return glob(c, matched, pattern)

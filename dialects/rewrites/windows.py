@@ -1,4 +1,4 @@
-"""Window functions and their frames. https://sqlite.org/windowfunctions.html."""
+"""Compile window functions and their frames. https://sqlite.org/windowfunctions.html."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,14 @@ from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Framed, Picked, Text, case, is_constant, is_null, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed, ordered
-from dialects.rewrites.group_by import Name, determined, found_first, is_fixed, name_of, reached
+from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
-from dialects.tagged_values import carry, together, told
+from dialects.tagged_values import from_tagged, to_tagged, together
 from dialects.value_types import Affinity, Kind, Typed, integer, null, real
 
 
 def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: bool) -> exp.WindowSpec:
-    """The frame with its bounds as constants; `sorted_` is whether the window has an order."""
+    """Compile a frame, its bounds as constants; `sorted_` is True if the window has an order."""
     frame = spec.copy()
     for part in ("kind", "start_side", "end_side"):
         if frame.args.get(part):
@@ -35,7 +35,7 @@ def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: b
 
 
 def needs_numbers(c: Compiler, frame: exp.WindowSpec | None) -> bool:
-    """Whether the target has no such frame; one that it has by another name gets that."""
+    """True if the target lacks such a frame; replaces one that it has under another name."""
     if frame is None or c.target.has_group_frames:
         return False
     if str(frame.args.get("exclude") or "").upper() == "NO OTHERS":
@@ -47,7 +47,7 @@ def needs_numbers(c: Compiler, frame: exp.WindowSpec | None) -> bool:
 
 
 def _distance(t: Typed, kind: str | None) -> exp.Expr:
-    """The constant of `n PRECEDING`; SQLite refuses others only when it gets to a row."""
+    """Return the constant of `n PRECEDING`; SQLite rejects others only at the first row."""
     found = None if t.constant is None else t.constant.value
     if t.constant is None:
         raise Untranslatable("a frame", "its bound is not a constant")
@@ -57,7 +57,7 @@ def _distance(t: Typed, kind: str | None) -> exp.Expr:
 
 
 def distances(frame: exp.WindowSpec | None) -> list[exp.Expr]:
-    """The bounds of a RANGE frame that are distances."""
+    """Return the bounds of a RANGE frame that are distances."""
     if frame is None or frame.args.get("kind") != "RANGE":
         return []
     bounds = (frame.args.get("start"), frame.args.get("end"))
@@ -67,7 +67,7 @@ def distances(frame: exp.WindowSpec | None) -> list[exp.Expr]:
 def ordered_by_distance(
     c: Compiler, t: Typed, term: exp.Expr, frame: exp.WindowSpec
 ) -> tuple[Typed, exp.Expr]:
-    """What a RANGE frame with distances is sorted by, and the ORDER BY term; `frame` is changed for texts."""
+    """Return the sort key and ORDER BY term of a RANGE frame with distances; changes `frame` for texts."""
     if t.kind in {Kind.TEXT, Kind.BLOB}:
         c.applies("range-frame")
         for side in ("start", "end"):
@@ -96,7 +96,7 @@ def ordered_by_distance(
 _RANKS = frozenset({"row_number", "rank", "dense_rank"})
 _SHARES = frozenset({"percent_rank", "cume_dist"})
 _UNFRAMED = _RANKS | _SHARES | {"ntile", "lag", "lead"}
-"""What looks at the whole partition, whatever frame is written."""
+"""Functions that use the whole partition, whatever the frame."""
 _PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 
 _BACKWARDS = {"lag": "lead", "lead": "lag"}
@@ -109,7 +109,7 @@ TIES = "rows that tie in the window's order come in an order that SQLite does no
 
 
 def named_windows(written: Iterable[exp.Expr]) -> dict[str, exp.Expr]:
-    """The windows of a WINDOW clause by name (lower case), each with what it inherits from one before it."""
+    """Return the windows of a WINDOW clause by name (lower case), each with its inherited parts."""
     result: dict[str, exp.Expr] = {}
     for window in written:
         base = window.args.get("alias")
@@ -120,7 +120,7 @@ def named_windows(written: Iterable[exp.Expr]) -> dict[str, exp.Expr]:
 
 
 def _based(window: exp.Expr, base: exp.Expr | None) -> exp.Expr:
-    """A window, its parts that are not written taken from `base`.
+    """Return a window with its missing parts taken from `base`.
 
     Raises:
         Untranslatable: there is no such base.
@@ -136,14 +136,14 @@ def _based(window: exp.Expr, base: exp.Expr | None) -> exp.Expr:
 
 
 def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
-    """Warn where rows that tie in a window differ in what the SELECT returns or sorts by."""
+    """Warn if rows tied in a window differ in the SELECT's results or sort keys."""
     own = {source.alias for source in scope.sources}
     parts = [*tree.expressions, *([tree.args["order"]] if tree.args.get("order") else [])]
     used = {
         (column.table, column.name)
         for part in parts for column in part.find_all(exp.Column) if column.table in own
     }  # fmt: skip
-    # Rows that are alike in all that counts are still numbered by two windows in orders of their own.
+    # Two windows can number even identical rows in different orders.
     several = len(scope.peers) > 1 and len({
         exp.Window(partition_by=window.args.get("partition_by"), order=window.args.get("order"))
         for part in parts for window in part.find_all(exp.Window)
@@ -153,7 +153,7 @@ def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
 
 
 def share_windows(c: Compiler, tree: exp.Expr) -> None:
-    """Name the windows of each SELECT of a compiled tree that has more of them than the target takes.
+    """Name the windows of each SELECT in a compiled tree that has more than the target allows.
 
     Raises:
         Untranslatable: too many of them are different.
@@ -176,7 +176,7 @@ def share_windows(c: Compiler, tree: exp.Expr) -> None:
 
 
 def filtered(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """aggregate(...) FILTER (WHERE condition)."""
+    """Compile aggregate(...) FILTER (WHERE condition)."""
     call = node.this
     if not isinstance(call, exp.Anonymous) or not is_aggregate(call.name.lower(), call.expressions):
         raise Untranslatable("FILTER", "only aggregates have one")
@@ -184,12 +184,12 @@ def filtered(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    """function(...) [FILTER (...)] OVER (...)."""
+    """Compile function(...) [FILTER (...)] OVER (...)."""
     call, where = node.this, None
     if isinstance(call, exp.Filter):
         call, where = call.this, call.expression.this
     if not isinstance(call, exp.Anonymous):
-        raise Untranslatable("OVER", f"{call.key} is no window function")
+        raise Untranslatable("OVER", f"{call.key} is not a window function")
     name = call.name.lower()
     spec = _Specification(c, node, scope, framed=name not in _UNFRAMED)
     if is_aggregate(name, call.expressions):
@@ -204,7 +204,7 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if where is not None and name in {"min", "max"} and spec.slides() and not spec.excludes():
             c.warn(UNFILTERED)
         found = aggregate(c, call, scope, where, spec.over)
-        # SQLite's sum stays a REAL when the frame has left the last REAL behind.
+        # SQLite's sum stays a REAL even after the last REAL has left the frame.
         return found.of(integral=None) if name == "sum" and spec.slides() else found
     arguments = [c.expression(argument, scope) for argument in call.expressions]
     if name in _RANKS:
@@ -224,12 +224,12 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _signed(c: Compiler, node: exp.Expr) -> exp.Expr:
-    """MySQL numbers rows without a sign, and would fail where a difference is negative."""
+    """Cast a row number to signed: MySQL's are unsigned, and a negative difference is an error."""
     return Bigint(this=node) if c.target.bits_are_unsigned else node
 
 
 def _count(t: Typed, name: str, least: int = 1) -> int:
-    """How many rows: SQLite refuses fewer than `least` only when it gets to a row."""
+    """Return a constant number of rows; SQLite rejects fewer than `least` only at the first row."""
     if t.constant is None or not isinstance(t.constant.value, int):
         raise Untranslatable(f"{name}()", "how many rows is not a constant")
     if t.constant.value < least:
@@ -247,19 +247,19 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         first, default = (as_double(c, one).of(kind=Kind.NUMBER) for one in (first, default))
     elif len(kinds) > 1 or Kind.ANY in kinds:
         first, default = _both_carried(c, first, default)
-    shown = first.node if first.carried else value(c, first)
-    # PostgreSQL gives a literal no type where a function takes any.
+    shown = first.node if first.tagged else value(c, first)
+    # PostgreSQL assigns no type to a literal argument of a polymorphic function.
     parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]
     if len(arguments) > 1 and arguments[1].constant is None:
         return _pick_computed(c, name, parts[0], arguments[1], first, default, spec)
     if len(arguments) > 1:
-        # Backwards is the other function: not every target counts below zero.
+        # Backwards means the other function: not every target allows negative offsets.
         count = _count(arguments[1], name, 1 if name == "nth_value" else -BIGGEST)
         name = name if count >= 0 else _BACKWARDS[name]
         parts.append(number(abs(count)))
     result = first
     if len(arguments) > 2:  # noqa: PLR2004 - lag(value, offset, default)
-        parts.append(default.node if default.carried else value(c, default))
+        parts.append(default.node if default.tagged else value(c, default))
         low, high = bounds([first, default])
         result = (first if default.kind is Kind.NULL else default).of(low=low, high=high)
     node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
@@ -267,23 +267,23 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
         form=None, digits=False,
     )  # fmt: skip
-    return found if found.carried is None else told(c, found.of(each=None))
+    return found if found.tagged is None else from_tagged(c, found.of(each=None))
 
 
 _FARTHEST = 2**31 - 1
-"""How many rows a window function of PostgreSQL takes as an offset."""
+"""The greatest offset of a window function on PostgreSQL."""
 
 
 def _pick_computed(
     c: Compiler, name: str, shown: exp.Expr, count: Typed, first: Typed, default: Typed,
     spec: "_Specification",
 ) -> Typed:  # fmt: skip
-    """lag(), lead() and nth_value() where how many rows is computed for each row."""
+    """Compile lag(), lead() or nth_value() with a number of rows computed per row."""
     if count.kind is not Kind.INTEGER:
         raise Untranslatable(f"{name}()", "how many rows is not an integer")
     c.applies("computed-offset")
     rows: exp.Expr = value(c, count)
-    other = None if default.kind is Kind.NULL else default.node if default.carried else value(c, default)
+    other = None if default.kind is Kind.NULL else default.node if default.tagged else value(c, default)
     if not c.target.has_computed_offsets:
         found = spec.picked(name, shown, rows, other)
     else:
@@ -299,19 +299,19 @@ def _pick_computed(
         node=found, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
         form=None, low=low, high=high,
     )  # fmt: skip
-    return result if result.carried is None else told(c, result.of(each=None))
+    return result if result.tagged is None else from_tagged(c, result.of(each=None))
 
 
 def _both_carried(c: Compiler, first: Typed, default: Typed) -> tuple[Typed, Typed]:
-    """A value and its default, of several kinds, as a column can have them; of both the same is known."""
-    first = carry(c, first)
-    default = null() if default.kind is Kind.NULL else carry(c, default)
-    known = together(one.carried for one in (first, default) if one.carried is not None)
-    return first.of(carried=known), default if default.carried is None else default.of(carried=known)
+    """Return a value and its default, of several kinds, as JSON with the same facts about both."""
+    first = to_tagged(c, first)
+    default = null() if default.kind is Kind.NULL else to_tagged(c, default)
+    known = together(one.tagged for one in (first, default) if one.tagged is not None)
+    return first.of(tagged=known), default if default.tagged is None else default.of(tagged=known)
 
 
 def _varies(node: exp.Expr, scope: Scope) -> bool:
-    """Whether an expression of OVER differs between rows; MySQL takes no columns of an outer SELECT there.
+    """True if an expression in OVER differs between rows; on MySQL it cannot have outer columns.
 
     Raises:
         Untranslatable: it does, and has such columns.
@@ -324,7 +324,7 @@ def _varies(node: exp.Expr, scope: Scope) -> bool:
 
 
 class _Specification:
-    """What stands in OVER, named windows put in their places."""
+    """The contents of OVER, with named windows expanded."""
 
     def __init__(self, c: Compiler, node: exp.Expr, scope: Scope, *, framed: bool) -> None:
         self.c, self.scope, self.node = c, scope, node
@@ -342,7 +342,7 @@ class _Specification:
                 raise Untranslatable("RANGE in a frame", "it is sorted by a constant")
             sorting = [ordered_by_distance(c, *sorting[0], self.frame)]
         self.numbered = needs_numbers(c, self.frame)
-        """Whether the rows have to be numbered for it."""
+        """True if the rows must be numbered for it."""
         self.terms = [term for found, part in sorting for term in ordered(c, found, part)]
         self.terms = [term for term in self.terms if not is_constant(term.this)]
         if not c.target.sorts_windows_by_constants:
@@ -350,15 +350,15 @@ class _Specification:
             self.terms = [term for term in self.terms if _varies(term, scope)]
 
     def slides(self) -> bool:
-        """Whether rows leave the frame."""
+        """True if rows leave the frame."""
         return self.frame is not None and self.frame.args.get("start") != "UNBOUNDED"
 
     def excludes(self) -> bool:
-        """Whether EXCLUDE is written, if only NO OTHERS."""
+        """True if it has EXCLUDE, even NO OTHERS."""
         return self.frame is not None and bool(self.frame.args.get("exclude"))
 
     def counts_rows(self) -> bool:
-        """Whether the frame ends or begins between rows that tie."""
+        """True if the frame can end or begin between tied rows."""
         if self.frame is None or self.frame.args.get("kind") != "ROWS":
             return False
         return any(self.frame.args.get(side) not in {None, "UNBOUNDED"} for side in ("start", "end")) or (
@@ -366,7 +366,7 @@ class _Specification:
         )
 
     def note_ties(self) -> None:
-        """Note what rows that tie have in common, unless none can: `warn_of_peers` says whether it counts."""
+        """Record the columns that tied rows share, unless none can tie, for `warn_of_peers`."""
         fixed = [*self.keys, *(term.this for term in self.terms)]
         known = self._common(fixed)
         grouping = self.scope.grouping
@@ -378,12 +378,12 @@ class _Specification:
             self.scope.peers.append(known)
 
     def _common(self, fixed: list[exp.Expr]) -> set[Name]:
-        """The columns that have one value where the expressions have."""
+        """Return the columns that are fixed if the expressions are."""
         names = [name for node in fixed if (name := name_of(node))]
         return determined(self.scope.sources, self.scope.holding, names, alike=True)
 
     def over(self, call: exp.Expr) -> exp.Expr:
-        """Put OVER behind a call."""
+        """Add OVER to a call."""
         window = exp.Window(
             this=call,
             partition_by=[key.copy() for key in self.keys],
@@ -395,13 +395,13 @@ class _Specification:
             return self._numbered(window)
         if self.c.target.frames_single_rows or not self._leaves_out_the_row():
             return window
-        # MySQL 9.7 ignores the frame where there is a single row; this frame is empty then.
+        # MySQL 9.7 ignores the frame over a single row; this frame is then empty.
         rows = exp.Window(this=exp.Count(this=exp.Star()), over="OVER")
         empty = number(0) if isinstance(call, exp.Count) else exp.Null()
         return case((exp.GT(this=rows, expression=number(1)), window), default=empty)
 
     def picked(self, name: str, shown: exp.Expr, rows: exp.Expr, default: exp.Expr | None) -> exp.Expr:
-        """The value of the row that is so many rows away, or so far in the frame, by numbered rows.
+        """Return the value of the row at a distance, or at a position in the frame, by numbered rows.
 
         Raises:
             Untranslatable: the frame's first row is not the first one of its partition.
@@ -413,23 +413,23 @@ class _Specification:
         return self.over(Picked(this=name, expressions=arguments))
 
     def leaves_rows_out(self) -> bool:
-        """Whether EXCLUDE leaves some out."""
+        """True if EXCLUDE leaves rows out."""
         written = "" if self.frame is None else str(self.frame.args.get("exclude") or "")
         return written.upper() not in {"", "NO OTHERS"}
 
     def _numbered(self, window: exp.Window) -> exp.Expr:
-        """The window for `dialects.rewrites.emulation`."""
+        """Return the window for `dialects.rewrites.emulation`."""
         self.c.applies("window-frame")
         if distances(self.frame):
             raise Untranslatable(
                 "EXCLUDE or a list in a frame", f"{self.c.target.title} has none within distances"
             )
         written = self.node.find_ancestor(exp.Select) or self.node
-        ties = found_first(self.c, written, self.scope, self.scope.holding).terms
+        ties = scan_order(self.c, written, self.scope, self.scope.holding).terms
         return Framed(**{**window.args, "ties": [term.copy() for term in ties]})
 
     def _leaves_out_the_row(self) -> bool:
-        """Whether the frame begins behind the row or ends before it."""
+        """True if the frame begins after the row or ends before it."""
         bounds = () if self.frame is None else (("start", "FOLLOWING"), ("end", "PRECEDING"))
         return self.frame is not None and any(
             self.frame.args.get(f"{bound}_side") == side and self.frame.args[bound].name != "0"

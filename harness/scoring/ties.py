@@ -19,7 +19,7 @@ from itertools import islice, product
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from dialects.without_limit import Uncut, uncut
+from dialects.without_limit import QueryWithoutLimit, without_limit
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.execution import Ending, Execution
 from harness.metrics.accuracy import Answers
@@ -189,7 +189,7 @@ def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
     cut = cut_of(tree)
     if cut is None:
         return None
-    for asked in uncut(tree, dialect):
+    for asked in without_limit(tree, dialect):
         found = run(asked.sql)
         if found.ending is Ending.ROWS:
             groups = _groups(asked, found.rows, cut[1])
@@ -199,7 +199,7 @@ def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
     return None
 
 
-def _groups(asked: Uncut, rows: Sequence[Row], end: int) -> tuple[tuple[Row, ...], ...] | None:
+def _groups(asked: QueryWithoutLimit, rows: Sequence[Row], end: int) -> tuple[tuple[Row, ...], ...] | None:
     """The rows in groups of equal keys, up to the one that reaches `end`; None where ranks are no good."""
     if not asked.keys:
         return (tuple(rows),)

@@ -52,18 +52,18 @@ def test_overrides_are_found_by_set_and_target(file: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("-- question: 137#2\n", "", "no line '-- question: ...'"),
-        (f"-- gold-sha256: {SHA}\n", "", "no line '-- gold-sha256: ...'"),
-        ("-- reason: untranslatable\n", "", "no line '-- reason: ...'"),
-        ("-- note: all texts are numbers here\n", "", "no line '-- note: ...'"),
-        ("137#2", "137", "is about question 137"),
-        (SHA, SHA[:-1], "not 64 hexadecimal digits"),
+        ("-- question: 137#2\n", "", "lacks the line '-- question: ...'"),
+        (f"-- gold-sha256: {SHA}\n", "", "lacks the line '-- gold-sha256: ...'"),
+        ("-- reason: untranslatable\n", "", "lacks the line '-- reason: ...'"),
+        ("-- note: all texts are numbers here\n", "", "lacks the line '-- note: ...'"),
+        ("137#2", "137", "for question 137"),
+        (SHA, SHA[:-1], "must be 64 hexadecimal digits"),
         ("untranslatable", "because", "'because' is not a reason"),
-        ("https://example.org/1", "later", "the ticket is no https:// address"),
-        ("ticket", "tikcet", "line 4: 'tikcet' is not known"),
-        ("-- ticket: https://example.org/1", "-- note: again", "line 5: 'note' is there twice"),
-        ("-- ticket: https://example.org/1", "-- so it is", "line 4: is not '-- name: value'"),
-        ("-- note: all texts are numbers here", "-- note:", "line 5: is not '-- name: value'"),
+        ("https://example.org/1", "later", "the ticket is not an https:// address"),
+        ("ticket", "tikcet", "line 4: unknown field 'tikcet'"),
+        ("-- ticket: https://example.org/1", "-- note: again", "line 5: 'note' is given twice"),
+        ("-- ticket: https://example.org/1", "-- so it is", "line 4: not '-- name: value'"),
+        ("-- note: all texts are numbers here", "-- note:", "line 5: not '-- name: value'"),
         ("-- a comment of the SQL\nSELECT a\nFROM t\n", "", "no SQL below the header"),
     ],
 )
@@ -83,7 +83,7 @@ def test_what_is_no_text_or_no_sql_file_is_refused(file: Path) -> None:
         read_override(file, Dialect.MYSQL)
     stray = file.with_suffix(".txt")
     stray.write_text(GOOD, encoding="utf-8")
-    with pytest.raises(BadInput, match=r"no \.sql file"):
+    with pytest.raises(BadInput, match=r"not a \.sql file"):
         read_override(stray, Dialect.MYSQL)
 
 

@@ -54,7 +54,7 @@ def test_mysql_folds_tables_only() -> None:
         (["Ä", "ä"], Dialect.MYSQL, "'Ä' and 'ä' are one name on mysql"),
         (["ä" * 32], Dialect.POSTGRESQL, "longer than postgresql's 63 bytes"),
         (["a" * 65], Dialect.MYSQL, "longer than mysql's 64 characters"),
-        (["smile 😀"], Dialect.MYSQL, "has characters that mysql takes in values only"),
+        (["smile 😀"], Dialect.MYSQL, "has characters that mysql does not allow in names"),
     ],
 )
 def test_names_that_the_server_cannot_tell_apart_are_refused(
@@ -70,15 +70,15 @@ def test_names_that_the_server_cannot_tell_apart_are_refused(
 @pytest.mark.parametrize(
     ("name", "dialect", "trouble"),
     [
-        ("", Dialect.MYSQL, "is no name on mysql"),
-        ("", Dialect.POSTGRESQL, "is no name on postgresql"),
+        ("", Dialect.MYSQL, "is not a valid name on mysql"),
+        ("", Dialect.POSTGRESQL, "is not a valid name on postgresql"),
         ("a ", Dialect.MYSQL, "ends with a space"),
         ("a ", Dialect.POSTGRESQL, None),
-        ("XMin", Dialect.POSTGRESQL, "is a name that postgresql has for itself"),
+        ("XMin", Dialect.POSTGRESQL, "is a name that postgresql reserves"),
         ("XMin ", Dialect.POSTGRESQL, None),
         ("oid", Dialect.POSTGRESQL, None),
         ("xmin", Dialect.MYSQL, None),
-        ("Db_Row_Id", Dialect.MYSQL, "is a name that mysql has for itself"),
+        ("Db_Row_Id", Dialect.MYSQL, "is a name that mysql reserves"),
         ("pg_class", Dialect.POSTGRESQL, None),
     ],
 )
@@ -94,7 +94,7 @@ def test_columns_that_the_server_cannot_take_are_refused(
 
 def test_tables_that_queries_would_not_find_are_refused() -> None:
     server_tables(schema("a", table="pg_class"), Dialect.MYSQL, Profile.FAITHFUL, PATH)
-    with pytest.raises(BadInput, match=r"tables: 'PG_class' is a name that postgresql has for itself"):
+    with pytest.raises(BadInput, match=r"tables: 'PG_class' is a name that postgresql reserves"):
         server_tables(schema("a", table="PG_class"), Dialect.POSTGRESQL, Profile.FAITHFUL, PATH)
 
 
@@ -104,7 +104,7 @@ def test_a_mysql_table_has_a_file_of_its_name(name: str, *, fits: bool) -> None:
     if fits:
         assert server_tables(tables, Dialect.MYSQL, Profile.OFFICIAL, PATH)[0].name == name
         return
-    with pytest.raises(BadInput, match=f"tables: '{name}' gives a file of mysql too long a name"):
+    with pytest.raises(BadInput, match=f"tables: '{name}' makes a file name too long for mysql"):
         server_tables(tables, Dialect.MYSQL, Profile.OFFICIAL, PATH)
 
 

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.identifiers import column_name
 from dialects.schema import Schema, Table
 from dialects.targets import SQLGLOT
-from dialects.without_limit import uncut
+from dialects.without_limit import without_limit
 from harness.analyses.coverage.comparison import Held
 from harness.data.questions import Question
 from harness.engines.base import Row
@@ -275,7 +275,7 @@ class AuditedGold:
         copy = self.alone(query)
         if cut_of(copy) is None:
             return None
-        for asked in uncut(copy, self.dialect):
+        for asked in without_limit(copy, self.dialect):
             found = self.asked(asked.sql)
             if found is None:
                 continue

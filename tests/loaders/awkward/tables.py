@@ -187,7 +187,7 @@ NAMES = (
         CREATE TABLE t ("😀" TEXT);
         INSERT INTO t VALUES ('😀');
         """,
-        refused=at(MYSQL, "columns of t: '😀' has characters that mysql takes in values only; rename it"),
+        refused=at(MYSQL, "columns of t: '😀' has characters that mysql does not allow in names; rename it"),
     ),
     Case(
         "names that differ in the case of a letter that SQLite does not fold",
@@ -216,7 +216,7 @@ NAMES = (
         "a name whose characters take three bytes each",
         f"CREATE TABLE {'表' * 60} ({'列' * 60} TEXT); INSERT INTO {'表' * 60} VALUES ('x')",
         refused=at(POSTGRESQL, "tables: '表+' is longer than postgresql's 63 bytes; rename it")
-        | at(MYSQL, "tables: '表+' gives a file of mysql too long a name; rename it"),
+        | at(MYSQL, "tables: '表+' makes a file name too long for mysql; rename it"),
     ),
     Case(
         "the longest names",
@@ -256,7 +256,7 @@ NAMES = (
         CREATE TABLE t ("" TEXT);
         INSERT INTO t VALUES ('x');
         """,
-        refused=at(EVERYWHERE, "columns of t: '' is no name on (mysql|postgresql); rename it"),
+        refused=at(EVERYWHERE, "columns of t: '' is not a valid name on (mysql|postgresql); rename it"),
     ),
     Case(
         "a name with a space at the end",
@@ -264,25 +264,25 @@ NAMES = (
         CREATE TABLE "t " ("a " TEXT);
         INSERT INTO "t " VALUES ('x');
         """,
-        refused=at(MYSQL, "tables: 't ' ends with a space, which is no name on mysql; rename it"),
+        refused=at(MYSQL, "tables: 't ' ends with a space, which mysql does not allow; rename it"),
     ),
     Case(
-        "names that PostgreSQL has for itself",
+        "names that PostgreSQL reserves",
         """
         CREATE TABLE t (xmin REAL, xmax REAL, ctid TEXT, oid INTEGER);
         INSERT INTO t VALUES (0.5, 1.5, 'a', 7);
         """,
-        refused=at(POSTGRESQL, "columns of t: 'xmin' is a name that postgresql has for itself; rename it"),
+        refused=at(POSTGRESQL, "columns of t: 'xmin' is a name that postgresql reserves; rename it"),
     ),
     Case(
-        "a table that PostgreSQL has for itself",
+        "a table that PostgreSQL reserves",
         "CREATE TABLE pg_class (a INTEGER); INSERT INTO pg_class VALUES (5)",
-        refused=at(POSTGRESQL, "tables: 'pg_class' is a name that postgresql has for itself; rename it"),
+        refused=at(POSTGRESQL, "tables: 'pg_class' is a name that postgresql reserves; rename it"),
     ),
     Case(
-        "names that MySQL has for itself",
+        "names that MySQL reserves",
         "CREATE TABLE t (DB_ROW_ID INTEGER, db_trx_id TEXT); INSERT INTO t VALUES (5, 'x')",
-        refused=at(MYSQL, "columns of t: 'DB_ROW_ID' is a name that mysql has for itself; rename it"),
+        refused=at(MYSQL, "columns of t: 'DB_ROW_ID' is a name that mysql reserves; rename it"),
     ),
     Case(
         "columns with the names of the rowid",
