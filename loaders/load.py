@@ -46,7 +46,7 @@ class Loaded:
     So those of all databases add up to the time that was taken, though several are loaded at once.
     """
     skipped: bool
-    """Whether it was there already, loaded from the same file by the same loader."""
+    """True if it was there already, loaded from the same file by the same loader."""
     notes: tuple[str, ...]
     """What could not be taken over as declared, one sentence each."""
     content: str

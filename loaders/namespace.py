@@ -117,9 +117,9 @@ class Marker:
     loaded_at: str | None
     """ISO 8601, UTC; None where the tables may not be whole."""
     indexes: bool = True
-    """Whether they have all keys and indexes of the file, or primary keys alone."""
+    """True if they have all keys and indexes of the file, or primary keys alone."""
     escape: bool = False
-    """Whether what a server cannot hold was to be escaped: see `loaders.portable`."""
+    """True if what a server cannot hold was to be escaped: see `loaders.portable`."""
 
     @classmethod
     def now(
@@ -145,7 +145,7 @@ class Marker:
         return as_json(asdict(self))
 
     def is_current(self, sha256: str, *, indexes: bool | None = None, escape: bool | None = None) -> bool:
-        """Whether loading a file of that digest again would change nothing; None is content with either."""
+        """True if loading a file of that digest again would change nothing; None is content with either."""
         is_same = (self.sha256, self.version) == (sha256, LOADER_VERSION)
         is_wanted = indexes in {None, self.indexes} and escape in {None, self.escape}
         return self.loaded_at is not None and is_same and is_wanted

@@ -116,7 +116,7 @@ def pages(connection: sqlite3.Connection, table: ServerTable, form: TextForm) ->
 
 
 def is_plain(connection: sqlite3.Connection, table: ServerTable) -> bool:
-    """Whether SQLite can write pages of it: rowids, text in UTF-8, no blobs, nothing long."""
+    """True if SQLite can write pages of it: rowids, text in UTF-8, no blobs, nothing long."""
     return (
         connection.execute("PRAGMA encoding").fetchone() == ("UTF-8",)
         and _rowid(table) is not None
@@ -223,7 +223,7 @@ def _whole_pages(
 
 
 def _is_sound(text: bytes, lines: int, nulls: int, fields: int, form: TextForm) -> bool:
-    """Whether separators and escapes are as many as they are without any in the texts."""
+    """True if separators and escapes are as many as they are without any in the texts."""
     expected = {form.escape: nulls, form.line: lines, form.field: lines * (fields - 1)}
     return all(
         _times(text, special, expected.get(special, 0)) == expected.get(special, 0)

@@ -59,9 +59,9 @@ class Stored:
     longest: int = 0
     """See `dialects.schema.Column.longest`."""
     days: bool = False
-    """Whether every value is the text of a day."""
+    """True if every value is the text of a day."""
     moments: bool = False
-    """Whether every value is the text of a plain day or of a moment."""
+    """True if every value is the text of a plain day or of a moment."""
     digits: bool = False
     """See `dialects.schema.Column.digits`."""
     slashes: bool = False
@@ -69,11 +69,11 @@ class Stored:
     fractions: bool = False
     """See `dialects.schema.Column.fractions`."""
     exact: bool = True
-    """Whether every integer of a column of several classes is exact as a double."""
+    """True if every integer of a column of several classes is exact as a double."""
     apart: bool = False
     """See `dialects.schema.Column.apart`."""
     ambiguous: bool = False
-    """Whether a number, written as text, equals a text of the same column."""
+    """True if a number, written as text, equals a text of the same column."""
 
 
 def declared_type(declared: str) -> PortableType | None:
@@ -242,7 +242,7 @@ def escaped_value(name: str, *, among_others: bool) -> str:
 
 
 def _reads_like_a_number(text: str) -> bool:
-    """Whether a comparison with a number takes it for one, or it is what an infinite number is written as."""
+    """True if a comparison with a number takes it for one, or it is what an infinite number is written as."""
     return text in _INFINITE_TEXTS or well_formed(text) is not None
 
 

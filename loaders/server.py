@@ -51,7 +51,7 @@ class Server:
 
     @property
     def is_local(self) -> bool:
-        """Whether the way to the server never leaves this machine, so that encrypting it gains nothing."""
+        """True if the way to the server never leaves this machine, so that encrypting it gains nothing."""
         return self.host in ("127.0.0.1", "::1", "localhost")
 
     @property
@@ -143,7 +143,7 @@ class Sessions(Protocol):
         ...
 
     def is_broken(self, error: Exception) -> bool:
-        """Whether the server is at fault, and not what was asked of it."""
+        """True if the server is at fault, and not what was asked of it."""
         ...
 
     def message(self, error: Exception) -> str:

@@ -26,7 +26,7 @@ _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def is_root() -> bool:
-    """Whether servers have to be started as somebody else."""
+    """True if servers have to be started as somebody else."""
     return os.geteuid() == 0
 
 

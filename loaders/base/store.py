@@ -90,7 +90,7 @@ class Unusable(Exception):
 
 
 def is_there(path: Path) -> bool:
-    """Whether a store of this project is at `path`, usable or not; False for an empty file, too.
+    """True if a store of this project is at `path`, usable or not; False for an empty file, too.
 
     Raises:
         BadInput: something else is there, or in the place of its journals.
@@ -192,13 +192,13 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def is_broken(error: Exception) -> bool:
-    """Whether SQLite says that a file is damaged or no database at all."""
+    """True if SQLite says that a file is damaged or no database at all."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether others had the file for too long."""
+    """True if others had the file for too long."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 

@@ -303,7 +303,7 @@ _MANY_ROWS = 50_000
 
 
 def _is_ordered(table: ServerTable, profile: Profile) -> bool:
-    """Whether the primary key may stand before the rows do: where it cannot be refused.
+    """True if the primary key may stand before the rows do: where it cannot be refused.
 
     Integers mean the same to SQLite and to every collation, and short texts to the one of profile faithful.
     """
@@ -560,7 +560,7 @@ def _functions_there(connection: Connection[Any]) -> dict[str, tuple[str, str, s
 
 
 def _is_same(statement: str, found: tuple[str, str, str, str] | None) -> bool:
-    """Whether a function was made from that statement, and has not been changed since."""
+    """True if a function was made from that statement, and has not been changed since."""
     if found is None:
         return False
     *facts, body = found

@@ -559,7 +559,7 @@ def _is_as_wanted(connection: Connection[Any], server: Server) -> bool:
 
 
 def _logs_in(server: Server) -> bool:
-    """Whether the password is right. A database that is closed to the role says so after looking at it."""
+    """True if the password is right. A database that is closed to the role says so after looking at it."""
     try:
         with psycopg.connect(
             host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,

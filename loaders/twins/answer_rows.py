@@ -331,7 +331,7 @@ class _Attempt:
         return True
 
     def _fits(self, row: int, place: int) -> bool:
-        """Whether a stored row meets all that is known of a row variable."""
+        """True if a stored row meets all that is known of a row variable."""
         for column, name in self.cells[row].items():
             stored = self.rows.get(self.problem.tables[row], place, column)
             if name in self.known and self.known[name] != stored:

@@ -130,7 +130,7 @@ def compared(problem: RowProblem, shape: Shape) -> Iterator[LiteralComparison]:
 
 
 def _inner(node: exp.Expr) -> bool:
-    """Whether it is made of comparisons itself."""
+    """True if it is made of comparisons itself."""
     return any(each is not node and bool(cells_in(each)) for each in node.find_all(exp.Predicate))
 
 

@@ -214,7 +214,7 @@ class Rows:
                     )
 
     def _is_referred_to(self, table: TableShape, column: str) -> bool:
-        """Whether a row that was added for this one may refer to the column already."""
+        """True if a row that was added for this one may refer to the column already."""
         return any(
             each.parent == table.key and column in each.parent_columns
             for name, _ in self._pending
@@ -250,7 +250,7 @@ class Rows:
         return True
 
     def _has_children(self, table: TableShape, key: tuple[str, ...]) -> bool:
-        """Whether rows may refer to a key."""
+        """True if rows may refer to a key."""
         return any(
             each.parent == table.key and each.parent_columns == key
             for other in self.shape.tables
@@ -476,5 +476,5 @@ def _rank(value: Value) -> tuple[int, float, str]:
 
 
 def answered(answer: Answer | str) -> bool:
-    """Whether there is a row, and a value in it that is neither NULL nor 0."""
+    """True if there is a row, and a value in it that is neither NULL nor 0."""
     return not isinstance(answer, str) and any(value not in {None, 0} for row in answer for value in row)

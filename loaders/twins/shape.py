@@ -70,7 +70,7 @@ class ColumnShape:
 
     @cached_property
     def numeric(self) -> bool:
-        """Whether its values are numbers; of a NUMERIC column, such as DATE, the samples decide."""
+        """True if its values are numbers; of a NUMERIC column, such as DATE, the samples decide."""
         if self.affinity in {"INTEGER", "REAL"}:
             return self.strict or not any(isinstance(value, str) for value in self.samples)
         if self.affinity == "TEXT":
@@ -82,7 +82,7 @@ class ColumnShape:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether its numbers are integers."""
+        """True if its numbers are integers."""
         return self.affinity == "INTEGER" or (
             self.affinity != "REAL" and all(isinstance(value, int) for value in self.samples)
         )
@@ -120,7 +120,7 @@ class ColumnShape:
         return self.stored(value)
 
     def admits(self, value: Value) -> bool:
-        """Whether it can be stored at all, constraints of the table aside."""
+        """True if it can be stored at all, constraints of the table aside."""
         stored = self.stored(value)
         if stored is None:
             return self.nullable
@@ -193,7 +193,7 @@ class TableShape:
 
     @cached_property
     def names_only(self) -> bool:
-        """Whether it only gives names to numbers, as a table of colours does."""
+        """True if it only gives names to numbers, as a table of colours does."""
         return bool(self.unique) and not self.references and len(self.columns) <= _LOOKUP_COLUMNS
 
     @cached_property

@@ -140,7 +140,7 @@ def _single(value: Value) -> str:
 
 
 def _is_double(value: Value) -> bool:
-    """Whether it is a number that a double holds exactly."""
+    """True if it is a number that a double holds exactly."""
     return isinstance(value, float) or (
         isinstance(value, int) and abs(value) <= 2**63 and float(value) == value
     )
@@ -264,7 +264,7 @@ def _is_plain(text: bytes) -> bool:
 
 
 def _like_a_number(text: bytes) -> bool:
-    """Whether a column that holds numbers must have the text escaped: '007' is not 7, and reads as it."""
+    """True if a column that holds numbers must have the text escaped: '007' is not 7, and reads as it."""
     return _number(text) is not None or _READS.fullmatch(text) is not None
 
 

@@ -54,7 +54,7 @@ class Verified:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return not self.differences
 
 

@@ -158,7 +158,7 @@ class ComparedColumn:
     kind: str = ""
     """Its type on the server."""
     converted: bool = False
-    """Whether that is another one than the form is made for."""
+    """True if that is another one than the form is made for."""
 
 
 @dataclass(frozen=True)

@@ -172,12 +172,12 @@ def form_of(actual: str, types: Types) -> ValueForm | None:
 
 
 def is_readable(actual: str, form: ValueForm) -> bool:
-    """Whether any value of a type that the profile does not have can be written in that form."""
+    """True if any value of a type that the profile does not have can be written in that form."""
     return form not in _READABLE or re.fullmatch(_READABLE[form], actual) is not None
 
 
 def is_right(actual: str, found: Holding, types: Types) -> bool:
-    """Whether a column that holds `found` has the right type; what holds nothing has any of the profile's."""
+    """True if a column that holds `found` has the right type; what holds nothing has any of the profile's."""
     if found is Holding.NOTHING:
         return form_of(actual, types) is not None
     return found in types and re.fullmatch(types[found][0], actual) is not None
