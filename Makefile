@@ -19,7 +19,7 @@ A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLD
 B ?=#           and what with
 SUITE ?=#       folder of sqllogictest files or of databases with queries, for `conformance`
 SAMPLE ?=#      how many queries of SUITE `conformance` runs, chosen by SEED; default: all
-TRANSLATOR ?=#  for `conformance`: bird (default), and beside it sqlglot or polyglot, separated by commas
+TRANSLATOR ?=#  for `conformance`: bird (default), or bird with sqlglot or polyglot, separated by commas
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
 RUN ?=#         the run folder that `report` makes the reports of; default: results/latest
 FORMAT ?=#      for `report`: console, markdown, csv, latex, json or html; default: the tables, and every file; for `describe`: the same but csv
@@ -85,16 +85,16 @@ up: $(RUNNING) ## start MySQL and PostgreSQL (Docker Compose; NATIVE=1: without 
 down: $(RUNNING) ## stop what `up` started (ARGS=--volumes: remove the loaded databases, too)
 	@$(HARNESS) down $(ARGS)
 
-status: $(RUNNING) ## say what is there, which databases are loaded, and what to do about the rest
+status: $(RUNNING) ## show which engines and databases are ready, and how to add the rest
 	@$(HARNESS) status $(on_set) $(ARGS)
 
 images: $(RUNNING) ## build the server images from Debian packages, where no registry can be reached (LOADED=1: with SET inside)
 	@$(HARNESS) up --build --no-start $(if $(filter-out 0 no false,$(LOADED)),--loaded $(on_set)) $(on_dialect) $(ARGS)
 
-data: $(RUNNING) ## bring the published package of SET to where it is looked for (ARGS="--archive FILE": one that you have)
+data: $(RUNNING) ## download the published package of SET (ARGS="--archive FILE": one that you have)
 	@$(HARNESS) data $(on_set) $(ARGS)
 
-describe: $(RUNNING) ## say what SET consists of: sizes, values, SQL, keywords (ARGS="--set OTHER": another beside it)
+describe: $(RUNNING) ## describe SET: sizes, values, SQL, keywords (ARGS="--set OTHER": compare with another)
 	@$(HARNESS) describe $(on_set) $(if $(FORMAT),--format "$(FORMAT)") $(if $(TO),--out "$(TO)") $(ARGS)
 
 load: $(RUNNING) ## load the databases of SET into the servers that are up
@@ -147,7 +147,7 @@ check: lint ## lint, and run the tests that need no server and little time: what
 test: $(DEVELOPING) ## run all tests on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
-fuzz: $(DEVELOPING) ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`
+fuzz: $(DEVELOPING) ## generate SQLite queries and compare every engine's rows with SQLite's; needs `make up`
 	@$(BIN)/python -m tests.fuzz $(if $(QUERIES),--queries "$(QUERIES)") $(if $(SEED),--seed "$(SEED)") $(ARGS)
 
 docs: $(DEVELOPING) ## build the documentation into site/, with links and anchors checked

@@ -44,7 +44,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     out: Annotated[Path, typer.Option(help="Parent of the folder with the findings.")] = Path("results"),
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Go on with the audit in this folder, which says the rest."),
+        typer.Option(metavar="FOLDER", help="Continue the audit in this folder, with its options."),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the findings as JSON, and write no folder.")

@@ -21,14 +21,14 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     *,
     dialect: Dialects = AUTO,
     translator: Annotated[
-        str, typer.Option(help="bird, and beside it sqlglot or polyglot, separated by commas.")
+        str, typer.Option(help="bird, or bird with sqlglot or polyglot, separated by commas.")
     ] = ConformanceRequest.translator,
     sample: Annotated[int | None, typer.Option(help="Only so many queries, chosen by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = ConformanceRequest.seed,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = ConformanceRequest.seconds,
     workers: Threads = None,
     out: Annotated[
-        Path, typer.Option(help="Folder of the results; the same command goes on with it.")
+        Path, typer.Option(help="Folder of the results; the same command continues there.")
     ] = ConformanceRequest.out,
     as_json: AsJson = False,
 ) -> None:

@@ -51,7 +51,7 @@ def explain(  # noqa: PLR0913 - one parameter an option
     ] = None,
     gold: Annotated[
         str | None,
-        typer.Option(metavar="TEXT|FILE", help="With --sql: the query that it is held against."),
+        typer.Option(metavar="TEXT|FILE", help="With --sql: the gold to compare it with."),
     ] = None,
     database: Annotated[
         str | None,

@@ -40,7 +40,7 @@ def explain_gap(
         typer.Option(
             "--dialect",
             metavar="NAMES",
-            help="The engines beside SQLite, separated by commas; repeatable. Default: all that are up.",
+            help="The engines other than SQLite, separated by commas; repeatable. Default: all that are up.",
         ),
     ] = None,
     as_json: AsJson = False,

@@ -142,7 +142,7 @@ def predict(
 ) -> None:
     """Ask a model for SQL and write prediction files; with --eval, score them.
 
-    The same command goes on with what was broken off. Keys come from the environment alone.
+    The same command continues after an interruption. Keys come from the environment alone.
     """
     own, settings, options = given[""], given["settings"], given["options"]
     show_prompt, evaluate, name, out = (own.pop(each) for each in ("show_prompt", "evaluate", "name", "out"))

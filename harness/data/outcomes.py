@@ -183,11 +183,11 @@ class Judgement:
     take too much memory; `error` and `code` are the engine's words where the outcome is an error or a
     timeout; times are wall-clock seconds, None where the SQL was not run. `error_class` says what is wrong
     with a prediction that is the predictor's and does not match; `structure` what Spider's measures found;
-    `compared_variants` counts the variants of the database on which the prediction was held against gold,
+    `compared_variants` counts the variants of the database on which the prediction was compared with gold,
     None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong;
     `preview` has some of the rows, where they were asked for and gold returned any, as the text of a
     `Preview`; `gold_index` is the
-    place of the gold that it was held against, among those of its question; `work` has what both made the
+    place of the gold that it was compared with, among those of its question; `work` has what both made the
     engine do, where a metric of work asked.
     """
 

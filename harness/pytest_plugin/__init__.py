@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for each in OPTIONS.values():
         add(each.pytest_flag, **each.pytest_arguments())
     add("--bird-coverage", action="store_true",
-        help="hold the translations of SQLite's golds against SQLite, question by question")  # fmt: skip
+        help="compare the translations of SQLite's golds with SQLite, question by question")  # fmt: skip
     add("--bird-fail-on", metavar="OUTCOME[,...]",
         help="outcomes that are failures, such as mismatch; harness errors always are")  # fmt: skip
 
@@ -68,7 +68,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def bird_question(request: pytest.FixtureRequest) -> "Question":
-    """Every question of `--bird-set`, one after the other; its key is the test's parameter."""
+    """Every question of `--bird-set` in turn; its key is the test's parameter."""
     from harness.pytest_plugin.fixtures import question  # noqa: PLC0415 - see the module's docstring
 
     return question(request)

@@ -80,7 +80,7 @@ class Request:
 
     `dialects` None means every dialect with prediction files and an engine that is up; a named dialect
     must have both. `predictions` empty means the sample's own files, for the sample only.
-    `golds` are paths of gold packs, or `published`: a run has one, the command line runs one after the other.
+    `golds` are paths of gold packs, or `published`: a run has one, the command line runs each in turn.
     `reference`: compare predictions on servers with `gold` of their dialect, or with the rows of gold on
     `sqlite`.
     `workers` None means one per core, on Ray one per processor of the cluster.

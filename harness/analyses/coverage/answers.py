@@ -27,7 +27,7 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     TOO_LARGE = "too_large"
     SEVERAL_ROWS = "several_rows"
-    """An error: a scalar subquery returned more than one row, of which SQLite takes the first."""
+    """An error: a scalar subquery returned more than one row; SQLite takes the first."""
     BAD_VALUE = "bad_value"
     """An error: a stored text is no number or date, where SQLite makes something of every text."""
     BAD_NAME = "bad_name"
