@@ -1,10 +1,10 @@
-"""The pytest plugin: its options and fixtures; what they start is in the modules beside this one.
+"""The pytest plugin: its options and fixtures. The other modules of the package implement them.
 
     pytest --bird-predictions FILE_OR_FOLDER --bird-set mini_dev --bird-dialect all
     pytest --bird-coverage --bird-set mini_dev --bird-dialect all
 
-Installed as a `pytest11` entry point, this module is imported by every pytest run of the environment, so
-it imports nothing of the harness but the table of options until an option or a fixture of it is used.
+Every pytest run of the environment imports this module as a `pytest11` entry point, so it imports nothing of
+the harness except the table of options until one of its options or fixtures is used.
 """
 
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ _OF_PREDICTIONS = (
     "--bird-fail-on",
     *(each.pytest_flag for each in OPTIONS.values() if each.needs_predictions),
 )
-"""Options that mean nothing without `--bird-predictions`."""
+"""Options that have no effect without `--bird-predictions`."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options; most mean what `bird-harness eval --help` says of the same names."""
+    """Declare the options; most are those of `bird-harness eval --help`."""
     add = parser.getgroup("bird", "text-to-SQL evaluation (bird-harness)").addoption
     for each in OPTIONS.values():
         add(each.pytest_flag, **each.pytest_arguments())
@@ -38,7 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start what the options ask for, if they ask for something."""
+    """Start what the options request, if anything."""
     if "bird" in getattr(config, "workerinput", ()):
         from harness.pytest_plugin.items import join  # noqa: PLC0415 - see the module's docstring
 
@@ -48,18 +48,20 @@ def pytest_configure(config: pytest.Config) -> None:
     if not predictions:
         given = [name for name in _OF_PREDICTIONS if config.getoption(name)]
         if given:
-            raise pytest.UsageError(f"{given[0]}: is for an evaluation; add --bird-predictions")
+            raise pytest.UsageError(
+                f"{given[0]}: has no effect without an evaluation; add --bird-predictions"
+            )
     if not predictions and not coverage:
         return
     if predictions and coverage:
-        raise pytest.UsageError("--bird-predictions and --bird-coverage: are two runs; leave one out")
+        raise pytest.UsageError("--bird-predictions and --bird-coverage: cannot run together; leave one out")
     from harness.pytest_plugin.start import start  # noqa: PLC0415 - see the module's docstring
 
     start(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test that asks for them with every question and every engine."""
+    """Parametrize tests that use the fixtures with every question and every engine."""
     if "bird_question" in metafunc.fixturenames or "bird_engine" in metafunc.fixturenames:
         from harness.pytest_plugin.fixtures import parametrize  # noqa: PLC0415 - see the module's docstring
 
@@ -76,7 +78,7 @@ def bird_question(request: pytest.FixtureRequest) -> "Question":
 
 @pytest.fixture(scope="session")
 def bird_engine(request: pytest.FixtureRequest) -> "BirdEngine":
-    """Every engine of `--bird-dialect`: runs SQL on a question's database, under the limits, reading only."""
+    """Each engine of `--bird-dialect` in turn: runs SQL on a question's database, read-only, with limits."""
     from harness.pytest_plugin.fixtures import engine  # noqa: PLC0415 - see the module's docstring
 
     return engine(request)

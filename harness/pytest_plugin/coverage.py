@@ -1,7 +1,7 @@
-"""Dialect coverage as pytest items: one for each engine and question, held against what is expected of it.
+"""Dialect coverage as pytest items: one for each engine and question, compared with its expectation.
 
-Known gaps are strict xfails with their reasons; whatever else is not as the committed expectations say is a
-failure, as it is for `bird-harness coverage`; both ask the same `harness.analyses.coverage.command.Subject`.
+Known gaps are strict xfails with their reasons; any other deviation from the committed expectations is a
+failure, as in `bird-harness coverage`; both use `harness.analyses.coverage.command.Subject`.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, Reason
 from harness.analyses.coverage.command import ACCEPT, CoverageRequest, Subject, print_coverage
 from harness.engines import kinds_by_name
-from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
+from harness.pytest_plugin.items import ItemAnswer, ItemCollector, ItemEntry, ItemPart
 from harness.session.plan import find_servers
 from harness.session.request import Request
 from loaders.base.errors import EngineUnavailable, to_start
@@ -26,15 +26,15 @@ COVERED = "covered"
 
 
 class CoverageRunner:
-    """Measures what was chosen, ahead of the items, and prints the table.
+    """Measures the selected golds, ahead of the items, and prints the table.
 
     Args:
-        request: `set_name`, `dialects`, `limit`, `seconds`, `workers` and `profile` count; the profile is
-            `faithful` unless `official` is asked for.
+        request: only `set_name`, `dialects`, `limit`, `seconds`, `workers` and `profile` are used; the
+           profile is `faithful` unless `official` is given.
 
     Raises:
         BadInput: an option or a file is wrong.
-        EngineUnavailable: no server is up, or one that was named is not, or loading into one failed.
+        EngineUnavailable: no server is up, or a requested one is not, or loading into one failed.
     """
 
     is_quick = False
@@ -46,7 +46,7 @@ class CoverageRunner:
         )
         if not servers:
             raise EngineUnavailable(
-                f"coverage: SQLite is the reference, and no server is up to be held against it; {to_start()}"
+                f"coverage: no server is up to compare with SQLite, the reference; {to_start()}"
             )
         self._subject = Subject(
             CoverageRequest(
@@ -65,7 +65,7 @@ class CoverageRunner:
             for question in self._subject.questions.questions
         ]
         self.parts: Sequence[ItemPart] = self._listed()
-        self._collecting = Collecting(self)
+        self._collector = ItemCollector(self)
         self._answers: dict[tuple[Dialect, str], Future[CoverageAnswer]] = {}
         self._stopped = False
 
@@ -89,14 +89,14 @@ class CoverageRunner:
         before = self._subject.expected.get(dialect, {}).get(question.key)
         if before is None or before.answer in _AS_GOOD:
             return ItemEntry(place, question.key, about)
-        # What SQLite does not define may come out as SQLite's on another day.
+        # A result that SQLite leaves undefined may equal SQLite's another time.
         return ItemEntry(
             place, question.key, about, str(before.answer), strict=before.answer != Reason.UNSPECIFIED
         )
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Have the items collected."""
-        config.pluginmanager.register(self._collecting, "bird-items")
+        """Register the collection of items."""
+        config.pluginmanager.register(self._collector, "bird-items")
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `ItemSource.begin`."""
@@ -117,7 +117,7 @@ class CoverageRunner:
         return dialect, question.key
 
     def _measure(self) -> None:
-        """Answer all that was chosen; what cannot be answered has the exception."""
+        """Measure all selected golds; failures are recorded as exceptions."""
         try:
             for found in self._subject.answers(lambda of, question: (of, question.key) in self._answers):
                 if self._stopped:
@@ -146,12 +146,12 @@ class CoverageRunner:
         return ItemAnswer(outcome, None, None if found.covered else _about(found))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table of what was measured."""
+        """Print the table of measurements."""
         done = [each for each in self._answers.values() if each.done() and each.exception() is None]
         if not done:
             return
         terminalreporter.section("coverage", sep="=")
-        title = f"{self._subject.questions.name} held against SQLite, profile {self._request.profile}"
+        title = f"{self._subject.questions.name} compared with SQLite, profile {self._request.profile}"
         print_coverage(f"Translated golds of {title}", [each.result() for each in done])
         if (
             any(report.nodeid for report in terminalreporter.stats.get("failed", ()))
@@ -176,7 +176,7 @@ def _about(found: CoverageAnswer) -> str:
 
 
 def _shown(found: CoverageAnswer) -> list[str]:
-    """Lines about the rows that differ."""
+    """Return lines about the rows that differ."""
     return [
         *(f"  only SQLite: {row}" for row in found.only_sqlite),
         *(f"  only {found.dialect}: {row}" for row in found.only_engine),

@@ -1,7 +1,7 @@
-"""What the plugin's fixtures are made of: questions, engines with the databases loaded, an evaluator.
+"""The objects behind the plugin's fixtures: questions, engines with loaded databases, an evaluator.
 
-They take the plugin's options, and need no prediction files. Databases are loaded when an engine is first
-used; every process of pytest-xdist has engines and an evaluator of its own.
+They use the plugin's options, and need no prediction files. Databases are loaded on the first use of an
+engine; every pytest-xdist process has engines and an evaluator of its own.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Bench:
 
     Raises:
         BadInput: an option or the question set is wrong.
-        EngineUnavailable: an engine that was named is not up.
+        EngineUnavailable: a requested engine is not up.
     """
 
     def __init__(self, request: Request) -> None:
@@ -62,11 +62,11 @@ class Bench:
 
     @cached_property
     def golds(self) -> Golds:
-        """The reference of every question on every engine."""
+        """The golds of every question on every engine."""
         return Golds(self.questions, tuple(self.setup.servers), self.setup.limits, self.setup.unloaded)
 
     def question(self, key: str) -> Question:
-        """A question by its key.
+        """Return a question by its key.
 
         Raises:
             BadInput: there is none.
@@ -77,7 +77,7 @@ class Bench:
 
 
 class BirdEngine:
-    """An engine with the databases of the question set: runs SQL texts as they are, and changes nothing."""
+    """An engine with the databases of the question set: runs SQL texts unchanged and read-only."""
 
     def __init__(self, dialect: EngineName, bench: Bench) -> None:
         self.dialect = dialect
@@ -86,11 +86,11 @@ class BirdEngine:
 
     @property
     def version(self) -> str:
-        """The engine's version, as it says itself."""
+        """The version that the engine reports."""
         return self._engine.version()
 
     def execute(self, question: Question | str, sql: str) -> Execution:
-        """Run one SQL text on the database of a question, or of a question's key, under the limits.
+        """Run one SQL text on the database of a question, given as object or key, with limits.
 
         Raises:
             BadInput: there is no such question.
@@ -101,10 +101,10 @@ class BirdEngine:
         return execute_patiently(self._engine, database, sql, setup.limits)
 
     def rows(self, question: Question | str, sql: str) -> tuple[Row, ...]:
-        """The rows of one SQL text, with the values as the engine's driver returns them.
+        """Return the rows of one SQL text, with the values of the engine's driver.
 
         Raises:
-            QueryFailed: it returned none: an error, a timeout, or a result that is too large.
+            QueryFailed: no rows, because of an error, a timeout, or a result that is too large.
             BadInput: there is no such question.
             EngineUnavailable: the engine broke.
         """
@@ -114,7 +114,7 @@ class BirdEngine:
         return execution.rows
 
     def gold(self, question: Question | str) -> str:
-        """The gold of a question for this engine: the set's own, or SQLite's as it is translated.
+        """Return the gold of a question for this engine: the set's own, or SQLite's in translation.
 
         Raises:
             BadInput: there is no such question.
@@ -127,7 +127,7 @@ class BirdEngine:
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """Run a test with every question and engine that it asks for, unless it says with which itself."""
+    """Parametrize a test with every question and engine, unless it sets the parameters itself."""
     bench = bench_of(metafunc.config)
     said = {
         name.strip()
@@ -144,21 +144,21 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 
 
 def question(request: pytest.FixtureRequest) -> Question:
-    """The question of a test, which may have been given by its key."""
+    """Return the question of a test, given as object or key."""
     param = request.param
     return param if isinstance(param, Question) else bench_of(request.config).question(str(param))
 
 
 def engine(request: pytest.FixtureRequest) -> BirdEngine:
-    """The engine of a test."""
+    """Return the engine of a test."""
     bench, dialect = bench_of(request.config), kind_of(request.param).name
     if dialect not in bench.dialects:
-        raise EngineUnavailable(f"{dialect}: is not among the engines of this run; see --bird-dialect")
+        raise EngineUnavailable(f"{dialect}: not among the engines of this run; add it to --bird-dialect")
     return BirdEngine(dialect, bench)
 
 
 def evaluator(config: pytest.Config) -> Evaluator:
-    """An evaluator for the set and the engines of a session; to be closed."""
+    """Return an evaluator for the set and the engines of a session; the caller closes it."""
     bench = bench_of(config)
     request = bench.request
     return Evaluator(
@@ -175,12 +175,12 @@ def evaluator(config: pytest.Config) -> Evaluator:
 
 
 def bench_of(config: pytest.Config) -> Bench:
-    """The one bench of a session."""
+    """Return the bench that all tests of a session share."""
     if _PLACE not in config.stash:
         try:
             config.stash[_PLACE] = Bench(request_of(config))
         except HarnessError as error:
-            # While pytest collects, this is what it shows in one line.
+            # During collection, pytest shows this in one line.
             raise pytest.Collector.CollectError(as_in_pytest(str(error))) from error
     return config.stash[_PLACE]
 

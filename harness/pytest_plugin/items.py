@@ -1,8 +1,8 @@
-"""What pytest collects: a file, a part of it, and an item for everything that is asked about that part.
+"""The nodes that pytest collects: a file, a part of it, and the items of that part.
 
-An item only shows an answer. Where the answer comes from is its `ItemSource`: this process, or under
-pytest-xdist the controller's. Next to nothing of the rest of the harness is imported here, so that an xdist
-worker starts as fast as pytest does.
+An item only shows an answer of its `ItemSource`, which is in this process, or under pytest-xdist in the
+controller's. This module imports next to nothing of the harness, so that an xdist worker starts as fast as
+pytest does.
 """
 
 import fcntl
@@ -21,16 +21,15 @@ import pytest
 from loaders.base.files import one_line
 
 Properties = tuple[tuple[str, str], ...]
-"""Names and values, as `--junitxml` writes them."""
+"""Names and values for `--junitxml`."""
 
 
 @dataclass(frozen=True)
 class ItemEntry:
-    """What one item asks.
+    """The entry of one item.
 
-    `place` is its number within the source; `name` is unique within its part of the file; the values of
-    `properties` are words that `-k` finds it by. `gap` says why it is known to fail; with `strict` it is a
-    failure if it does not.
+    `place` is its index within the source; `name` is unique within its part of the file; `-k` matches the
+    values of `properties`. `gap` is the reason of an expected failure; with `strict`, passing is a failure.
     """
 
     place: int
@@ -42,7 +41,7 @@ class ItemEntry:
 
 @dataclass(frozen=True)
 class ItemPart:
-    """The entries that a file has under one name, such as those of a predictor on an engine."""
+    """The entries of a file under one name, such as those of a predictor on an engine."""
 
     path: Path
     name: str
@@ -52,9 +51,9 @@ class ItemPart:
 
 @dataclass(frozen=True)
 class ItemAnswer:
-    """What an item has to show.
+    """The answer that an item shows.
 
-    `failure` says why it fails, `gap` why it does not do what it is known not to do.
+    `failure` is the reason of a failure, `gap` that of an expected failure.
     """
 
     outcome: str
@@ -63,25 +62,25 @@ class ItemAnswer:
 
 
 class ItemSource(Protocol):
-    """Answers what items ask.
+    """Provides the answers of items.
 
-    `is_quick`: items have nothing to set up or tear down, and there are so many that this counts.
+    `is_quick`: items need no setup or teardown, and are so many that skipping it matters.
     """
 
     parts: Sequence[ItemPart]
     is_quick: bool
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
-        """Prepare the answers of the items that were chosen; `tell`, from any thread, who waits elsewhere."""
+        """Prepare the answers of the selected items; `tell`, from any thread, passes them on."""
         ...
 
     def answer(self, place: int) -> ItemAnswer:
-        """The answer of one item, as soon as it is there."""
+        """Return the answer of one item, waiting for it."""
         ...
 
 
 class FileNode(pytest.File):
-    """A file with entries, for its place in pytest's tree; its items are added to it."""
+    """A file with entries in pytest's tree; its items are added from outside."""
 
     def collect(self) -> list[pytest.Item]:
         """Nothing more."""
@@ -89,7 +88,7 @@ class FileNode(pytest.File):
 
 
 class PartNode(pytest.Collector):
-    """A part of a file, for its place in pytest's tree."""
+    """A part of a file in pytest's tree."""
 
     def collect(self) -> list[pytest.Item]:
         """Nothing more."""
@@ -97,15 +96,15 @@ class PartNode(pytest.Collector):
 
 
 class Unexpected(Exception):
-    """What is asked is not as it has to be."""
+    """An item failed."""
 
 
 class Gap(Exception):
-    """What is asked is not as it should be, and known not to be."""
+    """An item failed as expected."""
 
 
-class AskedItem(pytest.Item):
-    """One item; it passes unless its answer says that it fails."""
+class AnswerItem(pytest.Item):
+    """One item; it passes unless its answer is a failure."""
 
     def __init__(self, *, entry: ItemEntry, part: ItemPart, source: ItemSource, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -129,38 +128,37 @@ class AskedItem(pytest.Item):
             raise Gap(_printable(answer.gap))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The failure's own words instead of a traceback through the harness."""
+        """Return the failure's message instead of a traceback through the harness."""
         if isinstance(excinfo.value, (Unexpected, Gap)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the item is: the file, and what of it."""
+        """Return the location of the item: the file, and the name within it."""
         parent = self.parent
         path = Path(one_line(str(self.path)))
         return path, None, self.name if parent is None else f"{parent.name}::{self.name}"
 
 
 def file_id(path: Path, root: Path) -> str:
-    """The node id of a file: relative to pytest's root where it is below it, in what prints."""
+    """Return the node id of a file, relative to pytest's root if below it, in printable characters."""
     return one_line((path.relative_to(root) if path.is_relative_to(root) else path).as_posix())
 
 
 def _printable(text: str) -> str:
-    """Lines of anybody's text, with escapes for what would be obeyed by a terminal or is none of XML's."""
+    """Return foreign text with escapes for control characters of terminals and characters outside of XML."""
     return "\n".join(map(one_line, text.split("\n")))
 
 
 def node_id(part: ItemPart, entry: ItemEntry, root: Path) -> str:
-    """The node id of an item."""
+    """Return the node id of an item."""
     return f"{file_id(part.path, root)}::{part.name}::{entry.name}"
 
 
-# Under pytest-xdist the controller has the answers, and writes each into a file that every worker reads.
+# Under pytest-xdist the controller has the answers, and writes each to a file that every worker reads.
 #
-# So a text is executed once, whatever the number of processes, and they share nothing but pytest's own
-# work. The controller holds the file's lock as long as it lives: a worker that can have it waits for
-# nobody.
+# So a text is executed once, whatever the number of processes, which share only pytest's own work. The
+# controller holds the file's lock as long as it lives: a worker that gets the lock stops waiting.
 
 _LOOK_SECONDS = 0.02
 
@@ -175,7 +173,7 @@ class Announcer:
         self._lock = Lock()
 
     def invitation(self, source: ItemSource) -> tuple[Any, ...]:
-        """All that a worker process has to know, as plain values."""
+        """Return everything that a worker process needs, as plain values."""
         parts = [
             (str(part.path), part.name, [astuple(entry) for entry in part.entries], part.properties)
             for part in source.parts
@@ -183,20 +181,20 @@ class Announcer:
         return self._file.name, source.is_quick, parts
 
     def tell(self, place: int, answer: ItemAnswer) -> None:
-        """Tell everybody, those who come later, too."""
+        """Publish an answer to all workers, including later ones."""
         with self._lock:
             if not self._file.closed:
                 self._file.write(json.dumps([place, *astuple(answer)]).encode() + b"\n")
 
     def close(self) -> None:
-        """Tell nobody any more."""
+        """Stop publishing."""
         with self._lock:
             self._file.close()
         self._folder.cleanup()
 
 
-class Told:
-    """The side of a worker process: an `ItemSource` of what it is told."""
+class PublishedAnswers:
+    """The worker's side: an `ItemSource` of the published answers."""
 
     def __init__(self, invitation: Sequence[Any]) -> None:
         path, self.is_quick, parts = invitation
@@ -209,7 +207,7 @@ class Told:
         self._known: dict[int, ItemAnswer] = {}
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
-        """Nothing: the controller knows what was chosen."""
+        """Do nothing: the controller knows the selection."""
 
     def answer(self, place: int) -> ItemAnswer:
         """See `ItemSource.answer`."""
@@ -224,7 +222,7 @@ class Told:
         return self._known[place]
 
     def _new(self) -> tuple[list[bytes], bool]:
-        """The lines that have come since, and whether no more will."""
+        """Return the new lines, and True if no more will come."""
         try:
             with self._path.open("rb") as file:
                 is_over = _is_free(file)
@@ -244,27 +242,26 @@ def _is_free(file: IO[bytes]) -> bool:
     return True
 
 
-# The hooks that bring an `ItemSource` into pytest: collection, choice by node id, the run of an item,
-# xdist.
+# The hooks that bring an `ItemSource` into pytest: collection, selection by node id, running an item, xdist.
 #
-# Promises: an item has the same node id in every run, and below a real file, so that it can be named on the
-# command line as an editor does; without a test file on the command line nothing but the items is run.
+# An item has the same node id in every run, below a real file, so that the command line and editors can name
+# it; without a test file on the command line, only the items are run.
 
 _CHOOSING = {"--deselect": "deselect", "--lf": "lf", "--sw": "stepwise"}
-"""Options of pytest that choose among items, and where their values are."""
+"""Options of pytest that select items, and the destinations of their values."""
 
 INVITATION = "bird"
-"""What pytest-xdist hands on to its workers under this name is an `Announcer.invitation`."""
+"""The name under which pytest-xdist passes an `Announcer.invitation` to its workers."""
 
 
 def join(config: pytest.Config) -> None:
-    """Show, in a worker process of pytest-xdist, what the controller answers."""
-    told = Told(getattr(config, "workerinput", {})[INVITATION])
-    config.pluginmanager.register(Collecting(told), "bird-items")
+    """Show the controller's answers in a worker process of pytest-xdist."""
+    told = PublishedAnswers(getattr(config, "workerinput", {})[INVITATION])
+    config.pluginmanager.register(ItemCollector(told), "bird-items")
 
 
-class Collecting:
-    """Collects the items of one source, and has them answered."""
+class ItemCollector:
+    """Collects the items of one source, and shows their answers."""
 
     def __init__(self, source: ItemSource) -> None:
         self._source = source
@@ -279,13 +276,13 @@ class Collecting:
         self._left: set[str] | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Take what is ours from the arguments; pytest collects the rest as ever."""
+        """Take node ids of our items from the arguments; pytest collects the rest as usual."""
         self._config = config
         root = config.rootpath
         self._places = {
             node_id(part, entry, root): entry.place for part in self._source.parts for entry in part.entries
         }
-        # An item that is looked at from the outside goes pytest's own way.
+        # With a debugger or the like, items run through pytest's own protocol.
         watched = any(config.getoption(name, False) for name in ("usepdb", "trace", "setupshow", "setuponly"))
         self._quick = self._source.is_quick and not watched
         if config.args_source is not pytest.Config.ArgsSource.ARGS:
@@ -302,12 +299,12 @@ class Collecting:
         config.args[:] = others
 
     def place(self, nodeid: str) -> int | None:
-        """The place of an item; None where it is none of ours."""
+        """Return the index of an item; None if it is not one of ours."""
         return self._places.get(nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Add the items, before `-k` and its like choose among them."""
+        """Add the items, before `-k` and the like select some of them."""
         root = session.config.rootpath
         files: dict[str, FileNode] = {}
         found = set()
@@ -317,7 +314,7 @@ class Collecting:
                 files[nodeid] = FileNode.from_parent(session, path=part.path, nodeid=nodeid)
             node = PartNode.from_parent(files[nodeid], name=part.name)
             added = [
-                AskedItem.from_parent(node, name=entry.name, entry=entry, part=part, source=self._source)
+                AnswerItem.from_parent(node, name=entry.name, entry=entry, part=part, source=self._source)
                 for entry in part.entries
             ]
             if self._named:
@@ -332,20 +329,20 @@ class Collecting:
             raise pytest.UsageError(*(f"not found: {name}" for name in lacking))
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Remember what somebody says that it leaves out."""
-        self._deselected |= {item.nodeid for item in items if isinstance(item, AskedItem)}
+        """Record the items that a plugin deselects."""
+        self._deselected |= {item.nodeid for item in items if isinstance(item, AnswerItem)}
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Begin with what was chosen."""
-        self._left = {item.nodeid for item in session.items if isinstance(item, AskedItem)}
+        """Start with the selected items."""
+        self._left = {item.nodeid for item in session.items if isinstance(item, AnswerItem)}
         if not session.config.option.collectonly:
-            places = [item.place for item in session.items if isinstance(item, AskedItem)]
+            places = [item.place for item in session.items if isinstance(item, AnswerItem)]
             self._source.begin(places, None)
 
     def ways(self) -> list[str]:
-        """What chose among the items: options of pytest, or a plugin.
+        """Return what selected the items: options of pytest, or a plugin.
 
-        The processes of pytest-xdist collect by themselves, so that there options alone are known.
+        Under pytest-xdist the workers collect, so that only options are known.
         """
         option = {} if self._config is None else vars(self._config.option)
         ways = [
@@ -363,18 +360,18 @@ class Collecting:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """Run one of many items: there is nothing to set up, to capture or to tear down."""
-        if not self._quick or not isinstance(item, AskedItem):
+        """Run a quick item, without setup, capture and teardown."""
+        if not self._quick or not isinstance(item, AnswerItem):
             return None
         hook = item.config.hook
-        # xdist would send start and end to the controller, where nothing comes of them but waiting.
+        # xdist would send start and end to the controller, which only costs time.
         is_shown = not hasattr(item.config, "workerinput")
         if is_shown:
             hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         stops = (pytest.exit.Exception, KeyboardInterrupt)
         call = pytest.CallInfo.from_call(item.runtest, "call", reraise=stops)
         hook.pytest_runtest_logreport(report=pytest.TestReport.from_item_and_call(item, call))
-        # Reports of other plugins are complete when an item was torn down.
+        # Other plugins complete their reports at teardown.
         call = pytest.CallInfo.from_call(_nothing, "teardown")
         hook.pytest_runtest_logreport(report=pytest.TestReport.from_item_and_call(item, call))
         if is_shown:
@@ -383,21 +380,21 @@ class Collecting:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Invite a worker of pytest-xdist, before it starts."""
+        """Pass the invitation to a worker of pytest-xdist, before it starts."""
         if self._announcer is None:
             self._announcer = Announcer()
         node.workerinput[INVITATION] = self._announcer.invitation(self._source)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Begin with what the workers chose, which is the same for all."""
+        """Start with the selection of the workers, which is the same for all."""
         if self._announcer is not None and not self._begun:
             self._begun = True
             places = [place for place in map(self.place, ids) if place is not None]
             self._source.begin(places, self._announcer.tell)
 
     def pytest_unconfigure(self) -> None:
-        """Tell nobody any more."""
+        """Stop publishing."""
         if self._announcer is not None:
             self._announcer.close()
 
@@ -407,4 +404,4 @@ def _is_named(item: pytest.Item, names: Sequence[str]) -> bool:
 
 
 def _nothing() -> None:
-    """What there is to tear down."""
+    """Tear nothing down."""

@@ -1,8 +1,8 @@
 """Pairs as pytest items: one for each (engine, predictor, question), and the summary is the table.
 
-A mismatch is an outcome with its own letter, not a test failure, unless it is asked to be one; a harness
-error always is an error. Pairs are run as they are without pytest (`harness.session.runner`), ahead of the
-items that report them in order; under pytest-xdist that is the controller's, and so is the run folder.
+A mismatch is an outcome with its own letter, not a test failure, unless requested; a harness error always is
+an error. Pairs are run as without pytest (`harness.session.runner`), ahead of the items that report them in
+order; under pytest-xdist the controller runs them and writes the run folder.
 """
 
 import os
@@ -21,7 +21,7 @@ from dialects.errors import BadInput, HarnessError
 from harness.data.outcomes import Judgement, Outcome, PairResult, Preview, Side
 from harness.data.questions import Question
 from harness.engines import EngineName
-from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
+from harness.pytest_plugin.items import ItemAnswer, ItemCollector, ItemEntry, ItemPart
 from harness.report.console import print_line
 from harness.session.evaluation import Pair
 from harness.session.options import as_in_pytest
@@ -30,17 +30,17 @@ from harness.session.runner import Bars, Runner
 from loaders.base.errors import stopped_exit, terminable
 from loaders.base.files import one_line
 
-# Which outcomes fail an item, and what is said of one.
+# The outcomes that fail an item, and the message of a failure.
 
 _MOST_ROWS = 3
 _MOST_CHARACTERS = 300
 
 
 def parse_fail_on(text: str) -> list[Outcome]:
-    """Outcomes separated by commas.
+    """Parse outcomes separated by commas.
 
     Raises:
-        BadInput: one is none.
+        BadInput: one is not an outcome.
     """
     names = [name.strip() for name in text.split(",")]
     unknown = [name for name in names if name not in list(Outcome)]
@@ -52,7 +52,7 @@ def parse_fail_on(text: str) -> list[Outcome]:
 
 
 def explained(question: Question, result: PairResult) -> str:
-    """What a reader needs to see why a pair failed; the first line is short enough for a summary."""
+    """Explain why a pair failed; the first line is short enough for a summary."""
     words = str(result.outcome).replace("_", " ")
     about = "" if result.error_class is None else f" ({str(result.error_class).replace('_', ' ')})"
     lines = [
@@ -68,7 +68,7 @@ def explained(question: Question, result: PairResult) -> str:
 
 
 def _rows(preview: Preview) -> Iterator[str]:
-    """Lines about the rows that differ."""
+    """Yield lines about the rows that differ."""
     is_compared = preview.predicted is not None and preview.gold.only is not None
     for name, side in (("gold", preview.gold), ("prediction", preview.predicted)):
         if side is not None:
@@ -87,7 +87,7 @@ def _value(value: object) -> str:
 
 
 def _short(text: str | None) -> str:
-    """The text in one line."""
+    """Return the text in one line."""
     line = " ".join((text or "none").split())
     return line if len(line) <= _MOST_CHARACTERS else line[: _MOST_CHARACTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
@@ -106,30 +106,30 @@ LETTERS = {
 
 
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
-"""How a session ends that was not broken off."""
+"""The exit codes of a session that was not interrupted."""
 
 
 def refuse_distributed(plan: Plan, config: pytest.Config) -> None:
-    """Refuse to time pairs in several processes at once.
+    """Reject timing pairs in several processes at once.
 
     Raises:
-        BadInput: a metric of time is asked for under pytest-xdist.
+        BadInput: a time metric is requested under pytest-xdist.
     """
     if getattr(config.option, "dist", "no") != "no" and plan.evaluation.is_timed:
-        raise BadInput("metrics of time need a machine with nothing else running: leave out pytest's -n")
+        raise BadInput("time metrics need a machine with nothing else running; leave out pytest's -n")
 
 
 class PairItems:
-    """Runs one plan under pytest: items with letters, the tables, and what is demanded of them.
+    """Runs one plan under pytest: items with letters, the tables, and the checks of `--bird-fail-under`.
 
     Args:
-        plan: what to run; it is closed with the session.
+        plan: what to run; closed with the session.
         fail_on: outcomes that fail an item; a harness error always does.
-        in_pytest: whether options are called as the plugin calls them.
-        bars: show how the run goes.
+        in_pytest: True to name options as in the plugin.
+        bars: the progress bars.
 
     Raises:
-        BadInput: the run that the plan is to complete is another one, or cannot be written.
+        BadInput: the run to complete is of another plan, or cannot be written.
     """
 
     is_quick = True
@@ -147,12 +147,12 @@ class PairItems:
         self._in_pytest = in_pytest
         self.runner = Runner(plan, bars)
         self.parts: Sequence[ItemPart] = list(self._listed())
-        self._collecting = Collecting(self)
+        self._collector = ItemCollector(self)
         self._until_the_end = ExitStack()
         self.fault: str | None = None
-        """What stopped the run, as pytest is told of it."""
+        """The exception that stopped the run, as raised in pytest."""
         self.stopped: int | None = None
-        """The exit code of a run that was broken off, or whose folder could not be written."""
+        """The exit code of a run that was interrupted, or whose folder could not be written."""
 
     def _listed(self) -> Iterator[ItemPart]:
         paths = {(file.dialect, file.predictor): file.path for file in self._plan.files}
@@ -164,13 +164,13 @@ class PairItems:
             yield ItemPart(path, f"{dialect}/{predictor}", entries, properties)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Have the items collected."""
-        config.pluginmanager.register(self._collecting, "bird-items")
+        """Register the collection of items."""
+        config.pluginmanager.register(self._collector, "bird-items")
         self._until_the_end.enter_context(terminable())
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
-        """Within the block, what stops the run ends pytest with one line and an exit code."""
+        """Turn errors within the block that stop the run into one line and an exit code of pytest."""
         try:
             yield
         except HarnessError as error:
@@ -178,14 +178,14 @@ class PairItems:
             pytest.exit(str(error), returncode=error.exit_code)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Remember what ended the run, unless it was a fault that is known."""
+        """Record the interruption, unless its cause is known."""
         if self.stopped is None:
             self.stopped = stopped_exit(excinfo.value)
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `ItemSource.begin`."""
         with self._ending():
-            begun = self.runner.begin(places, self._collecting.ways)
+            begun = self.runner.begin(places, self._collector.ways)
             if tell is None:
                 return
             for place, future in begun.items():
@@ -209,13 +209,13 @@ class PairItems:
         return ItemAnswer(str(result.outcome), failure)
 
     def _place(self, report: pytest.TestReport) -> int | None:
-        """The place of the pair whose result a report shows; None where there is none."""
+        """Return the index of the pair of a report; None if it has none."""
         if report.when != "call" or not report.user_properties:
             return None
-        return self._collecting.place(report.nodeid)
+        return self._collector.place(report.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write the result that a report is about; xdist sends the workers' reports here, too."""
+        """Write the result of a report; xdist sends the workers' reports here, too."""
         place = self._place(report)
         if place is not None:
             with self._ending():
@@ -235,7 +235,7 @@ class PairItems:
         return category, letter, (str(outcome).upper(), {colour: True})
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Complete the run folder, unless the run was broken off."""
+        """Complete the run folder, unless the run was interrupted."""
         runner = self.runner
         if runner.unwritten or exitstatus not in _ENDED:
             runner.abort()
@@ -253,11 +253,11 @@ class PairItems:
 
     @property
     def failures(self) -> Sequence[str]:
-        """What the run did not come to, though it was to."""
+        """The requirements that the run failed."""
         return [each for each in (self.runner.unmet, self.runner.fault) if each is not None]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the tables, and what did not come out as it was to."""
+        """Print the tables, and the failed requirements."""
         _list_pairs(terminalreporter)
         if self.runner.scores:
             terminalreporter.section("scores", sep="=")
@@ -266,7 +266,7 @@ class PairItems:
             _say(terminalreporter, as_in_pytest(failure) if self._in_pytest else failure, red=True)
 
     def tell(self, say: Callable[[str], None], *, tables: bool = True) -> None:
-        """Print the tables, unless they are not wanted, and say where the run is, or how it goes on."""
+        """Print the tables, if wanted, and the run folder, or how to complete the run."""
         lines = self.runner.lines()
         if self.runner.is_broken_off and self._in_pytest:
             lines[-1] = f"to complete it, repeat the command with --bird-resume {self.runner.path}"
@@ -278,7 +278,7 @@ class PairItems:
             say(line)
 
     def pytest_unconfigure(self) -> None:
-        """Stop computing; what was not reported is not written."""
+        """Stop judging; unreported results are not written."""
         self._until_the_end.close()
         self._plan.close()
         self.runner.close()
@@ -287,25 +287,25 @@ class PairItems:
 def run_with_pytest(
     plan: Plan, console: Console | None = None, *, junit: Path | None = None, as_json: bool = False
 ) -> int:
-    """Run the plan as pytest items, untouched by pytest's configuration in the folder or the environment.
+    """Run the plan as pytest items, ignoring pytest's configuration in the folder and the environment.
 
-    No plugin but pytest's own is loaded, whatever is installed or named by the environment, and no
-    `conftest.py`: what could leave out items or change them has no part in an evaluation.
+    Only pytest's own plugins are loaded, whatever the environment installs or names, and no `conftest.py`:
+    nothing may drop or change items of an evaluation.
 
     Args:
         plan: what to run.
-        console: where bars take the place of pytest's own report; None has pytest report. It has to have a
-            file of its own, because pytest captures the standard ones.
+        console: where progress bars replace pytest's own report; None for pytest's report. It must have a
+           file of its own, because pytest captures the standard ones.
         junit: a file for pytest to write every pair to.
-        as_json: whether the summary is printed instead of tables; then there has to be a console.
+        as_json: True to print the summary instead of tables; needs a console.
 
     Returns:
-        The exit code: 0, 1 where a total is below what was asked for, 2 where the run folder could not be
-        written, 3 where a pair ended in a harness error, 130 when interrupted, 143 when terminated.
+        The exit code: 0, 1 if a total is below its threshold, 2 if the run folder could not be written,
+        3 if a pair ended in a harness error, 130 when interrupted, 143 when terminated.
     """
     with _no_settings_of_pytest(), Bars(console) as bars:
         driver = PairItems(plan, bars=bars)
-        # Output is kept in memory: a folder for temporary files need not be there.
+        # Capture in memory: there may be no folder for temporary files.
         code = pytest.main(
             ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",
              "-p", "no:cacheprovider", "--capture=sys", "--no-header",
@@ -323,14 +323,14 @@ def run_with_pytest(
     if driver.stopped is not None:
         return driver.stopped
     if code == pytest.ExitCode.NO_TESTS_COLLECTED and runner.scores:
-        # A run that was complete already.
+        # The run was already complete.
         return runner.exit_code
     return runner.exit_code or int(code)
 
 
 @contextmanager
 def _no_settings_of_pytest() -> Iterator[None]:
-    """Within the block, the environment has no options and no plugins for pytest."""
+    """Remove pytest's options and plugins from the environment within the block."""
     kept = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
     for name in kept:
         del os.environ[name]
@@ -341,11 +341,11 @@ def _no_settings_of_pytest() -> Iterator[None]:
 
 
 class Reporter:
-    """A plugin that takes the place of pytest's own report: bars, and nothing else.
+    """A plugin that replaces pytest's own report with progress bars.
 
     Args:
-        bars: told of what is collected.
-        items: how many there will be.
+        bars: the progress bars.
+        items: the expected number of items.
     """
 
     def __init__(self, bars: Bars, items: int) -> None:
@@ -354,20 +354,20 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Leave out what pytest says."""
+        """Suppress pytest's own report."""
         config.pluginmanager.unregister(name="terminalreporter")
 
     def pytest_collection(self) -> None:
-        """Begin to collect."""
+        """Start the bar of the collection."""
         self._bars.stage("collecting", self._items)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Count what was collected."""
+        """Count the collected items."""
         self._bars.advance(sum(isinstance(each, pytest.Item) for each in report.result))
 
 
 def _list_pairs(terminalreporter: pytest.TerminalReporter) -> None:
-    """List every pair by its outcome, where `-rA` or `-rp` asks for that."""
+    """List every pair by its outcome if `-rA` or `-rp` is given."""
     if "p" in terminalreporter.reportchars:
         for outcome, (_, colour) in LETTERS.items():
             for report in terminalreporter.stats.get(str(outcome), ()):

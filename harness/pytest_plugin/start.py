@@ -1,4 +1,4 @@
-"""From the plugin's options to a driver that is registered, or one line about what is wrong with them."""
+"""Register the driver that the plugin's options request, or report in one line what is wrong with them."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from loaders.base.files import one_line
 
 
 def start(config: pytest.Config) -> None:
-    """Register the driver that the options ask for.
+    """Register the driver that the options request.
 
     Raises:
         pytest.UsageError: an option is wrong.
@@ -43,7 +43,7 @@ def _evaluation(config: pytest.Config) -> PairItems:
 
 
 def _coverage(config: pytest.Config) -> object:
-    # Translating is slow to import, and nothing else needs it.
+    # The translator is slow to import, and only coverage needs it.
     from harness.pytest_plugin.coverage import CoverageRunner  # noqa: PLC0415
 
     request = request_of(config)
@@ -53,12 +53,12 @@ def _coverage(config: pytest.Config) -> object:
 
 
 def request_of(config: pytest.Config) -> Request:
-    """What the options ask for.
+    """Return the request of the options.
 
     Raises:
-        BadInput: one is wrong.
+        BadInput: an option is wrong.
     """
     given = {name: config.getoption(each.pytest_flag) for name, each in OPTIONS.items()}
     given |= {name: not given[name] for name, each in OPTIONS.items() if each.off}
-    # Looking at the items completes nothing.
+    # Listing the items completes nothing.
     return Request.of({**given, "resume": None} if config.option.collectonly else given)

@@ -1,8 +1,8 @@
-"""A run folder while it is written: manifest, questions, results, previews of rows and the summary.
+"""Write a run folder: manifest, questions, results, previews of rows and the summary.
 
-They are enough to explain every number in it, and to make every report again. `results.jsonl` grows line by
-line while the run goes on; `summary.json` appears only when the run is complete, so a folder without one is a
-run that was broken off. Such a run can be resumed in its folder.
+They suffice to explain every number and to write every report again. `results.jsonl` grows line by line
+during the run; `summary.json` is written only when the run is complete, so a folder without it is that of an
+interrupted run, which can be resumed.
 """
 
 import os
@@ -57,16 +57,16 @@ _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest",
 
 
 class RunFolder:
-    """The folder of one run while it is being written, by one process at a time.
+    """The folder of one run during writing, by one process at a time.
 
-    Every result is in the file as soon as it was added: a harness that is killed loses none.
+    Every added result is in the file at once: a killed harness loses none.
 
     Args:
-        parent: where run folders are kept; created when missing.
-        manifest: what the run was asked to do, as plain values.
+        parent: the folder for run folders; created if missing.
+        manifest: the request of the run, as plain values.
         metrics: the names of the metrics in every result.
-        questions: what the results are about, with the golds that are used.
-        usage: what answers took, as far as it is known.
+        questions: the questions of the results, with the golds in use.
+        usage: the usage of answers, as far as known.
 
     Raises:
         BadInput: the folder cannot be written.
@@ -92,7 +92,7 @@ class RunFolder:
             write_usage(parent / run_id, usage)
             self._open(parent / run_id, begun, metrics)
         except BaseException as error:
-            # Nothing is in it that anybody could go on with.
+            # It has nothing worth resuming.
             shutil.rmtree(parent / run_id, ignore_errors=True)
             if isinstance(error, OSError):
                 _cannot_write(parent / run_id, error)
@@ -100,19 +100,19 @@ class RunFolder:
 
     @classmethod
     def resume(cls, folder: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> Self:
-        """Go on with a run that was broken off, or whose engines broke.
+        """Resume a run that was interrupted, or whose engines failed.
 
-        What is in the folder is kept (`done`), but for harness errors, which are to be run again, and a last
-        line that was cut off.
+        The results in the folder are kept (`done`), except harness errors, which are run again, and a
+        truncated last line.
 
         Args:
-            folder: its run folder.
-            manifest: as for a new run; has to describe the same one.
+            folder: the run folder.
+            manifest: as for a new run; must describe the same run.
             metrics: as for a new run.
 
         Raises:
-            BadInput: the folder is none, is of another run, is damaged, cannot be written, or is being
-                written by another process.
+            BadInput: the folder is not a run folder, belongs to another run, is damaged, cannot be written,
+                or is being written by another process.
         """
         folder = folder.resolve()
         there = read_manifest(folder)
@@ -132,12 +132,12 @@ class RunFolder:
         return self
 
     def _open(self, path: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> None:
-        """Begin to write the folder, after what is there already."""
+        """Start writing to the folder, after its present contents."""
         self.run_id = path.name
         self.path = path
         self._manifest = dict(manifest)
         self.fault: str | None = None
-        """Why the folder cannot be written any more."""
+        """Why the folder cannot be written any more, or None."""
         self._metrics = metrics
         try:
             self._lock: int | None = None
@@ -156,20 +156,20 @@ class RunFolder:
         except OSError as error:
             _cannot_write(path, error)
         self.done: Mapping[Key, PairResult] = {key_of(result): result for result in self._results}
-        """The results that the folder had when it was opened, none of them a harness error."""
+        """The results in the folder when it was opened, without harness errors."""
 
     @property
     def extent(self) -> Extent:
-        """What the run is to score, and what chose among it."""
+        """What the run covers, and how it was selected."""
         return Extent.from_manifest(self._manifest)
 
     @property
     def judged(self) -> int:
-        """How many results need not be computed again."""
+        """Number of results that need not be computed again."""
         return sum(result.outcome is not Outcome.HARNESS_ERROR for result in self._results)
 
     def broken_off(self, name: str = "eval") -> list[str]:
-        """What is said of a run that was broken off: how far it came, where it is, and how it goes on.
+        """Return the lines about an interrupted run: how far it got, its folder, and how to complete it.
 
         Args:
             name: the command that completes it.
@@ -180,12 +180,12 @@ class RunFolder:
 
     @property
     def notes(self) -> list[str]:
-        """What has to stand beside the figures of the run, whatever they are."""
+        """The notes that belong with any figures of the run."""
         return notes_of(self._manifest)
 
     @property
     def count(self) -> int:
-        """How many results the folder has, those of `done` included."""
+        """Number of results in the folder, including `done`."""
         return len(self._results)
 
     def add(self, result: PairResult) -> None:
@@ -198,7 +198,7 @@ class RunFolder:
         preview = record.pop("preview")
         line = as_json(record)
         if preview is not None:
-            # A record begins with its key, and in JSON's strings no quote stands unescaped.
+            # A record begins with its key, and JSON's strings have no unescaped quotes.
             key, _, _ = line.partition(', "question_id": ')
             self._write(self._previews, f"{key}, {preview[1:]}")
         self._write(self._lines, line)
@@ -208,7 +208,7 @@ class RunFolder:
         """Write a line.
 
         Raises:
-            BadInput: it cannot be written. Nothing is, from then on.
+            BadInput: it cannot be written. From then on, nothing is written.
         """
         try:
             if self.fault is None:
@@ -223,7 +223,7 @@ class RunFolder:
         self.fault = f"{self.path}: the run folder cannot be written ({why}); make room there"
 
     def choose(self, ways: Sequence[str]) -> None:
-        """Write down what chose among the planned pairs, such as `-k 'simple'`.
+        """Record how pairs were selected, such as `-k 'simple'`.
 
         Raises:
             BadInput: the folder cannot be written.
@@ -239,14 +239,14 @@ class RunFolder:
     def finish(self) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it.
 
-        Where that cannot be written, `fault` says so, and the scores are complete all the same.
+        If that cannot be written, `fault` says so; the scores are complete anyway.
         """
         self.close()
-        # A resumed run has its results in another order, and is to have the same summary.
+        # Sort: a resumed run has its results in another order, but must get the same summary.
         usage = read_usage(self.path)
         scores = summarize(sorted(self._results, key=_place), self._metrics, self.extent, usage)
         if self.extent.is_complete(completed(scores)):
-            # Whatever chose once, nothing was left out in the end.
+            # Whatever was selected earlier, the run is complete in the end.
             self._manifest["chosen"] = []
         finished = datetime.now(UTC)
         took = (finished - self.started).total_seconds()
@@ -282,12 +282,12 @@ class RunFolder:
         """Close the folder without a summary: it can be resumed.
 
         Args:
-            unfinished: the harness errors of pairs that were not done.
+            unfinished: the harness errors of pairs that were not judged.
         """
         there = {key_of(result) for result in self._results}
         with suppress(BadInput):
             for result in unfinished:
-                # A run may be ended between a result and the count of it.
+                # A run may be interrupted between a result and its count.
                 if key_of(result) not in there:
                     self.add(result)
         self.close()
@@ -314,7 +314,7 @@ class RunFolder:
 
 
 def _kept(folder: Path, levels: Sequence[str]) -> tuple[list[PairResult], list[str]]:
-    """What a run that is resumed need not do again: results, and the lines of their previews."""
+    """Return what a resumed run need not do again: results, and the lines of their previews."""
     results = results_of(folder / RESULTS, _whole_lines(folder / RESULTS), levels)
     kept = {key_of(each): each for each in results if each.outcome is not Outcome.HARNESS_ERROR}
     previews = [line for _, line in _whole_lines(folder / PREVIEWS) if _pair(line) in kept]
@@ -322,7 +322,7 @@ def _kept(folder: Path, levels: Sequence[str]) -> tuple[list[PairResult], list[s
 
 
 def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file, if it is there, without a last one that was cut off."""
+    """Yield the lines of a file, if it exists, without a truncated last one."""
     return read_lines(path, ended=True) if path.exists() else iter(())
 
 
@@ -338,7 +338,7 @@ def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
 
 
 def _filed(result: PairResult) -> dict[str, Any]:
-    """A result as a line of `results.jsonl`: previews have a file of their own."""
+    """Return a result as a line of `results.jsonl`: previews have a file of their own."""
     record = result.to_json()
     del record["preview"]
     return record
@@ -348,7 +348,7 @@ def _plain(question: Question) -> dict[str, Any]:
     record = to_plain(question)
     for name in ("corrected", "by_rows"):
         record[name].sort()
-    # Without a gold pack the line is as it was before there were any.
+    # Without a gold pack, the line has the format from before gold packs existed.
     return {name: value for name, value in record.items() if value or name not in _OF_PACKS}
 
 
@@ -360,7 +360,7 @@ def _line(record: Mapping[str, Any]) -> str:
 
 
 def write_usage(folder: Path, usage: UsageByPair) -> None:
-    """Write what answers took, where anything is known."""
+    """Write the usage of answers, if any is known."""
     lines = (
         f"{as_json({'dialect': dialect, 'predictor': predictor, 'question': question, **one.to_json()})}\n"
         for (dialect, predictor, question), one in usage.items()
@@ -376,7 +376,7 @@ def _cannot_write(folder: Path, error: OSError) -> NoReturn:
 
 
 def here() -> dict[str, Any]:
-    """What a manifest says of the machine and of the harness."""
+    """Return the manifest's entries about the machine and the harness."""
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -387,7 +387,7 @@ def here() -> dict[str, Any]:
 
 
 def _revision() -> str | None:
-    """The commit of this checkout, with a plus where files differ from it; None where there is none."""
+    """Return the commit of this checkout, with a plus if files differ from it; None outside of a checkout."""
     if not (_ROOT / ".git").exists():
         return None
     try:
@@ -409,7 +409,7 @@ _SAME = (
     "set", "gold", "reference", "questions", "choice", "set_files", "databases", "profile", "metrics",
     "variants", "limits", "extract", "allow_missing", "predictions", "engines",
 )  # fmt: skip
-"""What decides the results of a run, of all that its manifest says."""
+"""The entries of a manifest that decide the results of the run."""
 
 
 def require_same(
@@ -419,14 +419,14 @@ def require_same(
     same: Sequence[str] = _SAME,
     kind: str = "run",
 ) -> None:
-    """Make sure that two manifests describe the same run, whatever machine and number of workers it has.
+    """Check that two manifests describe the same run, whatever the machine and the number of workers.
 
     Args:
         path: the manifest that `there` was read from.
-        there: the manifest of the run that was broken off.
-        here: what is asked for now, as plain values.
-        same: the entries that decide what comes out.
-        kind: what they are of.
+        there: the manifest of the interrupted run.
+        here: the present request, as plain values.
+        same: the entries that decide the results.
+        kind: the kind of thing that the manifests describe.
 
     Raises:
         BadInput: they do not; names every difference.
@@ -454,7 +454,7 @@ def _differences(name: str, there: Any, here: Any) -> Iterator[str]:
 
 
 def _by_predictor(files: list[Any]) -> dict[str, Any]:
-    """The prediction files by what they answer: a file may have moved."""
+    """Return the prediction files by dialect and predictor, without paths: a file may have moved."""
     return {
         f"{file.get('dialect')}/{file.get('predictor')}": {k: v for k, v in file.items() if k != "file"}
         for file in files

@@ -19,12 +19,12 @@ PLANS = "plans.jsonl"
 Text = TypeVar("Text")
 
 TextKey = tuple[EngineName, str, str]
-"""What a plan is filed under: the engine, the database, the text."""
+"""The key of a plan: the engine, the database, the text."""
 
 
 @dataclass(frozen=True)
 class _Text:
-    """What a plan is of."""
+    """The text of a plan."""
 
     dialect: EngineName
     db_id: str
@@ -42,16 +42,16 @@ class ExplainedText:
 
     @property
     def key(self) -> TextKey:
-        """What it is filed under."""
+        """The key of its plan."""
         return self.dialect, self.db_id, self.sql
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return it as plain values."""
         return {"dialect": self.dialect, "db_id": self.db_id, "sql": self.sql, **self.plan.to_json()}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """What `to_json` has made.
+        """Read the output of `to_json`.
 
         Raises:
             BadInput, ValueError: it is not that.
@@ -62,9 +62,9 @@ class ExplainedText:
 
 @dataclass(frozen=True)
 class PlannedPair(Generic[Text]):
-    """A gold and a prediction whose plans are looked at; None for what has no text, with the reason.
+    """A gold and a prediction to explain; None if there is no text, with the reason.
 
-    `name` is who gave the prediction, `question` the key of what it answers; empty for texts of a user's.
+    `name` is the predictor, `question` the key of its question; both are empty for a user's own texts.
     """
 
     dialect: EngineName
@@ -83,24 +83,24 @@ class ExplainedPair(PlannedPair[ExplainedText]):
 
     @cached_property
     def comparison(self) -> PlanComparison | None:
-        """How the two plans stand to each other; None where one is not there."""
+        """Compare the two plans; None if one is missing."""
         gold = self.gold.plan.root if self.gold else None
         prediction = self.prediction.plan.root if self.prediction else None
         return None if gold is None or prediction is None else compare_plans(gold, prediction)
 
 
 def keep_plans(folder: Path, texts: Callable[[Container[TextKey]], Iterable[ExplainedText]]) -> int:
-    """Add plans to a run folder, each as soon as it is there: what is broken off has lost none.
+    """Add plans to a run folder, each as soon as it is computed, so that an interruption loses none.
 
     Args:
-        folder: the run's.
-        texts: explains what is asked for, but for what is known.
+        folder: the run folder.
+        texts: explains the texts, except the known ones that it is given.
 
     Returns:
-        How many were added.
+        The number of plans added.
 
     Raises:
-        BadInput: another process writes the folder, it cannot be written, or what is there is damaged.
+        BadInput: another process writes the folder, it cannot be written, or its plans are damaged.
     """
     added = 0
     try:
@@ -112,15 +112,17 @@ def keep_plans(folder: Path, texts: Callable[[Container[TextKey]], Iterable[Expl
                 recorder.add(text.to_json())
                 added += 1
     except OSError as error:
-        refuse(folder / PLANS, f"cannot be written ({error.strerror})", "make room, or mend its permissions")
+        refuse(
+            folder / PLANS, f"cannot be written ({error.strerror})", "free space, or check its permissions"
+        )
     return added
 
 
 def read_plans(folder: Path) -> dict[TextKey, ExplainedText]:
-    """The plans of a run; none where nobody asked for them. A last line that was cut off is none.
+    """Return the plans of a run, if any; a truncated last line is ignored.
 
     Raises:
-        BadInput: a line is no plan.
+        BadInput: a line is not a plan.
     """
     path = folder / PLANS
     if not path.exists():

@@ -1,10 +1,10 @@
-"""A run folder read back: what was run, what came of it, and what readers of a report want to see.
+"""Read a run folder: the manifest, the results, and what reports show of them.
 
-`select` reads what `bird-harness compare` compares: `FOLDER`, or `FOLDER:SELECTOR` for a part of a run. A
-selector is a dialect, a predictor or `DIALECT/PREDICTOR`. Predictors may be named like a dialect, or hold `/`
-and `:`; so a selector is read in every way that fits something in the run, and two ways are an error that
-says how to write each: `DIALECT/` is always a dialect, `/PREDICTOR` always a predictor. Folders may hold `:`,
-too: the folder is the longest part of the text that exists.
+`select` reads the operands of `bird-harness compare`: `FOLDER`, or `FOLDER:SELECTOR` for a part of a run. A
+selector is a dialect, a predictor or `DIALECT/PREDICTOR`. Predictors may be named like a dialect, or contain
+`/` and `:`; so a selector is read in every way that matches something in the run, and an ambiguous one is an
+error that shows how to write each: `DIALECT/` is always a dialect, `/PREDICTOR` always a predictor. Folders
+may contain `:`, too: the longest existing path wins.
 """
 
 import os
@@ -30,21 +30,21 @@ RESULTS = "results.jsonl"
 PREVIEWS = "previews.jsonl"
 SUMMARY = "summary.json"
 USAGE = "usage.jsonl"
-"""What answers took, a line for each where any is known."""
+"""The usage of answers, a line for each with known usage."""
 LATEST = "latest"
 
 AGAIN = "the run folder was changed or cut off: run it again"
 
 
 READABLE = (3, SCHEMA_VERSION)
-"""Versions of `summary.json` that are read. The third does not say what was planned; the manifest does."""
+"""Readable versions of `summary.json`. In version 3, only the manifest has the planned pairs."""
 
 
 @dataclass(frozen=True)
 class Run:
     """A finished run, read back from its folder.
 
-    `extent` says what was planned, and what chose among it; `usage` what answers took, as far as it is known.
+    `extent` has what was planned, and how it was selected; `usage` the usage of answers, as far as known.
     """
 
     folder: Path
@@ -59,10 +59,10 @@ class Run:
         return read_run(Path(folder))
 
     def to_pandas(self) -> Any:
-        """A data frame with a row for each pair of a prediction and its gold; needs pandas.
+        """Return a data frame with a row for each pair of a prediction and its gold; needs pandas.
 
-        Its columns are the fields of `PairResult`, with one for each score in place of `scores`: NaN where a
-        pair has none. What was measured of times and structures is left out.
+        Its columns are the fields of `PairResult`, with one for each score instead of `scores`: NaN if a pair
+        has none. Measured times and structures are omitted.
 
         Raises:
             BadInput: pandas is not installed.
@@ -95,17 +95,17 @@ _AFTER_SCORES = (
 
 
 def _cell(value: Any) -> Any:
-    """A value as pandas shows it best: words of the vocabularies as plain texts."""
+    """Return a value as pandas shows it best: members of enums as plain strings."""
     return str(value) if isinstance(value, str) else value
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run folder back: what scores are computed from.
+    """Read a run folder: everything that scores are computed from.
 
-    The results have to be the ones that the summary counts, each of a pair that the manifest plans.
+    The results must be those that the summary counts, each of a pair that the manifest plans.
 
     Raises:
-        BadInput: it is none, or of a run that was broken off, of another version, or damaged.
+        BadInput: it is not a run folder, or its run is incomplete, of another version, or damaged.
     """
     manifest = read_manifest(folder)
     if not (folder / SUMMARY).exists():
@@ -133,10 +133,10 @@ def read_run(folder: Path) -> Run:
 
 
 def extent_of(manifest: Mapping[str, Any]) -> Extent:
-    """What a run was to score; before version 4 of the summary: every question, for every prediction file.
+    """Return what a run covers; before version 4 of the summary: every question for every prediction file.
 
     Raises:
-        BadInput, ValueError: the manifest is not as it was written.
+        BadInput, ValueError: the manifest is damaged.
     """
     if "planned" in manifest:
         return Extent.from_manifest(manifest)
@@ -153,10 +153,10 @@ def extent_of(manifest: Mapping[str, Any]) -> Extent:
 def _check_pairs(
     folder: Path, results: Sequence[PairResult], awaited: Mapping[Whose, int], extent: Extent
 ) -> None:
-    """Make sure that each result is of a planned pair, and that no predictor has fewer than were written.
+    """Check that each result is of a planned pair, and that no predictor has lost results.
 
     Raises:
-        BadInput: a result is of a predictor, an engine or a question that the run has not, or one is lost.
+        BadInput: a result is of a predictor, an engine or a question outside of the run, or one is lost.
     """
     faults = Faults(folder / RESULTS, "result")
     found = Counter((result.predictor, result.dialect) for result in results)
@@ -177,10 +177,10 @@ def _check_pairs(
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a run was asked to do, and on what.
+    """Read the manifest of a run: its request, and the machine it ran on.
 
     Raises:
-        BadInput: the folder is no run's, or the file is damaged.
+        BadInput: it is not a run folder, or the file is damaged.
     """
     if not (folder / MANIFEST).exists():
         refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
@@ -188,15 +188,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def levels_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """The levels of difficulty of a run's question set; BIRD's where the manifest names none."""
+    """Return the levels of difficulty of a run's question set; BIRD's if the manifest names none."""
     return tuple(map(str, manifest.get("levels") or BIRD_LEVELS))
 
 
 def read_results(folder: Path) -> list[PairResult]:
-    """The results of a run folder, in the order in which they were written, without previews.
+    """Return the results of a run folder, in the order they were written, without previews.
 
     Raises:
-        BadInput: the file is not there, or a line is no result or one that stood before.
+        BadInput: the file is missing, or a line is not a result or repeats one.
     """
     results = results_of(folder / RESULTS, read_lines(folder / RESULTS), levels_in(read_manifest(folder)))
     if not results:
@@ -205,10 +205,10 @@ def read_results(folder: Path) -> list[PairResult]:
 
 
 def read_questions(folder: Path) -> dict[str, Question]:
-    """The questions of a run by their keys, with the golds that were used; translated ones are in previews.
+    """Return the questions of a run by key, with the golds that were used; translated ones are in previews.
 
     Raises:
-        BadInput: the file is not there, or a line is no question.
+        BadInput: the file is missing, or a line is not a question.
     """
     levels = levels_in(read_manifest(folder))
     questions = read_records(folder / QUESTIONS, lambda record: _question(record, levels), AGAIN)
@@ -230,10 +230,10 @@ def read_labels(folder: Path, by: By) -> dict[str, Sequence[str]]:
 
 
 def read_previews(folder: Path) -> dict[Key, Preview]:
-    """Some of the rows of the pairs of a run, where there were any.
+    """Return the previews of rows of the pairs of a run that have any.
 
     Raises:
-        BadInput: the file is not there, or a line is no preview.
+        BadInput: the file is missing, or a line is not a preview.
     """
     return dict(read_records(folder / PREVIEWS, _preview, AGAIN))
 
@@ -241,15 +241,15 @@ def read_previews(folder: Path) -> dict[Key, Preview]:
 def results_of(
     path: Path, lines: Iterable[tuple[int, str]], levels: Sequence[str] = BIRD_LEVELS
 ) -> list[PairResult]:
-    """The results in `lines` of the file `path`, which come with their numbers.
+    """Return the results in numbered lines of a file.
 
     Args:
         path: the file.
-        lines: their numbers and texts.
-        levels: of difficulty, in the question set.
+        lines: the numbers and texts of lines.
+        levels: the levels of difficulty of the question set.
 
     Raises:
-        BadInput: a line is no result, or one that stood before.
+        BadInput: a line is not a result, or repeats one.
     """
     faults = Faults(path, "line")
     results: dict[Key, PairResult] = {}
@@ -267,7 +267,7 @@ def results_of(
 
 
 def key_of(result: PairResult) -> Key:
-    """What tells a result from the others of its run."""
+    """Return the key that identifies a result within its run."""
     return result.dialect, result.predictor, result.question
 
 
@@ -285,10 +285,10 @@ _KEY = ("dialect", "predictor", "question")
 
 
 def read_usage(folder: Path) -> dict[Key, AnswerUsage]:
-    """What is known; nothing where the run has no such file.
+    """Return the known usage of answers; empty if the run has no such file.
 
     Raises:
-        BadInput: a line is not as it was written.
+        BadInput: a line is damaged.
     """
     path = folder / USAGE
     return dict(read_records(path, _usage, AGAIN)) if path.exists() else {}
@@ -299,12 +299,12 @@ def _usage(record: Any) -> tuple[Key, AnswerUsage]:
     return key, AnswerUsage.from_json(record)
 
 
-# A part of a run, as it is named on the command line.
+# Parts of a run, as named on the command line.
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a run that an operand means; `results` is never empty and keeps the run's order."""
+    """The part of a run that an operand selects; `results` is never empty and keeps the run's order."""
 
     text: str
     run: Run
@@ -312,10 +312,10 @@ class Selection:
 
 
 def select(text: str) -> Selection:
-    """Read an operand and the run that it names.
+    """Read an operand and its run.
 
     Raises:
-        BadInput: there is no such folder, it holds no run that can be read, or nothing that is selected.
+        BadInput: there is no such folder, it has no readable run, or the selector matches nothing.
     """
     folder, selector = _split(text)
     run = read_run(folder)
@@ -329,10 +329,10 @@ def select(text: str) -> Selection:
 
 
 def counterparts(a: Selection, b: Selection) -> tuple[list[tuple[Whose, Whose]], list[Whose], list[Whose]]:
-    """Which predictor on which engine is compared with which, and what only A and only B have.
+    """Return the pairs to compare, and the predictors on engines that only A and only B have.
 
-    Each is compared with its like. But where each side has a single predictor, the two need not be the same;
-    nor need engines.
+    Equal names are compared. If each side has a single predictor, the two need not be equal; the same holds
+    for engines.
     """
     any_predictor, any_dialect = (
         all(len({key[part] for key in side.results}) == 1 for side in (a, b)) for part in (0, 1)
@@ -352,12 +352,12 @@ def counterparts(a: Selection, b: Selection) -> tuple[list[tuple[Whose, Whose]],
 
 
 def described(keys: Sequence[Whose]) -> str:
-    """Predictors on engines as selectors."""
+    """Return predictors on engines as selectors."""
     return ", ".join(f"{dialect}/{predictor}" for predictor, dialect in keys)
 
 
 def _split(text: str) -> tuple[Path, str | None]:
-    """The folder and the selector: the longest folder that exists wins."""
+    """Return the folder and the selector: the longest existing folder wins."""
     ends = [len(text), *(place for place in reversed(range(len(text))) if text[place] == ":")]
     for end in ends:
         if os.path.isdir(text[:end]):  # noqa: PTH112 - the one that takes a text that can be no path
@@ -372,7 +372,7 @@ def _chosen(text: str, selector: str, keys: Sequence[Whose]) -> list[Whose]:
         if fitting and fitting not in readings:
             readings.append(fitting)
     if not readings:
-        fault = f"{selector!r} is no dialect and no predictor of that run, which has {described(keys)}"
+        fault = f"{selector!r} is neither a dialect nor a predictor of that run, which has {described(keys)}"
         raise _refusal(text, fault, "choose DIALECT, PREDICTOR or DIALECT/PREDICTOR")
     if len(readings) > 1:
         fault = f"{selector!r} can mean {' or '.join(map(described, readings))}"
@@ -381,7 +381,7 @@ def _chosen(text: str, selector: str, keys: Sequence[Whose]) -> list[Whose]:
 
 
 def _readings(selector: str) -> Iterator[tuple[str | None, EngineName | None]]:
-    """Every predictor and dialect, None for any, that a selector can mean."""
+    """Yield every predictor and dialect, None for any, that a selector can mean."""
     dialect, slash, predictor = selector.partition("/")
     if dialect in kinds_by_name():
         yield predictor or None, dialect

@@ -1,12 +1,12 @@
-"""Results to figures: how much of a run was scored, and the content of `summary.json` and of every table.
+"""Compute figures from results: the extent of a run, and the contents of `summary.json` and of every table.
 
-A run plans a pair for each question, predictor and engine. pytest may choose among them (`-k`, node ids,
-`--lf`, a plugin that drops items); then the figures are of a selection, and whatever shows them says so.
+A run plans a pair for each question, predictor and engine. pytest may select some of them (`-k`, node ids,
+`--lf`, a plugin that drops items); then the figures are of a selection, and every view of them says so.
 
-`metrics` is what the official evaluator prints: the mean over *all* questions, in percent, where whatever
-went wrong counts 0. `scored` is the same over the questions that the predictor is answerable for: gold ran,
-an answer was there and the engine worked. The two differ only where `outcomes` says why. No figure depends on
-the order in which results came.
+`metrics` is what the official evaluator prints: the mean over *all* questions, in percent, with 0 for
+whatever went wrong. `scored` is the same over the questions that the predictor is responsible for: gold ran,
+there was an answer and the engine worked. `outcomes` explains any difference. The order of results does not
+matter.
 """
 
 import math
@@ -30,22 +30,22 @@ from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, total
 from loaders.base.records import to_plain, to_record
 
 Whose = tuple[str, EngineName]
-"""A predictor, and the engine that it is scored on."""
+"""A predictor and the engine it is scored on."""
 
 Key = tuple[EngineName, str, str]
-"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
+"""The key of a pair within a run: dialect, predictor and the question's key."""
 
 _NAMED = 10
-"""How many predictors a line names before it only counts."""
+"""Maximum number of predictors named in a line."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a run was to score.
+    """What a run covers.
 
-    `planned` has the number of questions of each predictor on each engine; it is empty where a run does not
-    say. `questions` and `set_questions` are how many questions the run and its question set have. `chosen`
-    says what chose among the pairs, such as `-k 'simple'`.
+    `planned` has the number of questions of each predictor on each engine; it is empty if the run lacks it.
+    `questions` and `set_questions` are the numbers of questions of the run and of its question set. `chosen`
+    lists what selected pairs, such as `-k 'simple'`.
     """
 
     planned: Mapping[Whose, int] = field(default_factory=dict)
@@ -53,15 +53,15 @@ class Extent:
     set_questions: int = 0
     chosen: Sequence[str] = ()
     by: str = ""
-    """The options that chose among the questions of the set."""
+    """The options that selected questions of the set."""
 
     @property
     def pairs(self) -> int:
-        """How many pairs were planned."""
+        """Number of planned pairs."""
         return sum(self.planned.values())
 
     def to_json(self) -> dict[str, Any]:
-        """`planned` in a manifest."""
+        """Return `planned` for a manifest."""
         return {
             "pairs": self.pairs,
             "questions": self.questions,
@@ -72,10 +72,10 @@ class Extent:
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> Self:
-        """What a manifest says; nothing is planned where it says nothing.
+        """Read the extent from a manifest; `planned` is empty if it has none.
 
         Raises:
-            BadInput, ValueError: it is not as it was written.
+            BadInput, ValueError: the manifest is damaged.
         """
         if manifest.get("planned") is None:
             return cls()
@@ -89,15 +89,15 @@ class Extent:
         )
 
     def is_complete(self, completed: Mapping[Whose, int]) -> bool:
-        """Whether every planned pair is there."""
+        """Return True if every planned pair has a result."""
         return all(completed.get(whose, 0) >= questions for whose, questions in self.planned.items())
 
     def lines(self, completed: Mapping[Whose, int], names: Mapping[str, str]) -> list[str]:
-        """What has to stand beside the figures of a run that is not the whole set; nothing where it is.
+        """Return the notes that figures need if the run is not the whole set; none if it is.
 
         Args:
-            completed: how many pairs of each predictor on each engine have a result.
-            names: what engines are called.
+            completed: the number of pairs of each predictor on each engine with a result.
+            names: the titles of engines.
         """
         lines = []
         if 0 < self.questions < self.set_questions:
@@ -123,7 +123,7 @@ class Extent:
 
 @dataclass(frozen=True)
 class Count:
-    """How many questions of a predictor on an engine, as manifest and summary have it."""
+    """The number of questions of a predictor on an engine, as in manifest and summary."""
 
     predictor: str
     dialect: EngineName
@@ -134,14 +134,14 @@ class Count:
         """The predictor and the engine.
 
         Raises:
-            BadInput: the engine is not known.
+            BadInput: the engine is unknown.
         """
         return self.predictor, kind_of(self.dialect).name
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """`planned` in a manifest."""
+    """The entry `planned` of a manifest."""
 
     pairs: int
     questions: int
@@ -158,32 +158,32 @@ class _Pair:
 
 
 def key_in(record: Any) -> Key:
-    """The pair that a line of a run folder is about, whatever else it says.
+    """Return the key of the pair in a record of a run folder.
 
     Raises:
-        BadInput, ValueError: it names none.
+        BadInput, ValueError: it has no key.
     """
     pair = to_record(_Pair, record, others=True)
     return kind_of(pair.dialect).name, pair.predictor, pair.question
 
 
 def how_far(judged: int, planned: int) -> str:
-    """How many pairs a run has that was broken off: `339 of 4,500 pairs`."""
+    """Describe the progress of an interrupted run: `339 of 4,500 pairs`."""
     of = f" of {planned:,}" if planned else ""
     return f"{judged:,}{of} {'pair' if (planned or judged) == 1 else 'pairs'}"
 
 
-# What the answers of a run took.
+# The usage of the answers of a run.
 
 UsageByPair = Mapping[Key, AnswerUsage]
 
 
 @dataclass(frozen=True)
 class UsageTotals:
-    """What the answers of one predictor on one engine took; None where it is not known of any answer.
+    """The usage of the answers of one predictor on one engine; None if unknown for every answer.
 
-    `tokens` (of prompt and completion) and `seconds_mean` are means a question, `seconds_median` the median,
-    `cost` is the sum. `known` has for each of `tokens`, `seconds` and `cost` how many answers it stands on.
+    `tokens` (of prompt and completion) and `seconds_mean` are means per question, `seconds_median` is the
+    median, `cost` the sum. `known` has the number of answers behind each of `tokens`, `seconds` and `cost`.
     """
 
     tokens: float | None
@@ -194,7 +194,7 @@ class UsageTotals:
 
     @classmethod
     def of(cls, answers: Iterable[AnswerUsage]) -> "UsageTotals":
-        """The totals of some answers."""
+        """Compute the totals of some answers."""
         some = list(answers)
         tokens = [one.tokens for one in some if one.tokens is not None]
         seconds = [one.seconds for one in some if one.seconds is not None]
@@ -208,7 +208,7 @@ class UsageTotals:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As `summary.json` has it."""
+        """Return the entry of `summary.json`."""
         plain: dict[str, Any] = to_plain(self)
         return plain
 
@@ -218,11 +218,11 @@ def _average(values: Sequence[float]) -> float | None:
 
 
 # Spider's measures of a predictor: Exact Matching by hardness, and partial matching by component. A result
-# counts where it has a `structure`: a prediction for SQLite whose gold could be read.
+# counts if it has a `structure`: a prediction for SQLite whose gold could be parsed.
 
 ALL = "all"
 HARDNESS = (*Hardness, ALL)
-"""The sub-columns of tables of Spider's measures; `all` is every question."""
+"""The columns of tables of Spider's measures; `all` is every question."""
 
 PARTIAL_FIGURES: Mapping[str, Callable[[Total], float | None]] = {
     "accuracy": lambda total: total.accuracy,
@@ -233,12 +233,12 @@ PARTIAL_FIGURES: Mapping[str, Callable[[Total], float | None]] = {
 
 
 def spider(results: Iterable[PairResult]) -> Mapping[str, Any]:
-    """What `summary.json` says of one predictor; every figure in percent, None where there is none.
+    """Return the entry of one predictor in `summary.json`; figures are percentages or None.
 
     Returns:
         `hardness`: level to `questions`, `unread` (predictions that count as empty), `em`, and `ex`, None
         unless every result has it. `partial`: component to level to `accuracy`, `recall`, `precision` and
-        `f1`. Levels are those of `HARDNESS`. Empty where no result has a structure.
+        `f1`. Levels are those of `HARDNESS`. Empty if no result has a structure.
     """
     levels = by_hardness(results)
     if not levels[ALL]:
@@ -265,7 +265,7 @@ def spider(results: Iterable[PairResult]) -> Mapping[str, Any]:
 
 
 def by_hardness(results: Iterable[PairResult]) -> Mapping[str, list[PairResult]]:
-    """The results that have a structure, by level."""
+    """Return the results that have a structure, by level."""
     found = [result for result in results if result.structure is not None]
     return {
         str(level): [
@@ -278,37 +278,37 @@ def by_hardness(results: Iterable[PairResult]) -> Mapping[str, list[PairResult]]
 
 
 def structures(results: Iterable[PairResult]) -> list[Structure]:
-    """What Spider's measures found, where they found anything."""
+    """Return the structures of the results that have one."""
     return [result.structure for result in results if result.structure is not None]
 
 
 def em(results: Sequence[PairResult]) -> float | None:
-    """Exact Matching in percent; None where no result has a structure."""
+    """Return Exact Matching in percent; None if no result has a structure."""
     exact = [structure.exact for structure in structures(results)]
     return 100 * sum(exact) / len(exact) if exact else None
 
 
 def ex(results: Sequence[PairResult]) -> float | None:
-    """EX in percent; None unless every result has it."""
+    """Return EX in percent; None unless every result has it."""
     scores = [result.scores[OUTCOME_METRIC] for result in results if OUTCOME_METRIC in result.scores]
     return 100 * sum(scores) / len(scores) if results and len(scores) == len(results) else None
 
 
 def percent(share: float | None) -> float | None:
-    """A share of 1 in percent."""
+    """Convert a share of 1 to percent."""
     return None if share is None else 100 * share
 
 
 # The figures of a predictor on an engine.
 
 TOTAL = "total"
-"""What tables call all levels together."""
+"""The name of all levels together in tables."""
 
 SCHEMA_VERSION = 4
 """Version of `summary.json`; its schema is documented in docs/reference/run-folder.md."""
 
 Figures = Mapping[str, Mapping[str, float | None]]
-"""Metric name to level to percent; None where there is no question of that level, or no such metric in the
+"""Metric name to level to percent; None if there is no question of that level, or no such metric in the
 dialect."""
 
 
@@ -316,9 +316,9 @@ dialect."""
 class Score:
     """One predictor on one engine.
 
-    `planned` is how many questions it was to be scored on, `questions` how many of them have a result: none
-    where a selection left the predictor out. `intervals` are the 95 % intervals of the totals of `metrics`,
-    in percent; None where there is none.
+    `planned` is the number of questions planned, `questions` the number with a result: 0 if a selection
+    excluded the predictor. `intervals` are the 95 % intervals of the totals of `metrics`, in percent, or
+    None.
     """
 
     predictor: str
@@ -331,16 +331,16 @@ class Score:
     scored_metrics: Figures
     outcomes: Mapping[Outcome, int]
     gold_failures: Mapping[str, str]
-    """Question to the engine's words, where gold itself failed."""
+    """The engine's error by question, if gold itself failed."""
     fenced: int
-    """How many answers stand in Markdown fences and are refused by the engine."""
+    """Number of answers in Markdown fences that the engine rejects."""
     results: tuple[PairResult, ...] = field(repr=False)
-    """What all of it is computed from."""
+    """The results that everything is computed from."""
     usage: UsageTotals | None = None
-    """What the answers took; None where the run knows it of no predictor."""
+    """The usage of the answers; None if the run has none for any predictor."""
 
     def to_json(self) -> dict[str, Any]:
-        """One entry of the list `scores` in `summary.json`."""
+        """Return the entry of the list `scores` in `summary.json`."""
         return {
             "predictor": self.predictor,
             "dialect": self.dialect,
@@ -365,13 +365,13 @@ def summarize(
     extent: Extent | None = None,
     usage: UsageByPair | None = None,
 ) -> list[Score]:
-    """The score of every predictor on every engine, by predictor, then in the engines' order.
+    """Return the score of every predictor on every engine, by predictor, then in the engines' order.
 
     Args:
-        results: of a run.
-        metrics: the names of those to show.
-        extent: what was planned; who is planned and has no result has a score of no questions.
-        usage: what answers took.
+        results: the results of a run.
+        metrics: the names of the metrics to show.
+        extent: what was planned; a planned predictor without a result has a score of no questions.
+        usage: the usage of answers.
     """
     planned = {} if extent is None else extent.planned
     found: dict[Whose, list[PairResult]] = {whose: [] for whose in planned}
@@ -391,19 +391,19 @@ def _used(score: Score, usage: UsageByPair) -> UsageTotals:
 
 
 def completed(scores: Iterable[Score]) -> dict[Whose, int]:
-    """How many pairs of each predictor on each engine have a result."""
+    """Return the number of pairs of each predictor on each engine with a result."""
     return {(score.predictor, score.dialect): score.questions for score in scores}
 
 
 def by_level(
     results: Sequence[PairResult], metric: str, levels: Sequence[str] | None = None
 ) -> dict[str, float | None]:
-    """The mean score of each level and of all, in percent; None where no result has one.
+    """Return the mean score of each level and of all, in percent; None if no result has one.
 
     Args:
-        results: some of a run.
-        metric: its name.
-        levels: of difficulty; those of the results' set where none are given.
+        results: results of a run.
+        metric: the name of the metric.
+        levels: the levels of difficulty; default: those of the results' set.
     """
     scale = levels_of(result.difficulty for result in results) if levels is None else levels
     values: dict[str, list[float]] = {str(level): [] for level in (*scale, TOTAL)}
@@ -416,12 +416,12 @@ def by_level(
 
 
 def mean(results: Iterable[PairResult], metric: str) -> float | None:
-    """The mean score of the results that have one, in percent; None where none has."""
+    """Return the mean score of the results that have one, in percent; None if none has."""
     return _percent(_values(results, metric))
 
 
 def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
-    """The 95 % interval of that mean, in percent; None where there is none (docs/how-to/compare.md)."""
+    """Return the 95 % interval of that mean, in percent, or None (docs/how-to/compare.md)."""
     values = _values(results, metric)
     if METRICS[metric].is_share:
         found = wilson(sum(value == 1.0 for value in values), len(values))
@@ -431,13 +431,13 @@ def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
 
 
 def error_classes(results: Iterable[PairResult]) -> Mapping[str, int]:
-    """How many pairs there are of each class: all classes, also those of none."""
+    """Return the number of pairs of each error class, including 0."""
     counts = Counter(result.error_class for result in results)
     return {error_class: counts[error_class] for error_class in ErrorClass}
 
 
 def error_groups(results: Iterable[PairResult]) -> Mapping[str, int]:
-    """The same by the groups of the BIRD paper, as far as rules tell them (`sqltree.diagnosis.GROUPS`)."""
+    """Return the number of pairs of each of the paper's groups that rules detect (`diagnosis.GROUPS`)."""
     counts = Counter(GROUPS[result.error_class] for result in results if result.error_class is not None)
     return {group: counts[group] for group in ErrorGroup}
 
@@ -476,7 +476,7 @@ def _score(
 
 
 def _is_fenced(result: PairResult) -> bool:
-    """Whether a text failed of which `--extract fences` would run another one."""
+    """Return True if a text failed that `--extract fences` would change."""
     failed = result.outcome is Outcome.PREDICTION_ERROR and result.sql is not None
     return failed and unfenced(result.sql or "") != result.sql
 
@@ -500,7 +500,7 @@ NO_TYPE = "none"
 
 
 class By(StrEnum):
-    """What makes the groups."""
+    """The criterion of the groups."""
 
     DIFFICULTY = "difficulty"
     DATABASE = "database"
@@ -511,11 +511,11 @@ class By(StrEnum):
 
     @property
     def is_of_pairs(self) -> bool:
-        """Whether it tells what became of a pair, so that within a group every pair has the same EX."""
+        """True if the criterion is a result of the pair, so that all pairs of a group have the same EX."""
         return self in (By.OUTCOME, By.ERROR_CLASS)
 
     def order(self, groups: Iterable[str]) -> list[str]:
-        """Each group once: in the order of its vocabulary, databases in that of the alphabet."""
+        """Return each group once, in the order of its vocabulary; databases alphabetically."""
         there = dict.fromkeys(groups)
         usual = levels_of(there) if self is By.DIFFICULTY else sorted(there)
         return sorted(there, key=[*map(str, _VOCABULARIES.get(self, usual))].index)
@@ -531,7 +531,7 @@ _VOCABULARIES: Mapping[By, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Share:
-    """One group: how many pairs have the metric, their mean and its 95 % interval in percent."""
+    """One group: the number of pairs with the metric, their mean and its 95 % interval in percent."""
 
     questions: int
     percent: float | None
@@ -541,11 +541,11 @@ class Share:
 def shares(
     results: Sequence[PairResult], metric: str, by: By, labels: Mapping[str, Sequence[str]]
 ) -> dict[str, Share]:
-    """The mean of a metric over each group that has a pair with it, in the groups' order.
+    """Return the mean of a metric over each group that has a pair with it, in the groups' order.
 
     Args:
-        results: of one predictor on one engine.
-        metric: its name; pairs without a score by it are in no group.
+        results: the results of one predictor on one engine.
+        metric: the name of the metric; pairs without a score by it are in no group.
         by: what makes the groups.
         labels: the groups of each question, by its key: for `By.CONSTRUCT` what its gold uses, for `By.TYPE`
             its types. A pair is in several groups.
@@ -562,7 +562,7 @@ def shares(
 
 
 def pairs(results: Sequence[PairResult], by: By) -> dict[str, int]:
-    """How many pairs each group has, in the groups' order."""
+    """Return the number of pairs of each group, in the groups' order."""
     counts = Counter(group for result in results for group in groups_of(result, by, {}))
     return {group: counts[group] for group in by.order(counts)}
 

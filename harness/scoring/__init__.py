@@ -1,1 +1,1 @@
-"""Turns SQL texts into judgements: looks up what is known, and has workers do the rest as tasks."""
+"""Turn SQL texts into judgements: look cached outcomes up and send the rest to the workers as tasks."""

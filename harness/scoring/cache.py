@@ -1,8 +1,7 @@
-"""The result cache: the keys under which executions and judgements are stored, and what is known by them.
+"""The result cache: the keys of executions and judgements, and the lookup of their values.
 
-Promise: two things have the same cache key only if nothing that can decide them differs: the code of this
-project, the packages that it uses, the engine with its settings, the contents of the databases, the limits
-and the texts.
+Two results share a cache key only if everything that can decide them is equal: the code of this project, the
+packages it uses, the engine with its settings, the contents of the databases, the limits and the texts.
 """
 
 import hashlib
@@ -39,7 +38,7 @@ _ROOMS = (
     "loaders",
     *(f"harness/{room}" for room in ("data", "engines", "metrics", "scoring", "sqltree")),
 )
-"""What can decide an outcome: all that judging imports, which a test holds it to."""
+"""The code that can decide an outcome: everything that judging imports, as a test verifies."""
 
 _SUFFIXES = frozenset({".py", ".sql", ".json", ".toml"})
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
@@ -47,7 +46,7 @@ _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 
 @dataclass(frozen=True)
 class Code:
-    """Files that can decide an outcome, by their paths from `base`, as they were at one moment."""
+    """A snapshot of the files that can decide an outcome, by their paths from `base`."""
 
     base: Path
     rooms: tuple[str, ...]
@@ -56,10 +55,10 @@ class Code:
 
     @classmethod
     def read(cls, base: Path, rooms: Iterable[str]) -> "Code":
-        """The code as it is now: of folders with all that is in them, and of single files."""
+        """Read the current code from folders, recursively, and single files."""
         rooms = tuple(rooms)
         digest = hashlib.sha256()
-        looks = _looks(base, rooms)
+        looks = _file_stats(base, rooms)
         for name in looks:
             content = (base / name).read_bytes()
             digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -67,66 +66,66 @@ class Code:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether the same files are on the disk."""
+        """True if the files on disk are still the same."""
         try:
-            return _looks(self.base, self.rooms) == self.looks
+            return _file_stats(self.base, self.rooms) == self.looks
         except OSError:
             return False
 
 
-def _looks(base: Path, rooms: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """When each file was written, and its size."""
+def _file_stats(base: Path, rooms: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return the modification time and the size of each file."""
     found = {}
     for room in rooms:
         inner = (base / room).rglob("*") if (base / room).is_dir() else [base / room]
-        # The weights decide scores alone, whose keys have their digest.
+        # The weights decide only scores, whose keys include the digest of the weights.
         for path in (path for path in inner if path.suffix in _SUFFIXES and path != WEIGHTS):
             look = path.stat()
             found[path.relative_to(base).as_posix()] = look.st_mtime_ns, look.st_size
     return dict(sorted(found.items()))
 
 
-# At the start, with the imports: what is on the disk later is not what judges.
+# Read at import, because the process judges with the code of that moment.
 CODE = Code.read(_ROOT, _ROOMS)
 
 
 @cache
 def code() -> str:
-    """Digest of this project's code that can decide an outcome, and the versions that it runs on."""
+    """Return a digest of the code that can decide an outcome, with the versions it runs on."""
     return " ".join([CODE.digest, platform.python_version(), *map(version, _PACKAGES)])
 
 
 @cache
 def _packages() -> Mapping[EngineName, Code]:
-    """The code of packages that bring engines, by their engines, as it was when it was first asked for."""
+    """Return the code of packages that provide engines, by engine, as of the first call."""
     found = {}
     for name, package in packages().items():
         module = importlib.import_module(package)
-        # A module has no folder of its own, and a namespace no file.
+        # A single module has no folder of its own, a namespace package no file.
         root = Path(next(iter(getattr(module, "__path__", ())), module.__file__ or ""))
         found[name] = Code.read(root.parent, [root.name])
     return found
 
 
-def is_as_at_the_start() -> bool:
-    """Whether the code on the disk is still that of `code`.
+def is_code_unchanged() -> bool:
+    """Return True if the code on disk is still that of `code`.
 
-    A worker that starts later imports what is there then: what it comes to is not to be kept under the
+    A worker that starts later imports the code on disk then; its results must not be stored under the
     cache key of other code.
     """
     return all(each.is_unchanged for each in (CODE, *_packages().values()))
 
 
 class Lifetime(Enum):
-    """For how long a SQL text returns the same rows from the same data, the shortest first.
+    """For how long a SQL text returns the same rows from the same data, shortest first.
 
-    Golds that ask how old somebody is ask for today's date or year. In UTC that is the same all day, so what
-    came of them can be kept for the day. As in `dialects.volatility`, doubt means: not at all.
+    Golds that compute an age use today's date or year. In UTC that is constant all day, so their results
+    can be cached for the day. As in `dialects.volatility`, when in doubt: not at all.
     """
 
     NEVER = "never"
     TODAY = "today"
-    """As long as it is the same day in UTC, in a session whose time zone is UTC."""
+    """Until the end of the day in UTC, in a session whose time zone is UTC."""
     ALWAYS = "always"
 
 
@@ -134,7 +133,7 @@ _LONGEST = 20_000
 _LONGEST_REMEMBERED = 5_000
 
 _TODAY = "'2000-01-01'"
-"""What stands for the day while the rest is looked at."""
+"""Placeholder for expressions of the day while the rest of a text is examined."""
 
 _NOTHING = r"\s*\(\s*\)"
 _NOW = rf"(?:now{_NOTHING}|current_timestamp\b(?:{_NOTHING}|(?!\s*\())|'now'|\"now\")"
@@ -152,10 +151,10 @@ _DAYS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Today's date, as the three engines call it; and where no more is taken of a moment than its date or year.
+"""Today's date in the three dialects, and uses of the current time that take only its date or year.
 
-SQLite's number for a text is that of its first digits, so that `DATETIME() - x` takes the year; no other
-engine has a function of this name. MySQL's `DATEDIFF` takes dates alone.
+SQLite converts a text to the number of its leading digits, so `DATETIME() - x` takes the year; no other
+engine has a function of this name. MySQL's `DATEDIFF` uses only dates.
 https://sqlite.org/lang_expr.html#castexpr,
 https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_datediff
 """
@@ -173,7 +172,7 @@ _PARTS_OF_DAYS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""What is the same all day of a moment of the day; formats with nothing smaller than a day.
+"""Parts of the current time that are constant all day: formats with no unit smaller than a day.
 
 https://sqlite.org/lang_datefunc.html, https://www.postgresql.org/docs/current/functions-datetime.html,
 https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
@@ -192,11 +191,11 @@ https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html
 """
 
 _ZONES = re.compile(r"zone|set_var|localtime|\bxid", re.IGNORECASE)
-"""What makes a day begin at another moment, or age() something else."""
+"""Whatever may shift the start of a day, or change the meaning of age()."""
 
 
 def lifetime(sql: str) -> Lifetime:
-    """For how long a text returns the same rows from the same data."""
+    """Return for how long a text returns the same rows from the same data."""
     if not is_volatile(sql):
         return Lifetime.ALWAYS
     if len(sql) > _LONGEST:
@@ -218,18 +217,18 @@ _remembered = lru_cache(maxsize=2_000)(_judged)
 class CacheKeys:
     """The keys of one run; thread-safe.
 
-    None is the cache key of what happens in a database whose file cannot be read, on a server that lacks a
-    database of the set, and of what is decided by a gold that asks the clock or chance. What is the same all
-    day has the day in its cache key, where the engine's days are those of UTC. A prediction that asks the
-    clock or chance has a cache key for what it comes to at any time, which is an error on reading it.
+    A key is None, so that nothing is cached, if a database file cannot be read, if a server lacks a database
+    of the set, and if the gold depends on the clock or on chance. A result that is constant all day has the
+    day in its key, if the engine's days are those of UTC. A prediction that depends on the clock or on chance
+    has a key for its constant outcome: a syntax error.
 
     Args:
-        setup: what is the same for every task of the run.
-        golds: its references.
-        engines: the engines that it uses.
+        setup: what all tasks of the run share.
+        golds: the golds of the run.
+        engines: the engines of the run.
 
     Raises:
-        EngineLost: an engine does not tell its version and settings.
+        EngineLost: an engine does not return its version and settings.
     """
 
     def __init__(self, setup: Setup, golds: Golds, engines: Mapping[EngineName, Engine]) -> None:
@@ -245,11 +244,11 @@ class CacheKeys:
         self._begun = cache(self._begin)
 
     def _begin(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
-        """Of executions and of judgements, what is the same for all texts on a database."""
+        """Return the common part of the keys of executions and of judgements on a database."""
         setup = self._setup
         if any(of == dialect for of, _ in setup.unloaded):
             return None
-        # On a server a text can name the tables of the other databases, too.
+        # On a server, a text can read the tables of the other databases, too.
         within = setup.questions.db_ids if kind_of(dialect).has_server else [db_id]
         paths = [setup.questions.database(each).sqlite_path for each in within]
         try:
@@ -258,7 +257,7 @@ class CacheKeys:
             return None
         files = [known[path] for path in paths]
         limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes]
-        # A server's tables need not come from the file, but from a dump of other content.
+        # A server's tables may come from a dump with other contents than the file.
         standing = setup.standing.get(dialect, {})
         stand = [sorted(set(standing.get(each, ()))) for each in within]
         place = [code(), self._engines[dialect], setup.profile, files, stand, db_id, limits]
@@ -266,20 +265,20 @@ class CacheKeys:
         schema = repr(setup.questions.schemas.get(db_id))
         scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]
         if of_basis(setup.metrics, Basis.WORK):
-            # Of the score alone: what was counted holds whatever it weighs.
+            # Only scores depend on the weights; counted work does not.
             scoring += [weights_digest(), sorted(setup.uncounted)]
         return _begun("execution", place), _begun("judgement", [place, scoring])
 
     def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
-        """That of what came of a text, begun on a `day` in UTC."""
+        """Return the key of the execution of a text, started on a `day` in UTC."""
         return self._executed(question, dialect, day, self.lifetime(dialect, sql), sql)
 
     def work(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
-        """That of what a text, a prediction's or a gold's, makes its engine do, begun on a `day` in UTC."""
+        """Return the key of the work of a text, prediction or gold, started on a `day` in UTC."""
         return self._executed(question, dialect, day, self.lifetime(dialect, sql), "work", sql)
 
     def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
-        """That of what came of a gold: of the same text as a prediction's, unless another one is run."""
+        """Return the key of the execution of a gold: equal to a prediction's if gold runs as written."""
         written = self._golds.written(question, dialect)
         lasts = self.lifetime(dialect, written)
         if lasts is Lifetime.NEVER:
@@ -293,10 +292,10 @@ class CacheKeys:
     def judgements(
         self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
     ) -> dict[str, bytes | None]:
-        """Those of what predictions come to, if they come to the same on any day.
+        """Return the keys of judgements that are the same on any day.
 
-        What is found there may be used: nothing else is kept at these keys. Of what is not found,
-        `dated` has the keys of what lasts for the day.
+        Whatever is stored under these keys may be used. For predictions without an entry, `dated` returns the
+        keys of judgements that last for the day.
         """
         lasts = self._gold_lifetime(question, dialect)
         begun = self._judged(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
@@ -305,7 +304,7 @@ class CacheKeys:
     def dated(
         self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
     ) -> dict[str, bytes]:
-        """Those of what predictions come to that ask for today's date, and for nothing finer."""
+        """Return the keys of judgements of predictions that use today's date, and nothing finer."""
         asking = [sql for sql in predictions if self.lifetime(dialect, sql) is Lifetime.TODAY]
         begun = (
             self._judged(question, dialect, self._gold_lifetime(question, dialect), day) if asking else None
@@ -313,7 +312,7 @@ class CacheKeys:
         return {} if begun is None else {sql: _cache_key(begun, sql) for sql in asking}
 
     def _gold_lifetime(self, question: Question, dialect: EngineName) -> Lifetime:
-        """For how long all golds of a question return the same rows."""
+        """Return for how long all golds of a question return the same rows."""
         each = [
             self.lifetime(dialect, self._golds.written(one, dialect))
             for one in question.each(dialect_of(dialect))
@@ -323,7 +322,7 @@ class CacheKeys:
     def _judged(
         self, question: Question, dialect: EngineName, lasts: Lifetime, *days: str
     ) -> "hashlib._Hash | None":
-        """Of judgements, what is the same for all predictions for a question, whose golds last so long."""
+        """Return the common part of the keys of judgements for a question whose golds last for `lasts`."""
         places = self._begun(dialect, question.db_id)
         if places is None or lasts is Lifetime.NEVER:
             return None
@@ -335,14 +334,14 @@ class CacheKeys:
         return _continued(places[1], *days, *golds)
 
     def lifetime(self, dialect: EngineName, sql: str) -> Lifetime:
-        """For how long a text returns the same rows from the same data on an engine."""
+        """Return for how long a text returns the same rows from the same data on an engine."""
         lasts = lifetime(sql)
         return Lifetime.NEVER if lasts is Lifetime.TODAY and dialect not in self._in_utc else lasts
 
     def _executed(
         self, question: Question, dialect: EngineName, day: str, lasts: Lifetime, *texts: str
     ) -> bytes | None:
-        """The cache key of `texts`, and of the day if what they come to lasts for that."""
+        """Return the cache key of `texts`, with the day if their result lasts for the day only."""
         places = self._begun(dialect, question.db_id)
         if places is None:
             return None
@@ -350,12 +349,12 @@ class CacheKeys:
 
 
 def today() -> str:
-    """The day in UTC."""
+    """Return the current day in UTC."""
     return datetime.now(UTC).date().isoformat()
 
 
 def _in_utc(settings: Mapping[str, str]) -> bool:
-    """Whether a day of an engine's begins and ends as it does in UTC; SQLite has no other days."""
+    """Return True if an engine's days are those of UTC; SQLite's always are."""
     zone = settings.get("time_zone") or settings.get("TimeZone") or "UTC"
     return zone in {"+00:00", "UTC", "Etc/UTC"}
 
@@ -381,15 +380,15 @@ _ROOM = 64 * 2**20
 """Bytes of values that are kept in memory."""
 
 _WRITTEN_AT_ONCE = 200
-"""A transaction takes as long as a short query, so values share one. A kill loses them."""
+"""A transaction takes as long as a short query, so values share one; a kill loses them."""
 
 
 class Lookup:
     """Values by their keys; thread-safe.
 
     Args:
-        store: where they are kept for later runs; None to forget them with this one.
-        room: how many bytes are kept in memory, those used last.
+        store: keeps them for later runs; None to keep them for this run only.
+        room: the number of bytes kept in memory, most recently used values first.
     """
 
     def __init__(self, store: Store | None, room: int = _ROOM) -> None:
@@ -401,11 +400,11 @@ class Lookup:
 
     @property
     def has_store(self) -> bool:
-        """Whether anything can be known from earlier runs."""
+        """True if results of earlier runs may be available."""
         return self._store is not None
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Those that are known."""
+        """Return the values that are known."""
         found: dict[bytes, bytes] = {}
         missing: list[bytes] = []
         with self._lock:
@@ -423,7 +422,7 @@ class Lookup:
         return found
 
     def store(self, values: Mapping[bytes, bytes], kind: EntryKind) -> None:
-        """Keep values of a kind, which have been noted, for later runs; now or with others that come."""
+        """Keep noted values of a kind for later runs, written now or together with later ones."""
         if self._store is None:
             return
         with self._lock:
@@ -450,7 +449,7 @@ class Lookup:
                 self._room += len(forgotten)
 
     def close(self) -> None:
-        """Write what is not written, and close the store."""
+        """Write pending values, and close the store."""
         with self._lock:
             unwritten, self._unwritten = self._unwritten, {}
         self._write(unwritten)

@@ -1,8 +1,8 @@
-"""An `Execution` as bytes and back, without loss: the same values of the same types, in the same order.
+"""Encode an `Execution` as bytes and back, without loss: same values, same types, same order.
 
-Values are written as JSON: what JSON has stands for itself, anything else is a list that starts with the
-letter of its type. The bytes may come from a file that others could write, so reading them runs nothing and
-makes nothing but these types; pickle and marshal promise neither.
+Values are written as JSON: JSON's own types as they are, any other as a list that starts with the letter of
+its type. The bytes may come from a file that others can write, so decoding runs no code and creates no other
+types; pickle and marshal guarantee neither.
 """
 
 import binascii
@@ -20,13 +20,13 @@ from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 
 _LEAST_COMPRESSED = 256
-"""Shorter texts hardly shrink."""
+"""Minimum bytes to compress; shorter texts hardly shrink."""
 _MOST_TEXT = 2**29
-"""Bytes of JSON that are compressed or read at all."""
+"""Maximum bytes of JSON to write or read."""
 _MOST_SHRINKING = 16
-"""How many times `most_bytes` the JSON may have, so that no hundred megabytes are written in vain."""
+"""Maximum size of the JSON as a multiple of `most_bytes`, so that no huge JSON is written in vain."""
 _LARGEST_NUMBER = 2**63
-"""From here on integers are written in hexadecimal; Python limits the digits of decimal ones.
+"""Larger integers are written in hexadecimal, because Python limits the digits of decimal ones.
 
 https://docs.python.org/3/library/stdtypes.html#integer-string-conversion-length-limitation
 """
@@ -46,18 +46,18 @@ _from_json = json.JSONDecoder().decode
 
 
 def encode(execution: Execution, most_bytes: int | None = None) -> bytes | None:
-    """`execution` as bytes.
+    """Return `execution` as bytes.
 
     Args:
-        execution: what came of one SQL text.
-        most_bytes: how long the bytes may be; before compression, 16 times that.
+        execution: the execution of one SQL text.
+        most_bytes: the maximum number of bytes; before compression, 16 times that.
 
     Returns:
-        None where it is longer, or has a value of a type that no driver of the harness is known to return.
+        None if it is longer, or has a value of a type that no driver of the harness is known to return.
     """
     rows = execution.rows
     most_text = _MOST_TEXT if most_bytes is None else min(_MOST_TEXT, most_bytes * _MOST_SHRINKING)
-    # Every value takes two bytes at least, with its comma.
+    # Every value takes at least two bytes, with its comma.
     if rows and 2 * len(rows) * max(1, len(rows[0])) > most_text:
         return None
     try:
@@ -72,10 +72,10 @@ def encode(execution: Execution, most_bytes: int | None = None) -> bytes | None:
 
 
 def decode(data: bytes) -> Execution:
-    """What `encode` made `data` of.
+    """Return the execution that `encode` turned into `data`.
 
     Raises:
-        ValueError: `encode` did not make it.
+        ValueError: `data` is not from `encode`.
     """
     try:
         ending, error, code, seconds, rows = _from_json(_text(data).decode("utf-8", "surrogatepass"))
@@ -105,7 +105,7 @@ def _text(data: bytes) -> bytes:
 
 
 def _written_rows(rows: tuple[Row, ...]) -> list[Any]:
-    """Rows for JSON: themselves if JSON has all their values."""
+    """Return rows for JSON: unchanged if JSON has all their types."""
     if set(map(type, chain.from_iterable(rows))) <= _PLAIN and not any(
         type(value) is int and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER
         for value in chain.from_iterable(rows)
@@ -116,7 +116,7 @@ def _written_rows(rows: tuple[Row, ...]) -> list[Any]:
 
 def _read_rows(rows: list[list[Any]]) -> tuple[Row, ...]:
     if not set(map(type, rows)) <= {list}:
-        raise ValueError("a row is no list")
+        raise ValueError("a row is not a list")
     if set(map(type, chain.from_iterable(rows))) <= _PLAIN:
         return tuple(map(tuple, rows))
     return tuple([tuple([_read(value) for value in row]) for row in rows])
@@ -141,14 +141,14 @@ def _read(value: Any) -> Any:
 
 
 def _written_zone(zone: tzinfo | None) -> Any:
-    """None, seconds before UTC, or the name in the time zone database; both drivers know no other zones."""
+    """Return None, the UTC offset in seconds, or the IANA name; the drivers return no other zones."""
     if zone is None:
         return None
     if type(zone) is timezone:
         offset = zone.utcoffset(None)
         if repr(timezone(offset)) == repr(zone):
             return _written(offset)
-    # Datetimes compare by their own digits where they have the same zone object, and else in UTC.
+    # Datetimes compare by wall clock time if they share a zone object, and else in UTC.
     if type(zone) is ZoneInfo and zone.key and ZoneInfo(zone.key) is zone:
         return zone.key
     raise TypeError(f"{zone!r} is not kept")

@@ -1,8 +1,8 @@
-"""Judges texts in this process, whoever predicted them: executes, compares with gold, scores, classes errors.
+"""Judge SQL texts in this process: execute, compare with gold, score and classify errors.
 
-Promises: each gold is executed once for all texts of a task, and not at all where its execution is known, and
-a text once for all golds; a gold that fails is never held against a prediction; a fault of the harness is one
-text's, not the run's.
+Each gold is executed once for all texts of a task, and not at all if its execution is known; each text is
+executed once for all golds. A failing gold never counts against a prediction. A fault of the harness affects
+one text, not the run.
 """
 
 import time
@@ -55,10 +55,10 @@ from harness.sqltree.spider import read as read_for_spider
 from loaders.namespace import Database
 
 MOST_KEPT_BYTES = 2**20
-"""How large an execution may be, encoded, to be kept for later runs."""
+"""Maximum bytes of an encoded execution that is kept for later runs."""
 
 _MOMENT = 0.1
-"""Seconds of work that may be done again if the process ends."""
+"""Seconds of work that may be lost if the process ends."""
 
 _FAILURES = {
     Ending.ERROR: Outcome.PREDICTION_ERROR,
@@ -75,9 +75,9 @@ class Judge:
     """Judges one task at a time.
 
     Args:
-        setup: what is the same for every task.
+        setup: what all tasks share.
         engines: one for each dialect of the setup.
-        announce: is entered for whatever is done for a text, with the seconds that it may take.
+        announce: entered around each stage of a text, with the seconds it may take.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class Judge:
         self._scorer = Scorer(setup, announce)
 
     def judge(self, task: JudgeTask, tell: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
-        """What the texts of a task come to; never raises for what an engine or a statement does.
+        """Judge the texts of a task; never raises for an error of an engine or a statement.
 
         Args:
             task: the task.
-            tell: is given what has been done, before it goes on, if that took longer than a moment.
+            tell: called with intermediate results if they took longer than a moment.
         """
         found = TaskResult(dict(task.known.judgements))
         if found.judgements.keys() >= set(task.texts):
@@ -130,7 +130,7 @@ class Judge:
         run: Callable[[], Execution],
         find: Callable[[], Answers],
     ) -> Judgement:
-        """What a text comes to beside one gold."""
+        """Return the judgement of a text against one gold."""
         try:
             with self._announce(Stage.SCORING, text, self._setup.scoring_seconds):
                 return self._scorer.judgement(task, gold, text, run, find)
@@ -146,14 +146,14 @@ class Judge:
     def _golds_of(
         self, task: JudgeTask, found: TaskResult, tell: Callable[[TaskResult], None]
     ) -> Iterator[Gold]:
-        """The golds of a task; those that are new and can be kept go into `found`."""
+        """Return the golds of a task; add new ones that can be cached to `found`."""
         several = task.question.each(dialect_of(task.dialect))
         for place, question in enumerate(several):
             yield self._golds.of(
                 question, task.dialect, partial(self._run_gold, task, question, place, found)
             )
             if len(several) > 1:
-                # Should the next one end this process, it has to be seen which it was.
+                # If the next gold ends this process, the supervisor must see which one it was.
                 tell(found)
 
     def _run_gold(
@@ -194,9 +194,9 @@ class Judge:
         return self._setup.questions.database(task.question.db_id, self._setup.profile)
 
     def _answers(self, task: JudgeTask, gold: Gold) -> Answers:
-        """Which answers a gold allows beside its own rows.
+        """Return the answers that a gold allows other than its own rows.
 
-        A translation decides ties as SQLite does, so its other answers are those of SQLite's gold, there.
+        A translation breaks ties as SQLite does, so its other answers are those of SQLite's gold on SQLite.
         """
         from harness.scoring.ties import answers  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
 
@@ -218,7 +218,7 @@ class Judge:
     def _weighed(
         self, task: JudgeTask, gold: Gold, text: str, judgement: Judgement, found: TaskResult
     ) -> Judgement:
-        """A judgement with its scores by work; what was counted for it goes into `found`."""
+        """Add the scores by work to a judgement, and the counted work to `found`."""
         names = of_basis(judgement.scores, Basis.WORK)
         if not names or judgement.outcome is not Outcome.MATCH:
             return judgement
@@ -236,7 +236,7 @@ class Judge:
         return replace(judgement, scores=scores, work=work)
 
     def _work_ratio(self, task: JudgeTask, gold: Gold, text: str, found: TaskResult) -> WorkRatio:
-        """The work of a text beside that of its gold.
+        """Return the work of a text relative to that of its gold.
 
         Raises:
             EngineLost: the engine is to blame.
@@ -257,7 +257,7 @@ class Judge:
             return WorkRatio(reason=f"the engine's counters cannot be weighed: {error}")
 
     def _work(self, task: JudgeTask, sql: str, found: TaskResult) -> Work | NotCounted:
-        """What a text makes its engine do, counted once for all that ask within a task."""
+        """Return the work of a text on its engine, counted once per task."""
         known = found.works.get(sql) or task.known.works.get(sql)
         if known is not None:
             return decode_work(known)
@@ -266,7 +266,7 @@ class Judge:
             try:
                 work = count_work(engine, database, sql, limits)
             except EngineLost:
-                # Waits for a server that comes back.
+                # Wait for a server that is restarting.
                 execute_patiently(engine, database, "SELECT 1", limits)
                 work = count_work(engine, database, sql, limits)
         except SqlError as error:
@@ -277,13 +277,13 @@ class Judge:
 
 
 def best(judgements: Sequence[Judgement]) -> Judgement:
-    """What a prediction comes to that was held against several golds, of which any counts.
+    """Combine the judgements of a prediction against several golds, any of which counts.
 
-    It is the judgement beside the first gold that it matches, or else beside the first that ran; each of its
-    scores is the highest beside any gold that ran.
+    The result is the judgement against the first matching gold, or else against the first that ran; each
+    score is the highest against any gold that ran.
 
     Args:
-        judgements: one for each gold, in their order; one at least.
+        judgements: one for each gold, in order; at least one.
     """
     if len(judgements) == 1:
         return judgements[0]
@@ -301,10 +301,10 @@ def best(judgements: Sequence[Judgement]) -> Judgement:
 
 
 class Scorer:
-    """Scores what a prediction returned beside what its gold did, by the metrics that were asked for.
+    """Scores the rows of a prediction against those of its gold, by the requested metrics.
 
     Args:
-        setup: what is the same for every pair.
+        setup: what all pairs share.
         announce: see `Judge`.
     """
 
@@ -319,7 +319,7 @@ class Scorer:
         }  # fmt: skip
         self._reads_structure = any(metric.basis is Basis.STRUCTURE for metric in self._metrics)
         self._spider_schema = cache(self._read_spider_schema)
-        # Of golds, which are read once for all predictions.
+        # Golds are parsed once for all predictions.
         self._structure_of = cache(lambda sql, db_id: read_for_spider(sql, self._spider_schema(db_id)))
         self._reading_of = cache(self._read_gold)
 
@@ -331,14 +331,14 @@ class Scorer:
         run: Callable[[], Execution],
         find: Callable[[], Answers],
     ) -> Judgement:
-        """What a prediction comes to.
+        """Return the judgement of a prediction.
 
         Args:
-            task: what is judged.
+            task: the task.
             gold: the reference.
             sql: the prediction.
-            run: executes the prediction; is called only if gold returned rows.
-            find: finds the other answers that gold allows; is called only where they matter.
+            run: executes the prediction; called only if gold returned rows.
+            find: finds the other answers that gold allows; called only if they matter.
 
         Raises:
             EngineLost: the engine is to blame.
@@ -354,7 +354,7 @@ class Scorer:
             )
         else:
             judgement = self._answered(task, gold, sql, run(), find)
-        # Spider's Exact Matching has no score where gold cannot be read.
+        # Spider's Exact Matching has no score if gold cannot be parsed.
         ours = of_basis(judgement.scores, Basis.STRUCTURE)
         scores = {name: score for name, score in judgement.scores.items() if name not in ours}
         if structure is not None:
@@ -366,7 +366,7 @@ class Scorer:
     ) -> Judgement:
         if execution.ending is not Ending.ROWS:
             outcome, error = _FAILURES[execution.ending], execution.error
-        # The official limit is one for both together, although gold is executed only once here.
+        # The official limit is for both together, although gold is executed only once here.
         elif execution.seconds + gold.execution.seconds > self._setup.limits.seconds:
             outcome = Outcome.PREDICTION_TIMEOUT
             error = f"with its gold it took longer than {self._setup.limits.seconds:g} s"
@@ -409,7 +409,7 @@ class Scorer:
                 scores[metric.name] = metric.of_answers(predicted, expected, find)
         error, error_class, compared, failed = None, None, None, None
         if outcome is Outcome.MISMATCH:
-            # Engines that run such a text return no rows for it, which official scripts compare with gold's.
+            # Engines that run such a text return no rows, which official scripts compare with gold's.
             error = EMPTY if not predicted and is_empty(sql) else None
             error_class = self._diagnose(task, gold, sql, None, None)
         elif (suite := self._suites.get(gold.dialect)) is not None:
@@ -436,9 +436,9 @@ class Scorer:
         return preview(gold.execution.rows, rows, gold.sql if translated else None).to_text()
 
     def _structure(self, task: JudgeTask, gold: Gold, sql: str) -> Structure | None:
-        """What Spider's measures find.
+        """Return Spider's measures.
 
-        None where they were not asked for, the dialect is not SQLite's, or gold cannot be read.
+        None if they are not requested, the dialect is not SQLite's, or gold cannot be parsed.
         """
         if not self._reads_structure or dialect_of(gold.dialect) is not Dialect.SQLITE or gold.sql is None:
             return None

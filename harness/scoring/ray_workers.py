@@ -1,8 +1,8 @@
-"""Judges tasks on a Ray cluster: `bird-harness eval --ray ADDRESS`.
+"""Judge tasks on a Ray cluster: `bird-harness eval --ray ADDRESS`.
 
-Promises: results are those of a local run, because every worker judges with the same code on the same files,
-in a process of its own that it supervises as on one machine; what a lost worker has not finished is judged
-again by another one. Which worker runs where, and when it is started again, is decided by Ray.
+Results are those of a local run, because every worker judges with the same code on the same files, in a
+process of its own that is supervised as on one machine. Another worker judges again what a lost worker has
+not finished. Ray decides where workers run and when they are restarted.
 """
 
 import contextlib
@@ -35,32 +35,32 @@ from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import processors
 from loaders.server import Server
 
-# A Ray cluster (https://docs.ray.io): one that runs, or one of this machine's processors alone.
+# A Ray cluster (https://docs.ray.io): a running one, or one started on this machine.
 #
-# Promises: a cluster that is started here listens on the loopback address alone, asks for a token, calls
-# nobody and leaves nothing behind; one whose nodes differ from this one in what decides results is refused.
+# A cluster started here listens on the loopback address only, requires a token, makes no outgoing calls and
+# leaves nothing behind. A cluster whose nodes differ from this one in what decides results is rejected.
 
 LOCAL = "local"
-"""The address that stands for a cluster of this machine's processors, started for the run."""
+"""The address of a cluster on this machine's processors, started for the run."""
 
 AUTO = "auto"
-"""The address that stands for the cluster that this machine is a node of."""
+"""The address of the cluster that this machine is a node of."""
 
 _GIVE = "give the address that `ray start --head` prints"
 _ANSWER_SECONDS = 10
 _PACKAGES = ("ray", "sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 _STORE_BYTES = 256 * 2**20
 _ALONE = {
-    # Ray's own switch for clusters of one machine: everything listens on 127.0.0.1. It is read at import.
+    # Ray's own switch for clusters of one machine, read at import: everything listens on 127.0.0.1.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_AUTH_MODE": "token",
-    # One for the life of this process: Ray remembers the first that it has read.
+    # One token for the life of this process: Ray remembers the first that it has read.
     "RAY_AUTH_TOKEN": secrets.token_hex(32),
 }
 
 
 def import_ray() -> Any:
-    """Ray, which is optional and takes seconds to import.
+    """Import Ray, which is optional and takes seconds to import.
 
     Raises:
         BadInput: it is not installed.
@@ -73,15 +73,15 @@ def import_ray() -> Any:
 
 
 def require_answer(address: str) -> None:
-    """See that something answers at an address: Ray itself goes on asking for minutes.
+    """Check that something answers at an address: Ray itself retries for minutes.
 
     Raises:
-        BadInput: nothing does, or it is no address.
+        BadInput: nothing does, or the address is malformed.
     """
     name = f"--ray {address}"
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or "/" in host:
-        raise BadInput(f"{name}: is not HOST:PORT, {AUTO} or {LOCAL}; {_GIVE}")
+        raise BadInput(f"{name}: must be HOST:PORT, {AUTO} or {LOCAL}; {_GIVE}")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _ANSWER_SECONDS).close()
     except (OSError, OverflowError) as error:
@@ -91,9 +91,9 @@ def require_answer(address: str) -> None:
 
 @contextlib.contextmanager
 def _connected(address: str, cpus: int | None) -> Iterator[Any]:
-    """Connect to a cluster: Ray. A cluster that is started here ends with the context.
+    """Connect to a cluster and yield Ray; a cluster started here ends with the context.
 
-    A program that is connected to a cluster already stays connected to that one.
+    A program that is already connected to a cluster stays connected to it.
 
     Raises:
         BadInput: Ray is not installed, or there is no cluster at the address.
@@ -110,7 +110,7 @@ def _connected(address: str, cpus: int | None) -> Iterator[Any]:
     with contextlib.ExitStack() as stack:
         alone: dict[str, Any] = {}
         if address == LOCAL:
-            # Not below TMPDIR: the paths of Ray's sockets must not be longer than the system allows.
+            # Not below TMPDIR: the system limits the length of the paths of Ray's sockets.
             folder = tempfile.mkdtemp(prefix="bird-ray-", dir="/tmp")
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             alone = {
@@ -124,7 +124,7 @@ def _connected(address: str, cpus: int | None) -> Iterator[Any]:
             require_answer(address)
         stack.callback(ray.shutdown)
         try:
-            # Ray's workers import from the folder in which it is connected to: an empty one.
+            # Ray's workers import from the folder in which this process connects: use an empty one.
             with tempfile.TemporaryDirectory() as nothing, contextlib.chdir(nothing):
                 ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **alone)
         except Exception as error:
@@ -143,11 +143,11 @@ def _here(ray: Any) -> str:
 
 
 def difference(versions: Mapping[str, str], files: Mapping[Path, str]) -> str | None:
-    """What is different on the node where this is called, in one line.
+    """Describe in one line what is different on the node where this is called.
 
     Args:
-        versions: what has to be the same wherever tasks are judged, by name.
-        files: digests of files that have to be the same, too.
+        versions: what must be the same wherever tasks are judged, by name.
+        files: digests of files that must be the same, too.
     """
     found = _versions()
     for name, expected in versions.items():
@@ -164,7 +164,7 @@ def difference(versions: Mapping[str, str], files: Mapping[Path, str]) -> str | 
 
 
 def words(error: BaseException) -> str:
-    """What an error of Ray says, in one line: of a traceback the last, else the first."""
+    """Return one line of an error of Ray: the last of a traceback, else the first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return type(error).__name__
@@ -189,11 +189,11 @@ def _versions() -> dict[str, str]:
 
 
 _START_SECONDS = 60
-"""How long to wait for workers at the start; later ones join in when they come."""
+"""Seconds to wait for workers at the start; later ones join as they come up."""
 _LOST_SECONDS = 60
-"""How long to be without any worker before a task is given up."""
+"""Seconds without any worker before a task is given up."""
 _MOST_TRIES = 3
-"""How many workers may be lost with a task before it is given up."""
+"""Number of workers that may be lost with a task before it is given up."""
 _MOST_RESTARTS = 10
 
 
@@ -205,14 +205,14 @@ class _Actor:
         self._workers: LocalWorkers | None = None
 
     def fault(self, versions: Mapping[str, str], files: Mapping[Path, str]) -> str | None:
-        """Why it cannot be used, in one line."""
+        """Return in one line why this worker cannot be used, or None."""
         fault = difference(versions, files)
         return None if fault is None else f"node {_here(import_ray())}: {fault}"
 
     def judge(self, setup: Sequence[Any], task: JudgeTask) -> TaskResult:
-        """What the texts of a task come to.
+        """Judge the texts of a task.
 
-        `setup` is the one element of a list: as an argument of its own Ray would copy it for every task.
+        `setup` is the only element of a list: Ray would copy a direct argument for every task.
         """
         if self._workers is None:
             self._workers = LocalWorkers(import_ray().get(setup[0]), 1, self._place)
@@ -223,11 +223,11 @@ class RayWorkers:
     """Workers on a Ray cluster, one per processor; thread-safe.
 
     Args:
-        setup: what is the same for every task. It goes to every node, passwords included.
+        setup: what all tasks share. It is sent to every node, passwords included.
         address: `HOST:PORT` of the cluster's head, `AUTO` for the one that this machine is a node of, or
-            `LOCAL`.
-        count: how many workers; default: as many as the cluster has processors. The number of a worker
-            decides which of several servers it uses.
+           `LOCAL`.
+        count: the number of workers; default: one per processor of the cluster. The index of a worker
+           decides which of several servers it uses.
 
     Raises:
         BadInput: Ray is not installed, or there is no cluster at the address; it has fewer processors than
@@ -251,7 +251,7 @@ class RayWorkers:
             self._opened = stack.pop_all()
 
     def at_once(self, task: JudgeTask) -> None:
-        """See `Workers.at_once`: the way to another machine is longer than what it would spare."""
+        """See `Workers.at_once`: always None, because the network costs more than it would save."""
 
     def submit(self, task: JudgeTask) -> Future[TaskResult]:
         """See `Workers.submit`."""
@@ -268,7 +268,7 @@ class RayWorkers:
 
     def _stop(self) -> None:
         self._closed = True
-        # Before the actors end: what waits would otherwise be taken up, and fail instead of being cancelled.
+        # Before the actors end: waiting tasks would otherwise start, and fail instead of being cancelled.
         self._threads.shutdown(wait=False, cancel_futures=True)
         for actor in self._actors:
             self._ray.kill(actor)
@@ -277,7 +277,9 @@ class RayWorkers:
     def _start(self, setup: Setup, count: int, cpus: int) -> None:
         ray = self._ray
         if not 1 <= count <= cpus:
-            raise BadInput(f"{self._name}: has {cpus} processors, so it cannot have {count} workers")
+            raise BadInput(
+                f"{self._name}: the cluster has {cpus} processors for {count} workers; lower --workers"
+            )
         self._require([server for servers in setup.servers.values() for server in servers])
         self._expected = _versions(), digests(_paths(setup))
         self._setup = ray.put(setup)
@@ -302,7 +304,7 @@ class RayWorkers:
             )
 
     def _require(self, servers: list[Server]) -> None:
-        """Refuse servers that only this machine reaches, where the cluster has others."""
+        """Reject servers that only this machine reaches if the cluster has other machines."""
         nodes = [node["NodeManagerAddress"] for node in self._ray.nodes() if node["Alive"]]
         others = sorted(node for node in nodes if node != _here(self._ray))
         for server in servers:
@@ -314,7 +316,7 @@ class RayWorkers:
                 )
 
     def _await(self, place: int) -> Any:
-        """Use a worker as soon as it is there, if nothing is wrong with it."""
+        """Use a worker as soon as it is up, unless it reports a fault."""
         asked = self._actors[place].fault.remote(*self._expected)
         asked.future().add_done_callback(partial(self._join, place))
         return asked
@@ -331,15 +333,15 @@ class RayWorkers:
         self._free.put(place)
 
     def _judge(self, task: JudgeTask) -> TaskResult:
-        """Have a task judged by the next worker that is free, and by another one where that is lost.
+        """Have a task judged by the next free worker, and by another one if that is lost.
 
         Raises:
-            EngineLost: they are all lost, or no text is to blame for the deaths of their processes.
+            EngineLost: all are lost, or their processes died without a text to blame.
         """
         ray = self._ray
         for _ in range(_MOST_TRIES):
             place = self._take()
-            # Not tried again by Ray: it would wait for this very worker, and others may be free.
+            # Ray does not retry: it would wait for this very worker, while others may be free.
             judge = self._actors[place].judge.options(max_task_retries=0)
             try:
                 judged: TaskResult = ray.get(judge.remote([self._setup], task))
@@ -357,7 +359,7 @@ class RayWorkers:
         raise EngineLost(f"{self._name}: {_MOST_TRIES} workers were lost with it: {self._lost}")
 
     def _take(self) -> int:
-        """Wait for a worker that is free; its number."""
+        """Wait for a free worker; return its number."""
         seen = time.monotonic()
         while not self._closed:
             try:
@@ -371,6 +373,6 @@ class RayWorkers:
 
 
 def _absolute(setup: Setup) -> Setup:
-    """The setup with paths that do not depend on the working folder."""
+    """Return the setup with absolute paths."""
     questions = replace(setup.questions, databases=setup.questions.databases.absolute())
     return replace(setup, questions=questions)

@@ -1,7 +1,7 @@
-"""Turns SQL texts into judgements: looks up what is known, and gives the rest to the workers as tasks.
+"""Turn SQL texts into judgements: look cached outcomes up and send the rest to the workers as tasks.
 
-Promises: a text is executed once for all that ask for it, in this run and, with a store, in later ones; an
-engine that fails again and again is left alone, and what was asked of it is a harness error.
+A text is executed once for all callers, in this run and, with a store, in later ones. An engine that fails
+repeatedly is given up, and its remaining texts become harness errors.
 """
 
 import json
@@ -20,28 +20,28 @@ from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
-from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_as_at_the_start, today
+from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
 from harness.scoring.tasks import Golds, JudgeTask, NoGold, Setup, TaskResult, Workers, explain
 from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3
-"""So many tasks in a row that a server could not be used for, and it is left alone."""
+"""Consecutive failed tasks after which a server is given up."""
 
 _WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _LOOKED_AT = 20_000
-"""Characters of a text that are looked at for what it may cost."""
+"""Leading characters of a text that are used to estimate its cost."""
 
 _MOST_WAITING = 10.0
-"""Seconds for the disk, at the end."""
+"""Seconds to wait for writes at the end."""
 
 _NOT_KEPT = frozenset({Outcome.HARNESS_ERROR, Outcome.GOLD_TIMEOUT})
-"""Outcomes that another run may not have: nobody's SQL is to blame for them."""
+"""Outcomes that are not cached, because no SQL text is to blame for them."""
 
 Key = tuple[EngineName, str, str]
 """An engine, a question and a text."""
 
 TaskKeys = Mapping[str, Mapping[str | int, bytes]]
-"""Cache keys of what comes of a task, by the fields of `TaskResult` and the entries of these."""
+"""Cache keys of the results of a task, by the fields of `TaskResult` and their entries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Candidate:
 
     @property
     def key(self) -> Key:
-        """What makes two of them the same."""
+        """The identity of the candidate: equal keys are judged once."""
         return self.dialect, self.question.key, self.sql
 
 
@@ -68,21 +68,21 @@ class _Batch:
     judgements: Mapping[str, bytes | None]
 
     def key(self, text: str) -> Key:
-        """That of a candidate."""
+        """Return the key of a candidate."""
         return self.dialect, self.question.key, text
 
 
 class Scheduler:
-    """Has texts judged; thread-safe.
+    """Distributes texts to workers and caches their judgements; thread-safe.
 
     Args:
-        setup: what is the same for all.
-        start: gives the workers; they end with it.
-        store: what is known from earlier runs; None to judge everything anew.
-        engines: other engines than those of the setup, to be asked what they are.
+        setup: what all tasks share.
+        start: creates the workers; they are closed with the scheduler.
+        store: the results of earlier runs; None to judge everything anew.
+        engines: engines whose version and settings enter the cache keys; default: those of the setup.
 
     Raises:
-        EngineLost: an engine does not answer.
+        EngineLost: an engine does not respond.
     """
 
     def __init__(
@@ -102,25 +102,25 @@ class Scheduler:
         self._workers = start()
         self._running: dict[Key, Future[Judgement]] = {}
         self._shared: set[Key] = set()
-        """Of what is running, what was asked for by several."""
+        """The running keys with several callers."""
         self._tasks: dict[Future[TaskResult], JudgeTask] = {}
         self._given_up: set[Future[TaskResult]] = set()
         self._finishing: dict[Future[TaskResult], int] = {}
-        """By which thread each is finished."""
+        """The thread that finishes each task."""
         self._settled = Condition(self._lock)
         self.cached = self.executed = 0
-        """How many texts were answered in which way."""
+        """Number of texts found in the cache, and executed."""
         self._same_code, self._looked_at = True, 0.0
         self._failures: Counter[EngineName] = Counter()
         self.failed: dict[EngineName, str] = {}
-        """Engines that were left alone, and why."""
+        """Engines that were given up, and why."""
 
     def begin(self, candidates: Sequence[Candidate], *, waits: bool = False) -> list[Future[Judgement]]:
-        """Have texts judged; one future each, which never raises for what an engine or a statement does.
+        """Start judging texts; return one future each, which never raises for an engine or a text.
 
         Args:
             candidates: the texts.
-            waits: whether the caller does nothing else until they are judged.
+            waits: True if the caller does nothing else until they are judged.
         """
         futures: list[Future[Judgement]] = []
         new: dict[Key, Future[Judgement]] = {}
@@ -130,7 +130,7 @@ class Scheduler:
                     future = self._running.get(each.key)
                     if future is None:
                         future = new[each.key] = Future()
-                        # Others may get it, too: whoever has it cannot cancel it.
+                        # Other callers may share the future: mark it as running so that none can cancel it.
                         future.set_running_or_notify_cancel()
                         self._running[each.key] = future
                     elif each.key not in new:
@@ -138,7 +138,7 @@ class Scheduler:
                     futures.append(future)
             self._have_judged([each for each in candidates if each.key in new], new, waits=waits)
         except BaseException as error:
-            # What is in nobody's hands ends here: others may wait for it, or ask for it again.
+            # Finish what no task has taken over: other callers may wait for it, or request it again.
             for key, future in new.items():
                 if self._running.get(key) is future:
                     self._answer(key, self._setup.broken(key[0], f"it was not run: {explain(error)}"))
@@ -148,19 +148,19 @@ class Scheduler:
     def _have_judged(
         self, candidates: Sequence[Candidate], new: dict[Key, Future[Judgement]], *, waits: bool
     ) -> None:
-        """Answer what is known, and give the rest to the workers: that is taken out of `new`."""
-        # What ends after midnight is kept as this day's, which nobody asks for any more then.
+        """Answer what is cached, and submit the rest to the workers, removing it from `new`."""
+        # A result that ends after midnight is stored under this day, so no later run finds it.
         day = today()
         groups: dict[tuple[EngineName, str], list[Candidate]] = {}
         for each in candidates:
             groups.setdefault(each.key[:2], []).append(each)
         parts: tuple[list[list[Candidate]], list[list[Candidate]]] = ([], [])
         for group in groups.values():
-            # Workers take a moment to start, in which the rest is looked up; without a store nothing is.
+            # Workers take a moment to start; look the rest up meanwhile, if there is a store.
             parts[not (self._lookup.has_store and self._may_run(group))].append(group)
         for part in parts:
             batches = self._unknown([self._batch(group, day) for group in part])
-            # Finding out what asks for the date takes longer than looking up what does not.
+            # Finding the texts that use the date takes longer than looking the others up.
             batches = [rest for batch in batches for rest in self._unknown_today(batch)]
             for batch in _heaviest_first(batches):
                 self._submit(batch, alone=waits and len(groups) == 1)
@@ -168,7 +168,7 @@ class Scheduler:
                     new.pop(batch.key(text), None)
 
     def _may_run(self, group: Sequence[Candidate]) -> bool:
-        """Whether something may have to run whatever is known: a quick guess."""
+        """Guess quickly if something may have to run whatever the cache has."""
         question, dialect = group[0].question, group[0].dialect
         golds = (self.golds.written(one, dialect) for one in question.each(dialect_of(dialect)))
         return any(map(is_volatile, [*golds, *(each.sql for each in group)]))
@@ -179,12 +179,12 @@ class Scheduler:
         return _Batch(question, dialect, day, self._cache_keys.judgements(question, dialect, texts, day))
 
     def _unknown_today(self, batch: _Batch) -> list[_Batch]:
-        """Answer what is known for this day; what remains."""
+        """Answer what is cached for this day; return the rest."""
         dated = self._cache_keys.dated(batch.question, batch.dialect, batch.judgements, batch.day)
         return self._unknown([replace(batch, judgements={**batch.judgements, **dated})]) if dated else [batch]
 
     def _unknown(self, batches: Sequence[_Batch]) -> list[_Batch]:
-        """Answer what is known; what remains."""
+        """Answer what is cached; return the rest."""
         known = self._lookup.get(
             key for batch in batches for key in batch.judgements.values() if key is not None
         )
@@ -233,7 +233,7 @@ class Scheduler:
         if of_basis(self._setup.metrics, Basis.WORK):
             counted += batch.judgements
             for gold in golds:
-                # A gold that is no text of the engine's is never counted.
+                # The work of a gold without a text for the engine is never counted.
                 with suppress(NoGold):
                     counted.append(self.golds.text(gold, dialect))
         keys: Mapping[str, Mapping[str | int, bytes | None]] = {
@@ -284,14 +284,14 @@ class Scheduler:
         finally:
             for text in task.texts:
                 self._answer(batch.key(text), result.judgements[text])
-        # Nobody has to wait for the disk.
+        # Answer first, so that no caller waits for the disk.
         for kind, values in kinds.items():
             self._lookup.store(values, kind)
 
     def give_up(self, candidates: Iterable[Candidate], why: str) -> None:
-        """Take back what nobody waits for any more; its futures get a harness error at once.
+        """Cancel candidates that their caller no longer waits for; their futures get a harness error at once.
 
-        What others have asked for, too, goes on, and so does a statement that runs.
+        Candidates of other callers go on, and so do running statements.
         """
         with self._lock:
             keys = {each.key for each in candidates} - self._shared
@@ -302,7 +302,7 @@ class Scheduler:
             }
             given_up = [future for future, texts in tasks.items() if texts <= keys]
             self._given_up.update(given_up)
-            # Who asks for one of them from now on has it judged anew.
+            # Later requests for one of them judge it anew.
             texts = set().union(*(tasks[future] for future in given_up)) & self._running.keys()
             left = [(key[0], self._running.pop(key)) for key in texts]
         for future in given_up:
@@ -313,21 +313,21 @@ class Scheduler:
             waiting.set_result(self._setup.broken(dialect, why))
 
     def _is_same_code(self) -> bool:
-        """Whether what workers come to is that of the code that keys know; looked at once a second."""
+        """Return True if workers run the code of the cache keys; checked once a second."""
         with self._lock:
             if self._looked_at + 1 < time.monotonic():
-                self._same_code, self._looked_at = is_as_at_the_start(), time.monotonic()
+                self._same_code, self._looked_at = is_code_unchanged(), time.monotonic()
             return self._same_code
 
     def _all_broken(self, task: JudgeTask, why: str) -> TaskResult:
         return TaskResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, why)))
 
     def _count_failures(self, dialect: EngineName, result: TaskResult) -> None:
-        """Leave a server alone that could not be used for several tasks in a row."""
+        """Give a server up that failed for several tasks in a row."""
         judgements = result.judgements.values()
         errors = [each.error for each in judgements if each.outcome is Outcome.HARNESS_ERROR]
         with self._lock:
-            # Of SQLite's files each is an engine of its own.
+            # SQLite has no server: a failure concerns one file.
             if len(errors) < len(judgements) or not self._setup.servers[dialect]:
                 self._failures[dialect] = 0
                 return
@@ -343,14 +343,14 @@ class Scheduler:
         with self._lock:
             future = self._running.pop(key, None)
             self._shared.discard(key)
-        # None where whoever asked was interrupted.
+        # None if the caller was interrupted.
         if future is not None:
             future.set_result(judgement)
 
     def close(self) -> None:
-        """Stop at once; what has been answered is kept first."""
+        """Stop at once, after writing what has been answered."""
         self._workers.close()
-        # What is left of this thread's own was interrupted: nobody goes on with it.
+        # Tasks that this thread was finishing were interrupted; nothing continues them.
         own = {get_ident()}
         with self._settled:
             self._settled.wait_for(lambda: own.issuperset(self._finishing.values()), timeout=_MOST_WAITING)
@@ -360,7 +360,7 @@ class Scheduler:
 def _worth_keeping(
     batch: _Batch, keys: TaskKeys, task: JudgeTask, result: TaskResult
 ) -> dict[EntryKind, dict[bytes, bytes]]:
-    """What another run may use of what came of a task, by its cache keys."""
+    """Return the results of a task that other runs may use, by cache key."""
     executions = {
         key: getattr(result, field)[entry]
         for field, entries in keys.items()
@@ -374,9 +374,9 @@ def _worth_keeping(
         if (
             key is not None
             and judgement.outcome not in _NOT_KEPT
-            # Why nothing could be counted may be otherwise another time; its rows are kept.
+            # Failures to count may be temporary: keep only the rows.
             and (judgement.work is None or judgement.work.tau is not None)
-            # Where gold failed, the text was not run.
+            # If gold failed, the text was not run.
             and (text not in task.volatile or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
         ):
             judgements[key] = _as_bytes(judgement)
@@ -384,7 +384,7 @@ def _worth_keeping(
 
 
 def _as_bytes(judgement: Judgement) -> bytes:
-    """A line of JSON, and a second one for the preview, which is JSON already."""
+    """Return a line of JSON, and a second one for the preview, which already is JSON."""
     record = judgement.to_json()
     shown = record.pop("preview")
     line = json.dumps(record, separators=(",", ":"))
@@ -397,10 +397,10 @@ def _from_bytes(data: bytes) -> Judgement:
 
 
 def _heaviest_first(batches: Sequence[_Batch]) -> list[_Batch]:
-    """The tenth of the tasks that is likeliest to run long, and then the others in their order.
+    """Sort the tenth of the tasks that is likeliest to run long to the front; keep the order of the others.
 
-    A statement that runs into the time limit holds its worker up for as long, and the whole run if it comes
-    last. What runs long joins a lot or has subqueries in subqueries.
+    A statement that times out occupies its worker until then, and delays the whole run if it comes last.
+    Slow texts have many joins or nested subqueries.
     """
     places = range(len(batches))
     heaviest: list[int] = []

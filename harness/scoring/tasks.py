@@ -1,8 +1,7 @@
-"""What workers do: judge the texts for a question, time a pair, explain a text; and what comes of it.
+"""The tasks of workers and their results: judge the texts for a question, time a pair, explain a text.
 
-A task has everything that the process that does it needs beside the `Setup` of the run, and its result
-everything that is to be kept. So it makes no difference where tasks are done: in which process, on which
-machine, and in which order.
+A task has everything that a worker needs in addition to the `Setup` of the run, and its result everything to
+keep. So the process, the machine and the order of tasks make no difference.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -28,15 +27,15 @@ from loaders.base.processes import Memo
 from loaders.server import Server
 
 _SCORING_SECONDS = 3.0
-"""Beyond the limit of a statement."""
+"""Seconds allowed beyond the time limit of a statement."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What is the same for every task of a run; can be pickled.
+    """What all tasks of a run share; can be pickled.
 
-    `servers` has, for each dialect, the servers that hold the same databases; none for SQLite, whose dialect
-    is there with an empty tuple.
+    `servers` maps each dialect to the servers with the same databases; SQLite, which has no server, to an
+    empty tuple.
     """
 
     questions: QuestionSet
@@ -46,35 +45,35 @@ class Setup:
     metrics: tuple[str, ...] = DEFAULT_METRICS
     variants: Variants | None = None
     diagnoses: bool = True
-    """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
+    """True to classify the errors of predictions: `Judgement.error_class`."""
     unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
-    """The databases that a dialect's servers do not have, and why: their golds fail."""
+    """The databases that a dialect's servers lack, and why: their golds fail."""
     previews: bool = True
-    """Whether some of the rows are kept for readers: `Judgement.preview`."""
+    """True to keep some of the rows for readers: `Judgement.preview`."""
     uncounted: Mapping[EngineName, str] = field(default_factory=dict)
-    """The engines that do not count the work of any text, and why: nobody has a score by it there."""
+    """The engines that cannot count work, and why: there are no scores by work on them."""
     standing: Mapping[EngineName, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
-    """What stands on the servers of a dialect, by database: a digest for each server (`Loaded.content`)."""
+    """The contents of a dialect's servers, by database: a digest for each server (`Loaded.content`)."""
 
     @property
     def scoring_seconds(self) -> float:
-        """How long one text may be scored; 1,000,000 rows take about 3 s by EX and Soft-F1."""
+        """Time limit for scoring one text; 1,000,000 rows take about 3 s by EX and Soft-F1."""
         return self.limits.seconds + _SCORING_SECONDS
 
     def engine(self, dialect: EngineName) -> Engine:
-        """The engine of a dialect as it is timed: of its first server, or of files."""
+        """Return the engine of a dialect to time on: that of its first server, or of files."""
         servers = self.servers[dialect]
         return kind_of(dialect).make(servers[0] if servers else None, pooled=False)
 
     def engines(self, place: int) -> dict[EngineName, Engine]:
-        """The engines that the worker at `place` uses."""
+        """Return the engines of the worker with index `place`."""
         return {
             dialect: kind_of(dialect).make(servers[place % len(servers)] if servers else None, pooled=True)
             for dialect, servers in self.servers.items()
         }
 
     def zero(self, dialect: EngineName) -> dict[str, float]:
-        """The scores of a pair that nothing can be said for."""
+        """Return the scores of a pair that gets no credit: all 0."""
         asked = [METRICS[name] for name in self.metrics]
         is_sqlite = dialect_of(dialect) is Dialect.SQLITE
         return {
@@ -86,12 +85,12 @@ class Setup:
         }
 
     def broken(self, dialect: EngineName, why: str) -> Judgement:
-        """The judgement of a pair that nobody's SQL is to blame for."""
+        """Return the judgement of a pair that failed without a text to blame: a harness error."""
         return Judgement(Outcome.HARNESS_ERROR, self.zero(dialect), error=why)
 
 
 class Stage(IntEnum):
-    """What is being done for a text."""
+    """A stage in the processing of a text."""
 
     RUNNING = 1
     """It is executed."""
@@ -108,14 +107,14 @@ class Stage(IntEnum):
 
 
 OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING, Stage.COUNTING})
-"""Stages that can be left out: the outcome is known without them."""
+"""Stages that can be skipped: the outcome does not depend on them."""
 
 Announce = Callable[[Stage, str, float | None], AbstractContextManager[None]]
-"""Is entered for a stage of a text, with the seconds that it may take unless it has limits of its own."""
+"""A context for a stage of a text, with the seconds it may take unless it has limits of its own."""
 
 
 def unsupervised(_stage: Stage, _text: str, _seconds: float | None) -> AbstractContextManager[None]:
-    """For who is not supervised."""
+    """Do nothing: for callers without a supervisor."""
     return nullcontext()
 
 
@@ -124,17 +123,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Task(Generic[Result]):
-    """What a worker does on an engine; one of the three that follow."""
+    """A task of a worker on an engine; one of the three classes below."""
 
     dialect: EngineName
 
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What came of the texts of a question: of some while others are still judged, in the end of all.
+    """The results of the texts of a question: of some while others are being judged, finally of all.
 
-    `judgements` are by text. `executions`, by text, and `golds`, by the gold's place, are encoded
-    (`harness.scoring.codec`), and so is `works`, what texts and golds make the engine do (`encode_work`).
+    `judgements` are by text. `executions`, by text, and `golds`, by the gold's index, are encoded
+    (`harness.scoring.codec`), and so is `works`, the work of texts and golds on the engine (`encode_work`).
     """
 
     judgements: dict[str, Judgement] = field(default_factory=dict)
@@ -153,12 +152,12 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class JudgeTask(Task[TaskResult]):
-    """A question on an engine, with the distinct SQL texts that were predicted for it, to be judged.
+    """Judge the distinct SQL texts that were predicted for a question, on one engine.
 
-    `known` need not be done again. `volatile` are the texts that may give other rows in a moment: what came
-    of them is not to be kept, unless the engine refuses them. `left_out` has the stages that ended a process
-    before, with the text. The result has what was executed for it, without what takes too much room to be
-    kept or is soon other rows.
+    `known` has earlier results to reuse. `volatile` are the texts whose rows may change at any moment: their
+    results are not kept, unless the engine rejects them. `left_out` has the stages to skip because they ended
+    a process before, with the text. The result has the executions made for it, except volatile ones and those
+    too large to keep.
     """
 
     question: Question
@@ -169,17 +168,17 @@ class JudgeTask(Task[TaskResult]):
 
 
 class Method(StrEnum):
-    """How a pair is timed."""
+    """The timing method of a pair."""
 
     OFFICIAL = "official"
-    """As the published script does: 100 times each, a new session for every execution, the client's clock."""
+    """As the published script: 100 times each, a new session for every execution, the client's clock."""
     STABLE = "stable"
-    """Until the reward is decided, in two warm sessions, by the engine's own clock where it has one."""
+    """Until the reward is decided, in two warm sessions, by the engine's own clock if it has one."""
 
 
 @dataclass(frozen=True)
 class TimeTask(Task[Timing]):
-    """A prediction that matches, to be timed beside its gold; both are SQL texts."""
+    """Time a matching prediction and its gold; both are SQL texts."""
 
     db_id: str
     prediction: str
@@ -189,10 +188,10 @@ class TimeTask(Task[Timing]):
 
 @dataclass(frozen=True)
 class ExplainTask(Task[QueryPlan]):
-    """A text whose plan on an engine is asked for, with the rows that it really has.
+    """Explain a text on an engine, with its actual row counts.
 
-    `counts`: with the work that it makes the engine do. `failure` is what came of running it where that
-    ended its process: its plan is asked for without.
+    `counts`: count its work on the engine, too. `failure` is the outcome of running it if that ended its
+    process: then it is explained without being run.
     """
 
     db_id: str
@@ -205,27 +204,27 @@ class Workers(Protocol):
     """Judge tasks, several at a time; callable from any thread."""
 
     def submit(self, task: JudgeTask) -> "Future[TaskResult]":
-        """Take a task; the future never raises for what an engine or a statement does."""
+        """Submit a task; its future never raises for an error of an engine or a statement."""
         ...
 
     def at_once(self, task: JudgeTask) -> "Future[TaskResult] | None":
-        """Have a task judged before this returns, by an idle worker; None where there is none.
+        """Judge a task before returning, by an idle worker; None if there is none.
 
-        For who waits for nothing else: no thread has to be woken on the way there and back.
+        For callers that wait for nothing else: it saves waking threads in both directions.
         """
         ...
 
     def close(self) -> None:
-        """Stop at once; what has not been judged is cancelled."""
+        """Stop at once and cancel what has not been judged."""
         ...
 
 
 def explain(error: BaseException) -> str:
-    """What a harness error says."""
+    """Return the message of a harness error."""
     return cut(str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}")
 
 
-# The reference of every question on every engine: its text, its rows, or the outcome that its failure is.
+# The gold of every question on every engine: its text, its rows, or the outcome of its failure.
 
 if TYPE_CHECKING:
     from dialects.translate import Translation
@@ -236,10 +235,10 @@ Run = Callable[[str], Execution]
 
 @dataclass(frozen=True)
 class Gold:
-    """One reference of one question on one engine.
+    """One gold of one question on one engine.
 
-    `question` has this gold alone. `sql` is None where there is no text for the dialect; `failure` is the
-    outcome of every prediction for the question where gold did not return rows in time.
+    `question` has only this gold. `sql` is None if there is no text for the dialect; `failure` is the
+    outcome of every prediction for the question if gold did not return rows in time.
     """
 
     question: Question
@@ -250,12 +249,12 @@ class Gold:
 
     @property
     def is_by_rows(self) -> bool:
-        """Whether SQLite has run it, and its rows are compared by value."""
+        """True if SQLite runs the gold and its rows are compared by value."""
         return dialect_of(self.dialect) in self.question.by_rows
 
     @property
     def language(self) -> EngineName:
-        """The engine in whose dialect its text is."""
+        """The engine whose dialect its text is in."""
         return Dialect.SQLITE if self.is_by_rows else self.dialect
 
 
@@ -264,15 +263,15 @@ class NoGold(Exception):
 
 
 class Golds:
-    """The references of a question set; thread-safe.
+    """The golds of a question set; thread-safe.
 
-    A question with several golds is asked for with each of them alone (`Question.each`).
+    Pass a question with several golds once with each gold alone (`Question.each`).
 
     Args:
         questions: the question set.
         dialects: the engines.
         limits: what one SQL text may use.
-        unloaded: the databases that an engine's servers do not have, and why.
+        unloaded: the databases that an engine's servers lack, and why.
     """
 
     def __init__(
@@ -293,7 +292,7 @@ class Golds:
         self._schemas = Memo()
 
     def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
-        """Where the text of a gold comes from."""
+        """Return the origin of the text of a gold."""
         language = dialect_of(dialect)
         if language in question.by_rows:
             return GoldOrigin.SQLITE_ROWS
@@ -304,14 +303,14 @@ class Golds:
         return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
 
     def written(self, question: Question, dialect: EngineName) -> str:
-        """The text that decides what gold is: its own, or SQLite's where that is translated."""
+        """Return the text that defines gold: its own, or SQLite's if that is translated."""
         origin, language = self.origin(question, dialect), dialect_of(dialect)
         if origin is GoldOrigin.OVERRIDE:
             return self._overrides[language][question.key].sql
         return question.gold[language if origin.is_written else Dialect.SQLITE]
 
     def text(self, question: Question, dialect: EngineName) -> str:
-        """The SQL of a gold; SQLite's where its rows count.
+        """Return the SQL of a gold; SQLite's if its rows are the reference.
 
         Raises:
             NoGold: there is none for the dialect.
@@ -321,7 +320,7 @@ class Golds:
         return self.translation(question, dialect).sql
 
     def translation(self, question: Question, dialect: EngineName) -> "Translation":
-        """The SQL of a gold, with what the translator says of it; of one written by hand nothing.
+        """Return the SQL of a gold with the translator's notes; a gold written by hand has none.
 
         Raises:
             NoGold: there is none for the dialect.
@@ -333,20 +332,20 @@ class Golds:
         if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
             return Translation(written, dialect_of(dialect))
         try:
-            # No prediction returns numbers and texts as JSON, and none would be compared with them.
+            # The translation must return rows as predictions do, not as JSON.
             return translate(written, self.schema(question.db_id), dialect_of(dialect), as_json=False)
         except Untranslatable as error:
             raise NoGold(str(error)) from error
 
     def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
-        """The gold of a question, executed by `run`: on the engine, or on SQLite where its rows count.
+        """Return the gold of a question, executed by `run` on the engine, or on SQLite if its rows count.
 
         Raises:
             EngineLost: `run` raised it.
         """
         reason = self._unloaded.get((dialect, question.db_id))
         if reason is not None:
-            # What may stand there from an earlier load is not what is asked about.
+            # The server may still have contents of an earlier load; do not use them.
             failed = Execution(Ending.ERROR, error=f"the database {question.db_id} is not loaded: {reason}")
             return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
         try:
@@ -362,7 +361,7 @@ class Golds:
         return Gold(question, dialect, sql, execution, failure)
 
     def schema(self, db_id: str) -> Schema:
-        """The census of a database, which is read once."""
+        """Return the schema of a database, which is read once."""
         from loaders.census import census  # noqa: PLC0415 - as in `translation`
 
         return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))

@@ -1,15 +1,14 @@
-"""The answers that a query as written allows, where it leaves a choice; found on the engine that it runs on.
+"""Find all answers that a query allows if its text leaves a choice, on the engine that it runs on.
 
-A query allows any order of rows that its ORDER BY calls equal, any choice among them where its LIMIT cuts
-through, any choice at all where it has a LIMIT and no ORDER BY; the same in its subqueries. What it leaves
-open elsewhere is not looked for: bare columns of a group, the order inside of an aggregate, a ROW_NUMBER()
-among equals.
+A query allows any order among rows with equal ORDER BY keys, any choice among them if its LIMIT cuts between
+them, and any rows at all if it has a LIMIT without ORDER BY; the same holds in its subqueries. Other freedom
+is ignored: bare columns of a group, the order within an aggregate, a ROW_NUMBER() among equals.
 
-The outermost query is run without its LIMIT, and the engine itself says which rows are equal to it, by its
-collations, its order of NULLs and its types. Keys that are the same by `harness.metrics.comparison` are
-equal, too: two ways to add up the same numbers may differ in the last digit. A subquery that cuts among ties
-is shown to have another answer by a witness: its ORDER BY is refined by one more term, so that every answer
-of the refined query is a valid one of the query as written.
+The outermost query is run without its LIMIT, and the engine decides which rows are equal, by its collations,
+its order of NULLs and its types. Keys that are the same by `harness.metrics.comparison` are equal, too: two
+ways to add up the same numbers may differ in the last digit. For a subquery that cuts among ties, a witness
+shows other answers: its ORDER BY gets one more term, so that every answer of the refined query is a valid
+answer of the original query.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,27 +28,27 @@ from harness.sqltree.parser import read_query
 from harness.sqltree.query import alone, cut_of, cuts
 
 MOST_QUERIES = 40
-"""Texts that are run to find the other answers of one gold; all but a few golds need one or none."""
+"""Maximum number of texts run to find the other answers of one gold; most golds need one or none."""
 
 MOST_WITNESSES = 64
-"""Refined queries that are run for one query."""
+"""Maximum number of refined queries run for one query."""
 
 _MOST_ALTERNATIVES = 32
-"""Rows of one tied group that are put first, one after the other."""
+"""Maximum number of rows of one tied group that are put first in turn."""
 
 Run = Callable[[str], Execution]
-"""Runs a text on the engine whose dialect it is written in."""
+"""Runs a text on the engine of its dialect."""
 
 
 def answers(sql: str, dialect: EngineName, run: Run, gold: Sequence[Row]) -> Answers:
-    """What a gold allows beside its own rows.
+    """Return the answers that a gold allows other than its own rows.
 
-    A text that `dialects.translate` made decides ties as SQLite does: ask with SQLite's own text, on SQLite.
+    A text from `dialects.translate` breaks ties as SQLite does: pass SQLite's own text and run it on SQLite.
 
-    A gold that neither orders nor cuts, or that cannot be read, runs nothing. Any other runs once more
-    without its LIMIT, and one with a LIMIT in a subquery in up to `MOST_QUERIES` texts; after one that takes
-    too long or returns too much, no more is run. If no ranking allows gold's own rows, all are left out: the
-    query is not decided by its text and its data, or was not understood.
+    For a gold without ORDER BY and LIMIT, or one that cannot be parsed, nothing is run. Any other runs once
+    more without its LIMIT, and one with a LIMIT in a subquery in up to `MOST_QUERIES` texts; after a text
+    that takes too long or returns too much, no more are run. If no ranking allows gold's own rows, all are
+    discarded: the query depends on more than its text and data, or was misread.
 
     Args:
         sql: the gold.
@@ -83,20 +82,20 @@ def _bounded(run: Run) -> Run:
 
 
 def is_ordered(sql: str, dialect: EngineName) -> bool:
-    """Whether the outermost query has an ORDER BY; False where the text cannot be read."""
+    """Return True if the outermost query has an ORDER BY; False if the text cannot be parsed."""
     tree = read_query(sql, dialect)
     return tree is not None and bool(tree.args.get("order"))
 
 
 def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
-    """What a query allows: its ranking as it is written, then those with inner ties decided otherwise.
+    """Yield the ranking of a query as written, then those with inner ties broken differently.
 
-    Nothing is run for the next before it is asked for. There are none where the text cannot be read, where it
-    neither orders nor cuts anything, and where the outermost query cannot be ranked.
+    Each is computed on demand. There are none if the text cannot be parsed, if it has neither ORDER BY nor
+    LIMIT, and if the outermost query cannot be ranked.
 
     Args:
         sql: the query.
-        dialect: the engine's, which decides how the text is read, and written again.
+        dialect: the engine's, used to parse and render the text.
         run: runs a text on that engine: one text for the query, one or two for each inner query
             with a cut, and at most `MOST_WITNESSES` more.
     """
@@ -118,7 +117,7 @@ def _inner(tree: exp.Query) -> list[exp.Select]:
 
 
 def _refined(tree: exp.Query, dialect: EngineName, run: Run) -> Iterator[exp.Query]:
-    """The query with the cuts of its inner queries decided in every way that is worth trying."""
+    """Yield the query with the cuts of its inner queries decided in each way worth trying."""
     inner = _inner(tree)
     if not inner:
         return
@@ -137,7 +136,7 @@ def _append(query: exp.Select, term: exp.Expr) -> None:
 
 
 def _terms(query: exp.Select, tree: exp.Query, dialect: EngineName, run: Run) -> Iterator[exp.Expr]:
-    """Sort terms that could decide a tie: each tied row first, then the row numbers in both directions."""
+    """Yield sort terms that could break a tie: each tied row first, then row numbers in both directions."""
     ranking = rank(alone(query, tree), dialect_of(dialect), run)
     tied = [] if ranking is None else different(ranking.chosen_from)
     if ranking is not None and len(tied) <= 1:
@@ -160,7 +159,7 @@ def different(rows: Iterable[Row]) -> list[Row]:
 
 
 def _first(query: exp.Select, row: Row) -> exp.Ordered | None:
-    """A sort term that puts the rows with these values before others; None if a value cannot be written."""
+    """Return a sort term that puts rows with these values first; None if a value cannot be written in SQL."""
     try:
         same = [
             exp.NullSafeEQ(this=exp.paren(column.unalias().copy()), expression=_literal(value))
@@ -172,7 +171,7 @@ def _first(query: exp.Select, row: Row) -> exp.Ordered | None:
 
 
 def _literal(value: object) -> exp.Expr:
-    """A value in SQL.
+    """Return a value as a SQL literal.
 
     Raises:
         ValueError: it is of a type that sqlglot cannot write.
@@ -181,10 +180,10 @@ def _literal(value: object) -> exp.Expr:
 
 
 def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
-    """The ranking of a query, up to the group in which the cut ends.
+    """Return the ranking of a query, up to the group in which the cut ends.
 
-    None where it cannot be seen from outside: the cut is not written as numbers, a sort key cannot be put
-    beside the rows, or the query without its cut fails, takes too long or returns too much.
+    None if it cannot be observed: the cut is not a literal number, a sort key cannot be added to the columns,
+    or the query without its cut fails, takes too long or returns too much.
     """
     cut = cut_of(tree)
     if cut is None:
@@ -200,7 +199,7 @@ def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
 
 
 def _groups(asked: QueryWithoutLimit, rows: Sequence[Row], end: int) -> tuple[tuple[Row, ...], ...] | None:
-    """The rows in groups of equal keys, up to the one that reaches `end`; None where ranks are no good."""
+    """Return rows in groups of equal keys, up to the group that reaches `end`; None if ranks are unusable."""
     if not asked.keys:
         return (tuple(rows),)
     width = asked.keys + 1
@@ -227,7 +226,7 @@ def _groups(asked: QueryWithoutLimit, rows: Sequence[Row], end: int) -> tuple[tu
 
 
 def _same(one: Row, other: Row) -> bool:
-    """Whether sort keys that the engine tells apart are the same number up to the tolerance."""
+    """Return True if sort keys that the engine distinguishes are the same number within the tolerance."""
     differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
     return (
         all(isinstance(value, int | float | Decimal) for pair in differing for value in pair)

@@ -1,9 +1,9 @@
-"""How long a prediction takes beside its gold, on a real engine: one pair of SQL texts becomes one `Timing`.
+"""Time a prediction and its gold on a real engine: one `Timing` per pair of SQL texts.
 
-For pairs that match, in a worker process of its own (`harness.scoring.workers`), and only while nothing else
-runs. The times are those of warm statements: a time begins
-when the text is sent and ends when the last row is there and the cursor is closed; connecting is not in it.
-Limits hold here, too. What the times come to is decided in `harness.metrics.efficiency`.
+Only matching pairs are timed, in a worker process of their own (`harness.scoring.workers`), with nothing else
+running. A time starts when the text is sent and ends when the last row has arrived and the cursor is closed;
+statements are warm and connecting is not included. The usual limits apply. `harness.metrics.efficiency`
+computes scores from the times.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ from harness.scoring.tasks import Announce, Method, Stage, unsupervised
 from loaders.namespace import Database
 
 ITERATIONS = 100
-"""How often the official script times a pair; also by how many times it lengthens the limit of the pair."""
+"""Number of times the official script runs a pair; it multiplies the time limit of the pair, too."""
 
 _LEAST_SECONDS = 1e-9
-"""A time that a clock is too coarse to see."""
+"""The time to assume when the clock is too coarse to measure it."""
 
 
-def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
+def measure(  # noqa: PLR0913, PLR0917 - a pair, and how to time it
     engine: Engine,
     database: Database,
     prediction: str,
@@ -48,15 +48,15 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
     """Time a prediction that matches its gold.
 
     Args:
-        engine: where both run. Nothing else may run there or on this machine.
-        database: the one that the question is about.
+        engine: the engine for both. Nothing else may run there or on this machine.
+        database: the database of the question.
         prediction: its SQL text.
         gold: gold's SQL text.
         method: how to time them.
-        limits: `seconds` holds for each execution (stable), or 100 times as long for all of them together
-            (official). Rows are read and dropped, so that the other limits do not matter.
-        announce: is told of each text, for who supervises this process; never within a time that counts.
-        beside: the database that gold runs in, where that is another one; for the stable method.
+        limits: `seconds` applies to each execution (stable), or 100 times as long to all of them together
+           (official). Rows are read and dropped, so the other limits do not matter.
+        announce: tells the supervisor of this process about each text; never within a measured time.
+        beside: the database that gold runs in, if it is another one; for the stable method.
 
     Raises:
         EngineLost: the engine is to blame, not a statement.
@@ -84,12 +84,12 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
 
 
 def failed_while_timed(method: Method, why: str, *, is_of_gold: bool) -> Timing:
-    """What comes of a pair where running one of its texts has ended the process: as where the text fails.
+    """Return the timing of a pair if running one of its texts ended the process: as if the text had failed.
 
     Args:
-        method: how it was to be timed.
-        why: what the text did, after its subject.
-        is_of_gold: whether the text is gold, or else the prediction.
+        method: the timing method.
+        why: what the text did, as a predicate.
+        is_of_gold: True if the text is gold, False if it is the prediction.
     """
     tau = 1.0 if is_of_gold and method is Method.STABLE else 0.0
     return _untimed(tau, 0, Clock.CLIENT, _Failed(_GOLD if is_of_gold else _PREDICTION, why))
@@ -111,7 +111,7 @@ _PREDICTION, _GOLD = "the prediction", "gold"
 
 @dataclass
 class _Statement:
-    """One of the two SQL texts in a session, with what its executions took since `spent` was emptied."""
+    """One of the two SQL texts in a session, with the times of its executions since `spent` was cleared."""
 
     name: str
     sql: str
@@ -123,10 +123,10 @@ class _Statement:
     executions: int = 0
 
     def run(self) -> None:
-        """Run it to its last row.
+        """Run the text to its last row.
 
         Raises:
-            _Failed: it does not come to its end.
+            _Failed: it failed or ran out of time.
         """
         self.executions += 1
         began = time.monotonic()
@@ -143,13 +143,11 @@ class _Statement:
             if not isinstance(error, SqlTimeout) and not guarded.fired:
                 raise _Failed(self.name, f"failed ({error.message})") from error
             raise _Failed(self.name, f"took longer than {self.limit:.3g} s") from error
-        # MySQL's SLEEP is stopped without an error.
+        # MySQL stops SLEEP without an error.
         if time.monotonic() - began > self.limit:
             raise _Failed(self.name, f"took longer than {self.limit:.3g} s")
         if took.elapsed < 0:
-            raise EngineLost(
-                "the engine forgot what it had counted; let nothing else be timed on it meanwhile"
-            )
+            raise EngineLost("the engine lost its counters; run no other timing on it at the same time")
         self.spent.append(took)
 
     def _read(self) -> Spent:
@@ -169,7 +167,7 @@ class _Statement:
 
 
 def _stable(prediction: _Statement, gold: _Statement) -> Timing:
-    """Strictly in turn, so that each execution finds the caches as the other statement left them."""
+    """Time strictly in turn, so that each execution finds the caches as the other statement left them."""
     pair = prediction, gold
     try:
         for statement in pair:
@@ -200,10 +198,10 @@ def _stable(prediction: _Statement, gold: _Statement) -> Timing:
     )
 
 
-def _official(  # noqa: PLR0913, PLR0917 - those of `measure`
+def _official(  # noqa: PLR0913, PLR0917 - the arguments of `measure`
     engine: Engine, database: Database, prediction: str, gold: str, limits: Limits, announce: Announce
 ) -> Timing:
-    """The script counts any failure against the prediction, and so does this."""
+    """Time as the official script, which counts any failure against the prediction."""
     whole = limits.seconds * ITERATIONS
     due = time.monotonic() + whole
     times: list[float] = []
@@ -224,13 +222,13 @@ def _official(  # noqa: PLR0913, PLR0917 - those of `measure`
 
 
 def _untimed(tau: float, executions: int, clock: Clock, failure: _Failed) -> Timing:
-    """`tau` is the reward, too: 0, or 1 where nothing is held against the prediction."""
+    """Return a timing without times. `tau` is the reward, too: 0, or 1 if the prediction is not to blame."""
     return Timing(tau, None, None, 0, executions, clock, None, tau == 0, tau, str(failure))
 
 
 @contextlib.contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Python's collector would run in the middle of whichever statement happens to be timed."""
+    """Switch Python's garbage collector off, which would otherwise run within a measured time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,9 @@
-"""Variants of a question set's databases: other rows, the same tables; found or generated, and scored on.
+"""Variants of a question set's databases, with the same tables and other rows: find, generate, score.
 
-Promises: every variant has every database that the questions need; a variant with the same bytes as the
-database itself, or as an earlier variant, is never counted as one, since it can prove nothing. Nothing that
-is found among the data is executed; a database that is generated is there as a whole or not at all; the same
-generator, databases, golds, scale and seed are the same folder; several processes may ask at once.
+Every variant has every database that the questions need. A variant with the same bytes as the database
+itself, or as an earlier variant, is never counted, since it proves nothing. Files found among the data are
+never executed. A generated database is complete or absent; equal generator, databases, golds, scale and seed
+share a folder; several processes may generate at once.
 """
 
 import hashlib
@@ -48,9 +48,9 @@ _SQLITE_HEADER = b"SQLite format 3\x00"
 class Variants:
     """The variants of a question set's databases.
 
-    `names` are all of them, in order; `telling` maps a database to those that differ from it and from each
-    other. `fingerprint` is JSON for the manifest: where they came from, size and sha256 of every file, and
-    per database the variants that repeat another file.
+    `names` are all variants, in order; `telling` maps a database to the variants that differ from it and from
+    each other. `fingerprint` is JSON for the manifest: the origin, size and sha256 of every file, and per
+    database the variants that repeat another file.
     """
 
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ class Variants:
     _folders: Mapping[str, Path] = field(repr=False)
 
     def database(self, name: str, db_id: str) -> Database:
-        """A database of the variant `name`, for SQLite alone: no server has it."""
+        """Return a database of the variant `name`, for SQLite only: no server has it."""
         return Database(self._collection, db_id, _file(self._folders[name], db_id))
 
 
@@ -68,15 +68,15 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
     """Find the variants in a folder, or generate them.
 
     Args:
-        spec: a folder with one subfolder a variant, `<variant>/<db_id>/<db_id>.sqlite` or
+        spec: a folder with one subfolder per variant, `<variant>/<db_id>/<db_id>.sqlite` or
             `<variant>/dev_databases/<db_id>/<db_id>.sqlite`; or a whole number N for the twins of the seeds
             1 to N from the project's own generator (docs/how-to/twins.md).
-        questions: the question set; variants of other databases than its own are not looked at.
-        say: takes one line at a time about what is made and what proves nothing.
+        questions: the question set; variants of other databases are ignored.
+        say: called with one line at a time about variants that are generated, and those that prove nothing.
 
     Raises:
-        BadInput: the folder holds no variants or one lacks a database; the number is not between 1 and
-            `MOST_VARIANTS`; no twin can be made of a database.
+        BadInput: the folder has no variants or one lacks a database; the number is not between 1 and
+           `MOST_VARIANTS`; no twin can be generated of a database.
     """
     if not spec:
         raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
@@ -93,7 +93,7 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
 def _count(spec: str) -> int:
     count = int(spec)
     if not 1 <= count <= MOST_VARIANTS:
-        raise BadInput(f"--variants {spec}: has to be between 1 and {MOST_VARIANTS}, or a folder of variants")
+        raise BadInput(f"--variants {spec}: must be between 1 and {MOST_VARIANTS}, or a folder of variants")
     return count
 
 
@@ -103,12 +103,12 @@ def _subfolders(folder: Path, questions: QuestionSet) -> dict[str, Path]:
         if not folder.is_dir():
             refuse(folder, "no such folder of variants", "name a folder, or a number of variants to generate")
         if any(_file(folder, db_id).exists() for db_id in questions.db_ids):
-            refuse(folder, "holds databases and no variants", layout)
+            refuse(folder, "contains databases instead of variants", layout)
         found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError as error:
         refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
     if not found:
-        refuse(folder, "has no variant in it", layout)
+        refuse(folder, "contains no variant", layout)
     nested = {path: path / "dev_databases" for path in found}
     return {path.name: inner if inner.is_dir() else path for path, inner in nested.items()}
 
@@ -127,7 +127,7 @@ def _check(folders: Mapping[str, Path], questions: QuestionSet, folder: Path) ->
             fault = f"no <database>/<database>.sqlite for {', '.join(missing)}"
             faults.add(name, fault, "a variant needs every database of the questions")
         if broken:
-            faults.add(name, f"no SQLite file: {', '.join(broken)}", "make it again")
+            faults.add(name, f"not a SQLite file: {', '.join(broken)}", "create it again")
     faults.stop()
 
 
@@ -142,7 +142,7 @@ def _is_sqlite(path: Path) -> bool:
 def _compared(
     folders: Mapping[str, Path], questions: QuestionSet, origin: Mapping[str, Any], say: Callable[[str], None]
 ) -> Variants:
-    """Read every file once, and find those that repeat another."""
+    """Read every file once, and find duplicates."""
     db_ids = questions.db_ids
     files = [questions.database(db_id).sqlite_path for db_id in db_ids]
     files += [_file(folder, db_id) for folder in folders.values() for db_id in db_ids]
@@ -177,7 +177,7 @@ def _compared(
 
 
 def _content(path: Path) -> tuple[int, str]:
-    """What tells one file from another: its size and digest."""
+    """Return the size and the digest of a file."""
     try:
         with path.open("rb") as file:
             return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
@@ -188,11 +188,11 @@ def _content(path: Path) -> tuple[int, str]:
 def _twins(
     questions: QuestionSet, count: int, say: Callable[[str], None]
 ) -> tuple[dict[str, Path], dict[str, Any]]:
-    """A folder with a twin of every database for each of so many seeds, by its name, and what made them.
+    """Return a folder for each seed, with a twin of every database, and the digest of their generator.
 
-    What the cache does not have is made.
+    Twins that the cache lacks are generated.
     """
-    # Slow to import, and every worker has this module.
+    # Slow to import, and every worker imports this module.
     from harness.data.twin_sources import of_set  # noqa: PLC0415
     from loaders.twins.twin import SCALE  # noqa: PLC0415
 
@@ -221,7 +221,7 @@ def _missing(folder: Path, sources: Sequence["TwinSource"]) -> list["TwinSource"
 
 
 def _complete(folder: Path, seed: int, sources: Sequence["TwinSource"], say: Callable[[str], None]) -> None:
-    """Add databases to a twin's folder, with its lock held."""
+    """Add missing databases to the folder of a seed, holding its lock."""
     from loaders.twins.builder import Unmade, make  # noqa: PLC0415 - as above
 
     if not sources:
@@ -232,14 +232,14 @@ def _complete(folder: Path, seed: int, sources: Sequence["TwinSource"], say: Cal
         raise BadInput(
             one_line(
                 f"variants cannot be generated: seed {seed}, {unmade[0].db_id}: {unmade[0].reason}; "
-                "name a folder of variants, or leave the questions on it out"
+                "name a folder of variants, or exclude the questions about it"
             )
         )
 
 
 @cache
 def _generator() -> str:
-    """What the generator is made of: its own sources, and the libraries that it reads and tries SQL with."""
+    """Return a digest of the generator: its sources, and the libraries that it reads and runs SQL with."""
     digest = hashlib.sha256(f"sqlglot {version('sqlglot')} sqlite {sqlite3.sqlite_version}\n".encode())
     for path in sorted(Path(twins.__file__).parent.glob("*.py")):
         digest.update(f"{path.name}\n".encode() + path.read_bytes())
@@ -247,7 +247,7 @@ def _generator() -> str:
 
 
 def _inputs(sources: Sequence["TwinSource"]) -> str:
-    """What a twin is made from: the files of the databases, their descriptions, and the golds."""
+    """Return a digest of a twin's inputs: the files of the databases, their descriptions, and the golds."""
     digest = hashlib.sha256()
     for source in sources:
         described = source.path.parent / "database_description"
@@ -262,28 +262,28 @@ def _inputs(sources: Sequence["TwinSource"]) -> str:
     return digest.hexdigest()
 
 
-# Test-suite accuracy (TS): a prediction has to be right on every variant of its database too.
+# Test-suite accuracy (TS): a prediction must be right on every variant of its database, too.
 #
 # Definition: Zhong, Yu and Klein 2020, "Semantic Evaluation for Text-to-SQL with Distilled Test Suites",
-# https://arxiv.org/abs/2010.02840. Theirs is the idea and the conjunction: right means the same result as
-# gold on each database of a suite. What differs, by docs/reference/spider.md: variants are given or generated
-# and not distilled, results are compared as EX compares them, and the texts are run as they are.
+# https://arxiv.org/abs/2010.02840. As there, right means the same result as gold on each database of a suite.
+# The differences (docs/reference/spider.md): variants are given or generated, not distilled, results are
+# compared as EX compares them, and the texts are run unchanged.
 #
-# Promises: a variant on which gold fails is never held against a prediction; gold's rows are read once per
-# variant while they fit into a fixed room, whatever the number of predictors.
+# A variant on which gold fails never counts against a prediction; gold's rows are read once per variant
+# while they fit into a fixed amount of memory, whatever the number of predictors.
 
 _ROOM = 256 * 2**20
-"""Bytes of gold's rows that are kept."""
+"""Maximum bytes of gold's rows to keep."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one prediction on the variants.
+    """The result of one prediction on the variants.
 
-    `score` is 1.0 unless it is wrong on `failed_variant`, the first on which it is, for the reason `fault`.
-    `compared` counts the variants on which it was held against gold: 0 for the text of gold itself, and where
-    there is no variant on which gold runs, so that the score is that of the database itself. `left_out` has
-    the variants, of those looked at, on which gold failed.
+    `score` is 1.0 unless it is wrong on a variant: `failed_variant` is the first such, `fault` the reason.
+    `compared` counts the variants on which it was compared with gold: 0 for the text of gold itself, and if
+    gold runs on no variant, so that the score is that of the database itself. `left_out` has the variants
+    tried on which gold failed.
     """
 
     score: float
@@ -294,7 +294,7 @@ class Verdict:
 
 
 _Gold = tuple[tuple[Row, ...] | None, float]
-"""Gold's distinct rows on a variant, None where it failed, and its seconds."""
+"""Gold's distinct rows on a variant, None if it failed, and its seconds."""
 
 
 class Suite:
@@ -303,8 +303,8 @@ class Suite:
     Args:
         variants: the variants.
         engine: runs all texts; it reads SQLite files.
-        limits: what one SQL text may use; as in EX, the seconds are for a prediction and its gold together.
-        room: how many bytes of gold's rows are kept; what does not fit is run again whenever it is needed.
+        limits: the limits of one SQL text; as in EX, the seconds are for a prediction and its gold together.
+        room: the number of bytes of gold's rows to keep; other golds are run again whenever needed.
     """
 
     def __init__(
@@ -321,15 +321,15 @@ class Suite:
 
     @property
     def left_out(self) -> Mapping[str, Sequence[str]]:
-        """The variants on which gold failed so far, by the question's key."""
+        """The variants on which gold failed so far, by question key."""
         with self._lock:
             return {key: tuple(names) for key, names in sorted(self._left_out.items())}
 
     def score(self, question: Question, sql: str) -> Verdict:
-        """Whether a prediction that is right on the database itself is right on every variant.
+        """Check if a prediction that is right on the database itself is right on every variant.
 
-        One that is wrong on the database itself is wrong, so nobody asks. One with the text of gold is right
-        by definition and is not run: `random()` in it could decide otherwise.
+        Do not call it for a prediction that is wrong on the database itself. One with the text of gold is
+        right by definition and is not run, because `random()` could make it differ.
 
         Raises:
             EngineLost: a file cannot be opened.
@@ -354,7 +354,7 @@ class Suite:
         return execute(self._engine, database, sql, self._limits)
 
     def _fault(self, predicted: Execution, gold: tuple[Row, ...], gold_seconds: float) -> str | None:
-        """What is wrong with a prediction on a variant; None where it is right."""
+        """Return what is wrong with a prediction on a variant; None if it is right."""
         if predicted.ending is not Ending.ROWS:
             return predicted.error or predicted.ending
         if predicted.seconds + gold_seconds > self._limits.seconds:
@@ -362,14 +362,14 @@ class Suite:
         return None if ex(predicted.rows, gold) == 1.0 else "other rows"
 
     def _gold(self, name: str, question: Question) -> _Gold:
-        """Gold on a variant, from what is kept or run again."""
+        """Return gold on a variant, kept or run again."""
         key = name, question.key, question.gold[Dialect.SQLITE]
         with self._running[key]:
             if key in self._golds:
                 return self._golds[key]
             execution = self._execute(name, question, question.gold[Dialect.SQLITE])
             is_there = execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds
-            # EX compares sets: what is kept needs no row twice.
+            # EX compares sets, so distinct rows suffice.
             rows = tuple(firsts(execution.rows)) if is_there else None
             size = sum(sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in rows or ())
             with self._lock:

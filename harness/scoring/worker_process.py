@@ -1,8 +1,8 @@
-"""A worker process: judges tasks, times pairs, explains texts that come in on a socket, until it is closed.
+"""A worker process: judge tasks, time pairs and explain texts from a socket, until it is closed.
 
-It is started by `harness.scoring.workers`, which replaces it when it ends. What SQL of a prediction can do to
-a process, it does to this one: a statement that nothing stops ends it, and so does one that crashes it; its
-memory is limited.
+`harness.scoring.workers` starts it, and replaces it when it ends. Damage that the SQL of a prediction can do
+to a process is limited to this one: a statement that cannot be stopped or crashes ends it; its memory is
+limited.
 """
 
 import contextlib
@@ -43,13 +43,13 @@ from harness.scoring.timing import measure
 from loaders.namespace import Database
 
 HUNG = 71
-"""Exit code of a worker that ended itself, because a statement did not stop."""
+"""Exit code of a worker that ended itself because a statement did not stop."""
 
 MOST_MEMORY = 600 * 2**20
-"""Bytes of memory that statements and their rows may take beyond what the worker itself needs."""
+"""Bytes of memory for statements and their rows, beyond the worker's own needs."""
 
 MOST_FREE = 64 * 2**20
-"""Bytes by which a worker that waits may be larger than at its start, before it gives back what is free."""
+"""Bytes by which an idle worker may have grown since its start before it releases free memory."""
 
 DIGEST_BYTES = 32
 
@@ -59,12 +59,12 @@ NOTE_BYTES = _ACTIVITY.size
 
 
 def digest(sql: str) -> bytes:
-    """What a worker notes of the text for which it does something."""
+    """Return the digest by which a worker announces a text."""
     return hashlib.sha256(sql.encode("utf-8", "surrogatepass")).digest()
 
 
 class Activity(NamedTuple):
-    """What a worker is doing: by when it has to be done (0: no matter when), the stage, and the text."""
+    """What a worker is doing: its deadline (0: none), the stage, and the text."""
 
     due: float = 0.0
     stage: int = 0
@@ -72,14 +72,14 @@ class Activity(NamedTuple):
 
     @classmethod
     def read(cls, memory: mmap.mmap) -> "Activity":
-        """What a process has announced."""
+        """Read the announcement of a process."""
         return cls(*_ACTIVITY.unpack(memory[:NOTE_BYTES]))
 
 
 class Announcer:
-    """Announces what this process is doing, in memory that whoever supervises it sees.
+    """Announces the activity of this process in memory shared with its supervisor.
 
-    A stage within another stops the time of the outer one.
+    The time of a stage stops while a stage within it runs.
     """
 
     def __init__(self, memory: mmap.mmap) -> None:
@@ -101,7 +101,7 @@ class Announcer:
             self._write(outer._replace(due=outer.due and outer.due + time.monotonic() - began))
 
     def until(self, due: float | None) -> None:
-        """Announce by when a statement has to end, in whatever stage it is run; None when it has."""
+        """Announce the deadline of a statement, whatever the stage; None once it has ended."""
         if due is not None:
             self._waiting = self._now.due, time.monotonic()
             self._write(self._now._replace(due=due))
@@ -115,7 +115,7 @@ class Announcer:
 
 
 def _limit_memory() -> None:
-    """Set a limit that makes allocations fail, on systems that enforce it."""
+    """Limit the memory of the process, on systems that enforce it."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
     except (OSError, IndexError, ValueError):
@@ -127,7 +127,7 @@ def _limit_memory() -> None:
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory; 0 where the operating system does not tell."""
+    """Return the resident bytes of this process; 0 if the operating system does not report them."""
     try:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
     except (OSError, IndexError, ValueError):
@@ -135,14 +135,14 @@ def resident() -> int:
 
 
 def give_back(at_start: int) -> None:
-    """Give memory that is free back to the operating system, where this process has grown by `MOST_FREE`.
+    """Return free memory to the operating system if this process has grown by `MOST_FREE`.
 
-    glibc keeps whatever is free below a block that lives: after rows of hundreds of megabytes, one small
-    block may keep them all.
+    glibc keeps all free memory below a live block: after rows of hundreds of megabytes, one small block may
+    keep them all.
     https://man7.org/linux/man-pages/man3/malloc_trim.3.html
 
     Args:
-        at_start: what `resident` was then.
+        at_start: the value of `resident` at the start.
     """
     if resident() - at_start > MOST_FREE:
         with contextlib.suppress(OSError, AttributeError):  # another library than glibc
@@ -154,13 +154,13 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
     announcer = Announcer(memory)
     announce = announcer.announce
     judge = Judge(setup, setup.engines(place), announce)
-    # Others than those that judge: times are taken in new connections, on the first server.
+    # Separate engines for timing: new connections, on the first server.
     engine = cache(setup.engine)
     WATCHDOG.supervise(announcer.until, partial(os._exit, HUNG))
     _limit_memory()
-    # What stands now stays to the end: not to be looked through by every collection.
+    # Everything allocated so far lives to the end: exclude it from collections.
     gc.freeze()
-    # Rows have no cycles: with Python's thresholds it looks through each of a million rows several times.
+    # Rows have no cycles, but with Python's thresholds each of a million rows is visited several times.
     gc.set_threshold(50_000, 20, 20)
     at_start = resident()
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
@@ -174,7 +174,7 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
         else:
             found = _measured(task, setup, engine(task.dialect), announce)
         connection.send((True, found))
-        # Who waits has the answer. What follows starts alike, whatever was before it.
+        # The caller has the answer. Release memory, so that every task starts alike.
         del task, found
         give_back(at_start)
 
@@ -182,7 +182,7 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
 def _measured(
     task: TimeTask | ExplainTask, setup: Setup, engine: Engine, announce: Announce
 ) -> Timing | QueryPlan | EngineLost:
-    """What timing a pair or explaining a text comes to, or why no text is to blame that there is nothing."""
+    """Time a pair or explain a text; return EngineLost if that fails without a text to blame."""
     database = setup.questions.database(task.db_id, setup.profile)
     try:
         if isinstance(task, ExplainTask):
@@ -208,7 +208,7 @@ def _explained(
 
 
 def _counted(plan: QueryPlan, engine: Engine, database: Database, sql: str, limits: Limits) -> QueryPlan:
-    """The plan with the work of its text, which is run once more."""
+    """Add the work of the text to its plan, running it once more."""
     try:
         work = count_work(engine, database, sql, limits)
     except SqlError as error:
@@ -219,7 +219,7 @@ def _counted(plan: QueryPlan, engine: Engine, database: Database, sql: str, limi
 
 
 def _await_end(connection: Connection) -> None:
-    """End with the connection, also while a task is judged; a task that comes does not wake this thread."""
+    """End the process with the connection, even during a task; new tasks do not wake this thread."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLHUP)
     poll.poll()
@@ -227,12 +227,12 @@ def _await_end(connection: Connection) -> None:
 
 
 def _end() -> NoReturn:
-    # Nobody waits for an answer any more: leave nothing running on a server.
+    # The caller is gone: leave nothing running on a server.
     WATCHDOG.cancel_all()
     os._exit(0)
 
 
 def main() -> None:
-    """Entry point of the process; the arguments are the descriptors of the socket and of the shared note."""
+    """Entry point of the process; its arguments are the descriptors of the socket and the shared memory."""
     socket, note = map(int, sys.argv[1:])
     _serve(Connection(socket), mmap.mmap(note, NOTE_BYTES))

@@ -1,11 +1,11 @@
-"""Worker processes on this machine, supervised: whatever a text does to one, every task is done.
+"""Supervise worker processes on this machine: whatever a text does to one, every task gets done.
 
-A worker that hangs in a statement ends itself, and the text gets the outcome of a timeout. One that is late
-with something else is ended by its supervisor, and what it was at is left out, or its text a timeout. One
-that dies is replaced and the rest of its task judged; a text at which a worker crashes twice is to blame,
-one at which workers are killed is given up as a harness error. No text decides another's outcome, and nothing
-of this reaches the process that asks. Where pairs are timed it is the same: a text that is to blame failed
-while it was timed, and a pair whose worker was killed is timed again from its beginning.
+A worker that hangs in a statement ends itself, and the text gets the outcome of a timeout. The supervisor
+ends a worker that is late in another stage, and the stage is skipped, or its text gets a timeout. A worker
+that dies is replaced, and the rest of its task judged; a text that crashes a worker twice is to blame, one
+whose workers are killed is given up as a harness error. No text affects another's outcome or the calling
+process. Timing works alike: a text to blame counts as failed while it was timed, and a pair whose worker was
+killed is timed again from the start.
 """
 
 import contextlib
@@ -48,25 +48,25 @@ from harness.scoring.worker_process import HUNG, NOTE_BYTES, Activity, digest
 from loaders.base.processes import start_process
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
-"""Signals by which a process ends itself."""
+"""Signals of a crash."""
 
 _MOST_DEATHS = 3
-"""So many workers may die at one text, or at none, before it is given up."""
+"""Deaths of workers at one text, or outside of any text, before it is given up."""
 
 _LOOK_SECONDS = 1.0
-"""How often a worker that says nothing is looked at."""
+"""Seconds between checks of a silent worker."""
 
 _ENDING_SECONDS = 5
 
 _MANY = 4
-"""So many tasks that wait start all workers at once."""
+"""Number of waiting tasks that starts all workers at once."""
 
 _HEAD_START_SECONDS = 1.0
-"""How much later the others start for fewer: by then the first has judged what is quick."""
+"""Delay of all but the first worker if fewer tasks wait: the first may finish quick ones meanwhile."""
 
 
 class WorkerDied(Exception):
-    """A worker ended before it had done its task, while it did what it had announced last."""
+    """A worker ended before it finished its task, during its last announced activity."""
 
     def __init__(self, code: int, activity: Activity, said: str, *, was_late: bool) -> None:
         super().__init__(said)
@@ -76,26 +76,26 @@ class WorkerDied(Exception):
 
     @property
     def name(self) -> str:
-        """What ended it."""
+        """The signal or exit code that ended it."""
         return signal.Signals(-self.code).name if self.code < 0 else f"exit code {self.code}"
 
     @property
     def was_stuck(self) -> bool:
-        """Whether it was at something that did not stop in time."""
+        """True if it was doing something that did not stop in time."""
         return self.was_late or self.code == HUNG
 
     def blames(self, times: int) -> bool:
-        """Whether the text that it was at is to blame, after `times` workers died so."""
+        """Return True if the current text is to blame, after `times` such deaths."""
         return bool(self.activity.stage) and (self.was_stuck or (-self.code in _CRASHES and times > 1))
 
     @property
     def why_given_up(self) -> str:
-        """What is said where no other worker is to try."""
+        """The message when no other worker will try."""
         return f"{_MOST_DEATHS} processes that were to run it have ended: {self.name}; {self}"
 
     @property
     def what_the_text_did(self) -> str:
-        """What is said of a text that is to blame while it is timed or explained."""
+        """The message about a text that is to blame while being timed or explained, as a predicate."""
         stuck = "did not stop when its time was up"
         return stuck if self.was_stuck else f"crashed the process that ran it ({self.name})"
 
@@ -117,15 +117,15 @@ class _Process:
         self._setup: bytes | None = setup
 
     def do(self, task: Task[Result], tell: Callable[[TaskResult], None]) -> Result:
-        """Have it do a task; what comes of it.
+        """Have the process do a task; return the result.
 
         Args:
             task: the task.
-            tell: is given what comes of some texts before.
+            tell: called with intermediate results.
 
         Raises:
-            WorkerDied: it ended, or was ended here because it was late.
-            EngineLost: no text is to blame that the task could not be done.
+            WorkerDied: the process ended, or was ended because it was late.
+            EngineLost: the task failed without a text to blame.
         """
         was_late = False
         try:
@@ -148,7 +148,7 @@ class _Process:
         return found
 
     def _is_in_time(self) -> bool:
-        """Wait until it says something; end it, and say no, if it is late with a stage of a text."""
+        """Wait for a message; if a stage of a text is late, end the process and return False."""
         seen = Activity()
         while not self._connection.poll(_LOOK_SECONDS):
             activity = Activity.read(self._note)
@@ -169,7 +169,7 @@ class _Process:
         return self._process.pid
 
     def stop(self) -> None:
-        """Tell it, from any thread, to cancel what it is doing and to end; `do` then raises."""
+        """Make it cancel its work and end; `do` then raises. May be called from any thread."""
         with (
             contextlib.suppress(OSError),
             socket.socket(fileno=os.dup(self._connection.fileno())) as connection,
@@ -177,7 +177,7 @@ class _Process:
             connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Stop it and wait until it has ended; not while `do` runs."""
+        """Stop it and wait until it has ended; do not call it while `do` runs."""
         self._connection.close()
         try:
             self._process.wait(_ENDING_SECONDS)
@@ -189,12 +189,12 @@ class _Process:
 
 
 class LocalWorkers:
-    """Worker processes on this machine; thread-safe. They are started when they are needed.
+    """Worker processes on this machine, started on demand; thread-safe.
 
     Args:
-        setup: what is the same for every task.
-        count: how many.
-        place: that of the first one, which decides which of several servers it uses.
+        setup: what all tasks share.
+        count: the number of workers.
+        place: the index of the first one; the index decides which of several servers a worker uses.
     """
 
     def __init__(self, setup: Setup, count: int, place: int = 0) -> None:
@@ -210,10 +210,10 @@ class LocalWorkers:
         self._wanted = Event()
 
     def submit(self, task: Task[Result]) -> Future[Result]:
-        """Have a task done; of texts that are judged see `Workers.submit`.
+        """Submit a task; for judging see `Workers.submit`.
 
-        Who has a pair timed sees to it that nothing else runs. Where no text is to blame that a pair could
-        not be timed or a text not explained, the future raises EngineLost.
+        A caller that times a pair must make sure that nothing else runs. If timing or explaining fails
+        without a text to blame, the future raises EngineLost.
         """
         future: Future[Result] = Future()
         with self._lock:
@@ -247,7 +247,7 @@ class LocalWorkers:
 
     @property
     def processes(self) -> list[int]:
-        """The ids of the processes that run now."""
+        """The ids of the running processes."""
         with self._lock:
             return [process.id for process in self._processes.values()]
 
@@ -264,7 +264,7 @@ class LocalWorkers:
             thread.join()
 
     def _serve(self, place: int) -> None:
-        """Have one worker do one task after the other."""
+        """Serve tasks with one worker, one after the other."""
         if place != self._place:
             self._wanted.wait(_HEAD_START_SECONDS)
         while (entry := self._queue.get()) is not None:
@@ -279,23 +279,23 @@ class LocalWorkers:
             self._end(place)
 
     def _settle(self, future: Future[Result], place: int, task: Task[Result]) -> None:
-        """Have a task done, and say so to whoever waits; the place is this thread's for so long."""
+        """Do a task and settle its future; the place belongs to this thread meanwhile."""
         try:
             result = self._do(place, task)
         except EngineLost as error:
             future.set_exception(error)
         except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
-            # Its answer to this task must not be taken for that to the next.
+            # Its answer to this task must not be mistaken for that to the next.
             self._end(place)
             future.set_exception(error)
         else:
             future.set_result(result)
 
     def _do(self, place: int, task: Task[Any]) -> Any:
-        """What comes of a task, which another worker goes on with where one dies.
+        """Do a task, continuing with another worker if one dies; return the result.
 
         Raises:
-            EngineLost: no text is to blame that it could not be done, or the run was stopped.
+            EngineLost: it failed without a text to blame, or the run was stopped.
         """
         found = TaskResult()
 
@@ -322,7 +322,7 @@ class LocalWorkers:
                 return found | result if isinstance(result, TaskResult) else result
 
     def _worker(self, place: int) -> _Process:
-        """The process at a place, which is busy for this thread."""
+        """Return the process at a place, reserved for this thread."""
         process = self._processes.get(place)
         if process is None:
             process = _Process(pickle.dumps((self._setup, place)))
@@ -342,16 +342,16 @@ class LocalWorkers:
 def after_death(
     setup: Setup, task: Task[Any], died: WorkerDied, deaths: Counter[tuple[bytes, int]]
 ) -> Task[Any] | Timing | QueryPlan:
-    """What is still to be done of a task whose worker died, or what came of it where that is all.
+    """Return the rest of a task whose worker died, or its result if nothing remains.
 
     Args:
-        setup: what is the same for every task.
+        setup: what all tasks share.
         task: the task.
         died: how the worker died.
-        deaths: how many workers died at it, this one too, by the text and the stage that they were at.
+        deaths: the number of workers that died at it, including this one, by text and stage.
 
     Raises:
-        EngineLost: too many have died, and no text is to blame.
+        EngineLost: too many have died without a text to blame.
     """
     times = deaths[died.activity.text, died.activity.stage]
     match task:
@@ -372,7 +372,7 @@ def after_death(
 
 
 def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) -> JudgeTask:
-    """A text that is to blame gets its outcome, and one that is not is given up; the others are judged."""
+    """Give a text to blame its outcome, give up one that is not, and return the task with the others."""
     stage, known = died.activity.stage, task.known
     text = next((each for each in task.texts if digest(each) == died.activity.text), None)
     if times >= _MOST_DEATHS:
@@ -390,13 +390,13 @@ def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) 
     encoded = encode(_execution_of(setup, died)) or b""
     if text is not None:
         return replace(task, known=known | TaskResult(executions={text: encoded}))
-    # Golds run in their order, and what has come of each is told before the next.
+    # Golds run in order, and the result of each is reported before the next starts.
     place = next(place for place in count() if place not in known.golds)
     return replace(task, known=known | TaskResult(golds={place: encoded}))
 
 
 def _execution_of(setup: Setup, died: WorkerDied) -> Execution:
-    """What a text that a worker died of comes to."""
+    """Return the execution of a text that ended its worker."""
     is_run = died.activity.stage == Stage.RUNNING
     if not died.was_stuck:
         error = "it crashes the process that runs it" if is_run else "its rows crash what scores them"

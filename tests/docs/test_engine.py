@@ -190,7 +190,7 @@ def test_it_is_predicted_for(run: Run, place: Path) -> None:
 KEYS = """
 import sys
 from harness.data.sets.loader import load_set
-from harness.scoring.cache import CacheKeys, is_as_at_the_start
+from harness.scoring.cache import CacheKeys, is_code_unchanged
 from harness.scoring.tasks import Golds, Setup
 questions = load_set("sample")
 setup = Setup(questions, {"sqlite": (), "lite4": ()})
@@ -198,10 +198,10 @@ engines = {name: setup.engine(name) for name in setup.servers}
 keys = CacheKeys(setup, Golds(questions, tuple(engines), setup.limits), engines)
 for name in engines:
     print(keys.execution(questions.questions[0], name, "SELECT 1", "2026-01-01").hex())
-assert is_as_at_the_start()
+assert is_code_unchanged()
 with open(sys.argv[1], "a") as file:
     file.write("# changed\\n")
-print(is_as_at_the_start())
+print(is_code_unchanged())
 """
 
 

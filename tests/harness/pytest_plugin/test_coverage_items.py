@@ -45,7 +45,7 @@ def test_every_engine_and_question_is_an_item_and_the_table_is_printed(
     assert listed(run(*options, "--collect-only", "-q", cwd=tmp_path)) == [f"{root}::{key}" for key in "1234"]
     done = run(*options, cwd=tmp_path)
     assert counts(done) == {"passed": 4}, done.stdout + done.stderr
-    assert "Translated golds of sample held against SQLite, profile faithful" in done.stdout
+    assert "Translated golds of sample compared with SQLite, profile faithful" in done.stdout
     shared = run(*options, "-n", "2", "-k", "challenging or 3", cwd=tmp_path)
     assert counts(shared) == {"passed": 2}, shared.stdout + shared.stderr
 

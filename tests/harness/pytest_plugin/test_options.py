@@ -37,7 +37,10 @@ def test_every_option_is_documented(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--bird-fail-under", "50"], "--bird-fail-under: is for an evaluation; add --bird-predictions"),
+        (
+            ["--bird-fail-under", "50"],
+            "--bird-fail-under: has no effect without an evaluation; add --bird-predictions",
+        ),
         (["--bird-resume", "x"], "--bird-resume: is for an evaluation"),
         (["--bird-predictions", "answers", "--bird-coverage"], "leave one out"),
         (["--bird-predictions", "answers", "--bird-fail-on", "wrong"], "'wrong' is not an outcome"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.pytest_plugin.items import Announcer, ItemAnswer, ItemEntry, ItemPart, Told
+from harness.pytest_plugin.items import Announcer, ItemAnswer, ItemEntry, ItemPart, PublishedAnswers
 from loaders.server import Server
 from tests import forked
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
@@ -114,12 +114,12 @@ def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
     announcer = Announcer()
     try:
         invitation = announcer.invitation(asked)
-        first = Told(invitation)
+        first = PublishedAnswers(invitation)
         assert (first.parts, first.is_quick) == (asked.parts, True)
         announcer.tell(1, ItemAnswer("match"))
         assert first.answer(1) == ItemAnswer("match")
         announcer.tell(0, ItemAnswer("mismatch", "because"))
-        late = Told(invitation)
+        late = PublishedAnswers(invitation)
         assert [late.answer(place) for place in (0, 1)] == [
             ItemAnswer("mismatch", "because"),
             ItemAnswer("match"),
@@ -140,7 +140,7 @@ def test_a_worker_whose_controller_is_gone_stops() -> None:
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
-        told = Told(json.loads(controller.stdout.readline()))
+        told = PublishedAnswers(json.loads(controller.stdout.readline()))
         os.kill(controller.pid, signal.SIGKILL)
         with pytest.raises(pytest.exit.Exception, match="controller is gone"):
             told.answer(0)

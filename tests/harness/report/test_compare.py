@@ -326,7 +326,7 @@ def test_a_run_that_cannot_be_compared_exits_with_2_and_says_what_to_do(
     ("args", "says"),
     [
         (["a", "gone"], ["gone: no such folder"]),
-        (["a:q", "a"], ["'q' is no dialect and no predictor", "sqlite/p"]),
+        (["a:q", "a"], ["'q' is neither a dialect nor a predictor", "sqlite/p"]),
         (
             ["a", "two"],
             ["engine in common: sqlite/p and sqlite/r, sqlite/s; choose one of each"],

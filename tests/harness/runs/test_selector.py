@@ -74,10 +74,10 @@ def test_a_folder_alone_is_all_of_it(text: str) -> None:
         (".", [".: has no manifest.json", "results/<run id>"]),
         ("run:sqlite", ["can mean", "sqlite/plain", "or sqlite/sqlite, mysql/sqlite", "DIALECT/"]),
         ("run:mysql/plain", ["can mean mysql/plain or sqlite/mysql/plain, mysql/mysql/plain", "/PREDICTOR"]),
-        ("run:postgresql", ["'postgresql' is no dialect and no predictor of that run", "sqlite/plain"]),
-        ("run:Plain", ["'Plain' is no dialect"]),
-        ("run:", ["'' is no dialect"]),
-        ("run:postgresql/plain", ["'postgresql/plain' is no"]),
+        ("run:postgresql", ["'postgresql' is neither a dialect nor a predictor of that run", "sqlite/plain"]),
+        ("run:Plain", ["'Plain' is neither a dialect"]),
+        ("run:", ["'' is neither a dialect"]),
+        ("run:postgresql/plain", ["'postgresql/plain' is neither"]),
     ],
 )
 @pytest.mark.usefixtures("beside_odd")

@@ -81,13 +81,13 @@ def test_data_that_translations_and_functions_are_made_of_are_in_the_key_and_wei
 SAY = """
 from harness.scoring import cache
 before = cache.code()
-assert cache.is_as_at_the_start()
+assert cache.is_code_unchanged()
 import sys
 from pathlib import Path
 changed = Path(cache.__file__).parents[2] / sys.argv[1]
 changed.write_text(changed.read_text() + "# changed\\n")
 print(before)
-print(cache.code() == before, cache.is_as_at_the_start())
+print(cache.code() == before, cache.is_code_unchanged())
 """
 
 

@@ -174,7 +174,7 @@ def test_a_worker_uses_the_server_of_its_number(cluster: Any, postgresql_server:
 
 
 def test_more_workers_than_processors_are_refused(cluster: Any) -> None:
-    with pytest.raises(BadInput, match="has 4 processors, so it cannot have 5 workers"):
+    with pytest.raises(BadInput, match="has 4 processors for 5 workers"):
         RayWorkers(SQLITE, cluster.address, 5).close()
 
 
@@ -224,9 +224,9 @@ def _scores(out: Path) -> Any:
     [
         ("127.0.0.1:9", "nothing answers there (Connection refused)"),
         ("127.0.0.1:99999", "nothing answers there ("),
-        ("127.0.0.1", "is not HOST:PORT, auto or local"),
-        ("ray://127.0.0.1:10001", "is not HOST:PORT, auto or local"),
-        ("", "is not HOST:PORT, auto or local"),
+        ("127.0.0.1", "must be HOST:PORT, auto or local"),
+        ("ray://127.0.0.1:10001", "must be HOST:PORT, auto or local"),
+        ("", "must be HOST:PORT, auto or local"),
     ],
 )
 def test_no_cluster_is_one_clear_error(address: str, flaw: str) -> None:

@@ -130,11 +130,11 @@ Spoil = Callable[[Path], None]
 BAD_FOLDERS: dict[Spoil, tuple[str, ...]] = {
     shutil.rmtree: ("variants: no such folder", "or a number"),
     replace_by_file: ("variants: no such folder", "or a number"),
-    empty: ("has no variant in it", "<variant>/<database>"),
-    bring_databases_up: ("holds databases and no variants", "<variant>/<database>"),
+    empty: ("contains no variant", "<variant>/<database>"),
+    bring_databases_up: ("contains databases instead of variants", "<variant>/<database>"),
     lose_a_database: ("variant v2", "for zoo;", "needs every database"),
     lose_all_databases: ("2 variants (v1, v3)", "for bank, zoo;"),
-    leave_a_pointer: ("variant v3", "no SQLite file: bank", "make it again"),
+    leave_a_pointer: ("variant v3", "not a SQLite file: bank", "create it again"),
 }
 
 
@@ -212,9 +212,9 @@ def test_a_database_that_no_twin_is_made_of_is_named(first: QuestionSet, cache: 
     ("spec", "says"),
     [
         ("", "--variants is empty; name a folder"),
-        ("0", "--variants 0: has to be between 1 and 100"),
-        ("-3", "--variants -3: has to be between 1 and 100"),
-        ("1000", "--variants 1000: has to be between 1 and 100"),
+        ("0", "--variants 0: must be between 1 and 100"),
+        ("-3", "--variants -3: must be between 1 and 100"),
+        ("1000", "--variants 1000: must be between 1 and 100"),
         ("1.5", "1.5: no such folder of variants; name a folder, or a number"),
     ],
 )
