@@ -1,4 +1,4 @@
-"""From a model to prediction files: asks predictors for SQL, and keeps every answer.
+"""Ask predictors for SQL, keep every answer, and write prediction files.
 
-`base` is the interface; `adapters` has who can answer, `methods` how they are asked.
+`base` is the interface, `adapters` opens predictors, `methods` decides how they are asked.
 """

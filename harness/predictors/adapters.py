@@ -1,6 +1,6 @@
-"""From what a user writes (`--predictor openai:MODEL`) to a predictor that can be asked.
+"""Open the predictor that `--predictor KIND:NAME` names, as `openai:MODEL`.
 
-Functions and files are here; `commands`, `endpoints` and `offline` have the others.
+Python functions and ready-made files are here; `commands`, `endpoints` and `offline` have the other kinds.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ EXAMPLES: Mapping[str, str] = {
     "file": "file:predictions/",
     "offline": "offline",
 }
-"""How each kind of predictor is written, by the word before the colon."""
+"""An example of each kind of predictor, by the word before the colon."""
 
 
 def open_predictor(
@@ -39,17 +39,17 @@ def open_predictor(
     questions: QuestionSet,
     dialects: Sequence[EngineName],
 ) -> Predictor:
-    """Open the predictor that a user names. Whoever opens it closes it.
+    """Open the predictor that a user names. The caller closes it.
 
     Args:
         spec: KIND:NAME, as `openai:gpt-5-mini`.
         settings: the options.
-        meter: what may be spent; the predictor tells it what it spends.
+        meter: limits what may be spent; the predictor reports its spending to it.
         questions: the set whose questions will be asked.
-        dialects: those that will be asked for.
+        dialects: the dialects that will be requested.
 
     Raises:
-        BadInput: there is no such kind, or what it needs is missing or wrong. Nothing has been asked.
+        BadInput: the kind is unknown, or something it needs is missing or wrong. Nothing has been sent.
     """
     kind, _, name = spec.partition(":")
     match kind:
@@ -71,16 +71,16 @@ def open_predictor(
 
             return open_offline()
     ways = ", ".join(EXAMPLES.values())
-    raise BadInput(f"predictor {spec}: there is no kind {kind!r}; write it as one of {ways}")
+    raise BadInput(f"predictor {spec}: unknown kind {kind!r}; use one of {ways}")
 
 
 class FilePredictor:
-    """`file:PATH`: answers that are there already, in a prediction file or a folder of them.
+    """`file:PATH`: ready-made answers, in a prediction file or a folder of them.
 
-    They are read as `bird-harness eval` reads them; nothing is asked, and nothing is spent.
+    They are read as `bird-harness eval` reads them; nothing is sent, and nothing is spent.
 
     Raises:
-        BadInput: a file is wrong, a dialect that is asked for is in none, or in those of several predictors.
+        BadInput: a file is wrong, or a requested dialect is in no file or in those of several predictors.
     """
 
     def __init__(
@@ -99,11 +99,11 @@ class FilePredictor:
             if other is not file:
                 both = f"{other.predictor} and {file.predictor}"
                 raise BadInput(
-                    f"{path}: answers in {file.dialect} of two predictors ({both}); name the files of one"
+                    f"{path}: two predictors have answers in {file.dialect} ({both}); name the files of one"
                 )
         if absent := [dialect for dialect in dialects if dialect not in self._files]:
             raise BadInput(
-                f"{path}: no answers in {', '.join(absent)}; leave these dialects out, or name more files"
+                f"{path}: no answers in {', '.join(absent)}; omit these dialects, or name more files"
             )
 
     @property
@@ -112,31 +112,31 @@ class FilePredictor:
         return {"kind": "file", "sha256": {dialect: file.sha256 for dialect, file in self._files.items()}}
 
     def ask(self, ask: Ask) -> Reply:
-        """The answer as it is in the file."""
+        """Return the answer as it is in the file."""
         problem = ask.problem
         file = self._files.get(problem.dialect)
         text = None if file is None else file.predictions.get(problem.question)
         if text is None:
             place = "the files" if file is None else str(file.path)
-            raise RequestFailed(f"{place} have no answer to question {problem.question} in {problem.dialect}")
+            raise RequestFailed(f"{place}: no answer to question {problem.question} in {problem.dialect}")
         return Reply(text)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 class CallablePredictor:
-    """`python:MODULE:FUNCTION`: a Python function of the user's writes the SQL.
+    """`python:MODULE:FUNCTION`: a user's Python function writes the SQL.
 
-    It is called with the `Ask`, of which it needs mostly `ask.messages` (each with `role` and `content`) or
+    It is called with the `Ask`, mostly for `ask.messages` (each with `role` and `content`) or
     `ask.problem` (`text`, `evidence`, `dialect`, `database.db_id`, `database.tables` with `create`,
-    `columns`, `rows`); `ask.stage`, `ask.sample` and `ask.identity` say which of several asks it is. It gives
-    back the text of the answer, or a `Reply` if it knows what that took, or None for no answer. Several
-    threads call it at once. An exception fails the ask and no other, unless it is `PredictorBroken`. Nothing
-    can stop a function, so there is no time limit.
+    `columns`, `rows`); `ask.stage`, `ask.sample` and `ask.identity` tell apart several asks for a problem. It
+    returns the text of the answer, a `Reply` if it knows its usage, or None for no answer. Several threads
+    call it at once. An exception fails this ask only, unless it is `PredictorBroken`. There is no time limit,
+    since a function cannot be stopped.
 
     Raises:
-        BadInput: it cannot be imported, or is none that can be called; `target` is MODULE:FUNCTION.
+        BadInput: it cannot be imported or called; `target` is MODULE:FUNCTION.
     """
 
     def __init__(self, target: str, meter: Meter) -> None:
@@ -149,7 +149,7 @@ class CallablePredictor:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The function's name, and the digest of the file that it is in."""
+        """Return the function's name, and the digest of its file."""
         return {"kind": "python", "function": self._target, "sha256": self._source}
 
     def ask(self, ask: Ask) -> Reply:
@@ -174,7 +174,7 @@ class CallablePredictor:
             raise RequestFailed(f"{self._target} gave {gave}", Usage(1))
 
     def close(self) -> None:
-        """Call it no more; calls under way cannot be stopped."""
+        """Make no more calls; running calls cannot be stopped."""
         self._closed.set()
 
 
@@ -186,6 +186,6 @@ def _imported(target: str) -> tuple[Callable[[Ask], object], bytes | None]:
         or inspect.isasyncgenfunction(called)
         or inspect.isgeneratorfunction(called)
     ):
-        remedy = "name a plain function that returns the text, as one that calls asyncio.run"
-        raise BadInput(f"python:{target}: is asynchronous or a generator; {remedy}")
+        remedy = "name a plain function that returns the text, such as one that calls asyncio.run"
+        raise BadInput(f"python:{target}: the function is asynchronous or a generator; {remedy}")
     return function, path.read_bytes() if path is not None and path.is_file() else None

@@ -1,8 +1,8 @@
-"""The seam between the harness and whoever writes SQL.
+"""The interface between the harness and the predictors that write SQL.
 
-A *problem* is a question with its database's schema in the asked dialect, and without gold. A *method* turns
+A *problem* is a question with its database's schema in the requested dialect, without gold. A *method* turns
 a problem into one or more *asks*, each a list of messages for one *reply*. A *predictor* answers asks: a
-model behind HTTP, a command, a Python function, a file. None of them knows of scores.
+model behind HTTP, a command, a Python function, a file. None of them sees scores.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from harness.engines.base import TableText
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation, in the words of chat completions."""
+    """One turn of a conversation, with the fields of chat completions."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -23,9 +23,9 @@ class Message:
 
 @dataclass(frozen=True)
 class DatabaseText:
-    """The schema of one database as it stands on an engine, tables in the order of the SQLite file.
+    """The schema of one database on an engine, tables in the order of the SQLite file.
 
-    `version` is the engine's, as far as it decides what SQL it takes: `3.46`, `9.7`, `18`.
+    `version` is the engine's, as far as it decides which SQL it accepts: `3.46`, `9.7`, `18`.
     """
 
     db_id: str
@@ -36,7 +36,7 @@ class DatabaseText:
 
 @dataclass(frozen=True)
 class Problem:
-    """What a predictor may know of a question. `evidence` is empty where external knowledge is off."""
+    """What a predictor may know about a question. `evidence` is empty if external knowledge is off."""
 
     question: str
     """The key of the question within its set."""
@@ -46,7 +46,7 @@ class Problem:
 
     @property
     def dialect(self) -> EngineName:
-        """The dialect that is asked for."""
+        """The dialect of the requested SQL."""
         return self.database.dialect
 
 
@@ -54,9 +54,9 @@ class Problem:
 class Ask:
     """One request to a predictor.
 
-    `stage` names the step of the method (`sql`, `linking`, `correction-1`, ...); `sample` counts from 0
-    where several answers are asked for. `identity` is the digest of everything that decides the reply: equal
-    asks have equal ones.
+    `stage` names the step of the method (`sql`, `linking`, `correction-1`, ...); `sample` counts from 0 if
+    several answers are requested. `identity` is the digest of everything that decides the reply: equal asks
+    have the same identity.
     """
 
     problem: Problem
@@ -68,7 +68,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a reply took: requests sent (with failed ones), tokens as the predictor counted them, or None."""
+    """What a reply cost: requests sent, failed ones included, and tokens as the predictor counts them."""
 
     requests: int = 0
     prompt_tokens: int | None = None
@@ -88,11 +88,11 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer, as it came.
+    """An answer as received.
 
-    `finish` is what the predictor says of why it ended (`stop`, `length`, ...), where it says so; `model` is
-    the name that the endpoint gives the model that answered. `seconds` is the wall-clock time from the ask to
-    the reply, with waiting for limits and other attempts; None where it was not measured.
+    `finish` is the predictor's reason for ending it (`stop`, `length`, ...), if it has one; `model` is the
+    endpoint's name for the model that answered. `seconds` is the wall-clock time from the ask to the reply,
+    including waits for limits and other attempts; None if not measured.
     """
 
     text: str
@@ -103,9 +103,9 @@ class Reply:
 
 
 class RequestFailed(Exception):
-    """No reply to one ask, after all attempts; the next ask may well be answered.
+    """No reply to one ask, after all attempts; other asks may still be answered.
 
-    `reason` is one line without keys, `usage` what the attempts took all the same.
+    `reason` is one line without keys, `usage` what the attempts cost.
     """
 
     def __init__(self, reason: str, usage: Usage | None = None) -> None:
@@ -115,46 +115,46 @@ class RequestFailed(Exception):
 
 
 class PredictorBroken(Exception):
-    """No ask will be answered (wrong key, unknown model, command not found): asking on is of no use.
+    """No ask can be answered (wrong key, unknown model, command not found), so that asking on is pointless.
 
     The message is one line: what, where, what to do; without keys.
     """
 
 
 class BudgetSpent(Exception):
-    """The next request would cost more than allowed. The message says which limit, and how to raise it."""
+    """The next request would cost more than allowed. The message names the limit, and how to raise it."""
 
 
 class Predictor(Protocol):
-    """Whoever answers asks. Threads share one."""
+    """Answers asks. Threads share one."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What decides its replies (kind, model, address, parameters), as plain JSON values. Never a key."""
+        """Return what decides its replies (kind, model, address, parameters), as JSON values. Never a key."""
         ...
 
     def ask(self, ask: Ask) -> Reply:
-        """Answer; blocks.
+        """Answer an ask; blocks.
 
         Raises:
             RequestFailed: there is no answer to this ask.
-            PredictorBroken: there will be none to any.
-            BudgetSpent: asking would cost more than allowed.
+            PredictorBroken: no ask can be answered.
+            BudgetSpent: the ask would cost more than allowed.
         """
         ...
 
     def close(self) -> None:
-        """Let go of processes and connections; asks that wait fail."""
+        """Close processes and connections; waiting asks fail."""
         ...
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The messages of one ask, and what a reader of the run has to know of how they came to be.
+    """The messages of one ask, and what a reader of the run must know about their making.
 
-    `tokens` are those of the messages' texts by the counter that was chosen; `estimated` says that it
-    guesses. `dropped` is what was left out to keep within the limit of tokens, in that order; `notes` is
-    what else is not as the method would have it. All are short phrases.
+    `tokens` counts the messages' texts by the chosen counter; `estimated` is True if that is an estimate.
+    `dropped` lists what was left out to keep within the limit of tokens, in that order; `notes` lists other
+    deviations from the method. All are short phrases.
     """
 
     messages: tuple[Message, ...]
@@ -165,7 +165,7 @@ class Prompt:
 
 
 class PromptTooLong(Exception):
-    """A problem whose prompt stays too long whatever is left out: it is not asked. `reason` is one line."""
+    """A prompt is too long whatever is left out, so the problem is not asked. `reason` is one line."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -1,10 +1,10 @@
-"""What asking may cost, and how fast it may go.
+"""Limit what asking costs, and its rate.
 
-A meter stops before a limit is passed, however many requests are under way.
+A meter stops before a limit is exceeded, however many requests are in flight.
 
-What a request may take is held back before it is sent, and settled when it has been answered. So the only
-thing that can go beyond a limit is what nobody can know beforehand: completion tokens where no maximum was
-asked for, and prompt tokens as far as they were estimated too low.
+The estimated cost of a request is reserved before it is sent, and settled when it has been answered. So a
+limit is exceeded only by what cannot be known beforehand: completion tokens if no maximum was set, and prompt
+tokens that were estimated too low.
 """
 
 import math
@@ -24,42 +24,43 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent at most, over all resumptions of a run; None is no limit.
+    """Limits on spending, over all resumptions of a run; None means no limit.
 
     Raises:
-        BadInput: a limit is not above 0, a price below 0, or there is a limit on money without both prices.
+        BadInput: a limit is not above 0, a price is below 0, or there is a limit on money without both
+        prices.
     """
 
     requests: int | None = None
-    """HTTP requests, with those that failed; for callables and commands, asks."""
+    """HTTP requests, failed ones included; for callables and commands, asks."""
     tokens: int | None = None
     """Tokens of prompts and completions together."""
     money: float | None = None
     """In the currency of the prices."""
     prompt_price: float | None = None
-    """What a million prompt tokens cost."""
+    """Price of a million prompt tokens."""
     completion_price: float | None = None
-    """What a million completion tokens cost."""
+    """Price of a million completion tokens."""
 
     def __post_init__(self) -> None:
         for name in ("requests", "tokens", "money"):
             limit = getattr(self, name)
             if limit is not None and not 0 < limit < math.inf:
-                raise BadInput(f"budget of {limit} {name}: has to be above 0; leave it out for no limit")
+                raise BadInput(f"budget of {limit} {name}: must be above 0; omit it for no limit")
         for price in (self.prompt_price, self.completion_price):
             if price is not None and not 0 <= price < math.inf:
-                raise BadInput(f"a price of {price} per million tokens: has to be 0 or more")
+                raise BadInput(f"a price of {price} per million tokens: must be 0 or more")
         if self.money is not None and not self.priced:
             prices = "give the prices of a million prompt tokens and of a million completion tokens"
             raise BadInput(f"budget of {self.money:g} in money without prices: {prices}")
 
     @property
     def priced(self) -> bool:
-        """Whether both prices are known."""
+        """True if both prices are known."""
         return self.prompt_price is not None and self.completion_price is not None
 
     def cost(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """What so many tokens cost, None without prices."""
+        """Return the cost of so many tokens, None without prices."""
         if self.prompt_price is None or self.completion_price is None:
             return None
         return (prompt_tokens * self.prompt_price + completion_tokens * self.completion_price) / _MILLION
@@ -69,9 +70,9 @@ class Budget:
 class SpentBudget:
     """What has been spent so far.
 
-    `estimated_tokens` is the part of the tokens that nobody told: answers without usage, and answers that
-    were lost on the way. `in_flight` counts the requests that have no answer yet; the other figures leave
-    them out.
+    `estimated_tokens` is the part of the tokens that no predictor reported: for answers without usage, and
+    answers lost on the way. `in_flight` counts the requests that have no answer yet; the other figures
+    exclude them.
     """
 
     requests: int
@@ -83,21 +84,21 @@ class SpentBudget:
 
     @property
     def tokens(self) -> int:
-        """Of prompts and completions together."""
+        """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 CLOSED = "asking was ended before there was an answer"
 _LOOK = 0.05
-"""Seconds between looks at a budget that only requests under way stand in the way of."""
+"""Seconds between looks at a budget that only requests in flight exhaust."""
 
 
 @dataclass(eq=False)
 class Bill:
-    """One request: what it may take by estimate, and what it took.
+    """One request: its estimated cost, and the actual one.
 
-    `usage` is None while nothing was sent. What nobody told of it counts as estimated: prompt tokens as here,
-    completion tokens as `text` has them, which is what was answered; without an answer, as here.
+    `usage` is None while nothing was sent. What it lacks is estimated: prompt tokens as here, completion
+    tokens from the answer's `text`, or as here without an answer.
     """
 
     prompt_tokens: int
@@ -106,14 +107,14 @@ class Bill:
     text: str = ""
 
     def answered(self, reply: Reply) -> Reply:
-        """The same reply, with one request at least and a text that can be written; noted is what it took."""
+        """Record what a reply cost; return it with at least one request and a text that can be written."""
         self.usage = replace(reply.usage, requests=max(reply.usage.requests, 1))
         self.text = writable(reply.text)
         return replace(reply, text=self.text, usage=self.usage)
 
 
 class Meter:
-    """Holds requests against a budget and a pace, and counts what they take. Threads share one.
+    """Keeps requests within a budget and a pace, and counts their cost. Threads share one.
 
     `spent` is what a resumed run has spent already.
     """
@@ -133,7 +134,7 @@ class Meter:
 
     @contextmanager
     def paying(self, ask: Ask, closed: threading.Event) -> Iterator[Bill]:
-        """Wait until an ask may be sent, and settle what its bill says in the end.
+        """Wait until an ask may be sent, and settle its bill in the end.
 
         Raises:
             BudgetSpent: it would go beyond the budget.
@@ -148,7 +149,7 @@ class Meter:
 
     @contextmanager
     def settling(self, bill: Bill) -> Iterator[Bill]:
-        """Count in the end what a bill says, whatever happens."""
+        """Count a bill in the end, whatever happens."""
         try:
             yield bill
         finally:
@@ -159,7 +160,7 @@ class Meter:
                     self._count(bill, bill.usage)
 
     def waits(self, bill: Bill) -> Iterator[float]:
-        """Yield the seconds to wait, one after the other, until a request may be sent.
+        """Yield waits in seconds, one after the other, until a request may be sent.
 
         Raises:
             BudgetSpent: it would go beyond the budget.
@@ -169,14 +170,14 @@ class Meter:
         yield self._pace.reserve(bill.prompt_tokens + bill.completion_tokens)
 
     def hold(self, bill: Bill) -> bool:
-        """Hold back what a request may take; False where only requests under way stand in its way.
+        """Reserve the estimated cost of a request; return False if only requests in flight prevent it.
 
         Raises:
             BudgetSpent: it would go beyond the budget.
         """
         with self._lock:
             limit = self.budget.requests
-            # A request under way counts as one whatever becomes of it; its tokens may turn out to be fewer.
+            # A request in flight counts as one whatever happens to it; its tokens may turn out to be fewer.
             if limit is not None and self._requests + len(self._held) >= limit:
                 raise BudgetSpent(f"the budget of {limit} requests is spent; raise it and resume")
             prompt = self._prompt + bill.prompt_tokens
@@ -191,7 +192,7 @@ class Meter:
             return True
 
     def snapshot(self) -> SpentBudget:
-        """What has been spent so far, with what had been before the run was resumed."""
+        """Return what has been spent so far, including before the run was resumed."""
         with self._lock:
             cost = self.budget.cost(self._prompt, self._completion)
             held = len(self._held)
@@ -223,16 +224,16 @@ class Meter:
 
 
 def prompt_tokens(ask: Ask) -> int:
-    """Roughly how many tokens the messages have."""
+    """Estimate how many tokens the messages have."""
     return sum(ESTIMATE.count(message.content) for message in ask.messages)
 
 
 _TOKEN_BURST = 10
-"""One in so many of a minute's tokens may be spent at once."""
+"""The share of a minute's tokens that may be spent at once is 1 in this many."""
 
 
 class Pace:
-    """Spreads requests evenly over the minute, and tokens nearly so. Threads share one; None is no limit.
+    """Spreads requests evenly over the minute, and tokens nearly so. Threads share one; None means no limit.
 
     Both are leaky buckets (GCRA, https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm): a limit of 60
     requests lets one go per second, never 60 at once.
@@ -248,16 +249,15 @@ class Pace:
         self._requests = requests_per_minute, 1
         self._tokens = tokens_per_minute, max((tokens_per_minute or 0) // _TOKEN_BURST, 1)
         self._free = [0.0, 0.0]
-        """When the buckets of requests and of tokens have drained what was put in."""
+        """When the buckets of requests and of tokens will have drained."""
         self._clock = clock
         self._lock = threading.Lock()
 
     def reserve(self, tokens: int) -> float:
-        """Take a place for one request of so many tokens.
+        """Reserve a slot for one request of so many tokens.
 
         Returns:
-            After how many seconds it may be sent: whoever asks waits that long, in a way that can be
-            broken off.
+            After how many seconds it may be sent: the caller waits that long, interruptibly.
         """
         with self._lock:
             at = now = self._clock()

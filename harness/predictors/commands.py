@@ -1,21 +1,19 @@
-"""`command:WORDS`: a program answers JSON lines, and is kept running.
+"""`command:WORDS`: a program that answers JSON lines and is kept running.
 
-The words are split as a shell would, but no shell runs. As many processes as `Settings.concurrency` says
-are started when they are needed, each with one ask at a time. An ask is one line on the program's stdin, an
-object with `id`, `question` (its key), `db_id`, `dialect`, `text`, `evidence`, `schema` (a list of CREATE
-TABLE statements), `messages` (of `role` and `content`), `stage` and `sample`. The answer is one line on its
-stdout, flushed:
+The words are split as a shell would, but no shell runs. Up to `Settings.concurrency` processes are started as
+needed, each with one ask at a time. An ask is one line on the program's stdin, an object with `id`,
+`question` (its key), `db_id`, `dialect`, `text`, `evidence`, `schema` (a list of CREATE TABLE statements),
+`messages` (of `role` and `content`), `stage` and `sample`. The answer is one line on its stdout, flushed:
 
     {"id": ..., "sql": "SELECT 1"}          or "text" instead of "sql", for an answer with more in it than SQL
     {"id": ..., "error": "what went wrong"} when there is no answer
 
-Beside `sql` or `text` it may have `usage` ({"requests", "prompt_tokens", "completion_tokens"}), `finish`
-and `model`. Whatever else the program has to say belongs on stderr; at the end of its stdin it has to end.
-Its environment is this one's, with PYTHONUNBUFFERED unless that is set.
+It may also have `usage` ({"requests", "prompt_tokens", "completion_tokens"}), `finish` and `model`. All other
+output belongs on stderr; at the end of its stdin the program must exit. It inherits the environment, with
+PYTHONUNBUFFERED unless that is set.
 
-A process that dies is started again, and the ask that was in it tried once more. One that does not answer
-in time, or answers with something else, is killed and started again: nobody knows what it would answer
-next.
+A process that dies is started again, and its ask tried once more. One that does not answer in time, or
+answers with something else, is killed and started again: its next line could belong to any ask.
 """
 
 import contextlib
@@ -48,35 +46,35 @@ from harness.predictors.common import (
 )
 
 MOST_BYTES = 16 * 1024 * 1024
-"""The longest line that is read as an answer."""
+"""The longest line read as an answer."""
 
 _CHUNK = 65536
 _STDERR_BYTES = 8192
 _STDERR_LINES = 5
 _GRACE = 1.0
-"""Seconds from the end of its input to its being killed."""
+"""Seconds from the end of its input until it is killed."""
 _LOOK = 0.5
-"""Every so many seconds it is looked whether it is still there: a child of its may keep its stdout open."""
+"""Seconds between checks that it is still running: a child process may keep its stdout open."""
 
 
 class ProcessDied(Exception):
-    """The process ended, or closed a pipe, while an answer was waited for. The message says how.
+    """The process ended, or closed a pipe, before it answered. The message says how.
 
-    It has in it what the process wrote, as it came: whoever shows it makes it fit for that.
+    It contains what the process wrote, unchanged: callers clean it before they show it.
     """
 
 
 class CommandProcess:
     """A running command. One thread at a time exchanges lines with it; any may end it.
 
-    A thread of its own reads stderr away and keeps the end of it. Ending it kills its whole process group.
+    A separate thread drains stderr and keeps the end of it. Ending the command kills its whole process group.
 
     Raises:
         OSError: it cannot be started.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        # A session of its own, so that its group can be killed, and Ctrl-C does not reach it.
+        # A new session, so that its group can be killed, and Ctrl-C does not reach it.
         self._process = subprocess.Popen(
             words,
             stdin=subprocess.PIPE,
@@ -84,14 +82,14 @@ class CommandProcess:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
-            env={"PYTHONUNBUFFERED": "1", **os.environ},  # most programs are Python's, and forget to flush
+            env={"PYTHONUNBUFFERED": "1", **os.environ},  # most programs are in Python, and forget to flush
         )
         pipes = self._process.stdin, self._process.stdout, self._process.stderr
         self._stdin, self._stdout, self._stderr = (pipe for pipe in pipes if pipe is not None)
         os.set_blocking(self._stdin.fileno(), False)
         os.set_blocking(self._stdout.fileno(), False)
         self.has_answered = False
-        """Whether it has answered anything; whoever asks it says so."""
+        """True if it has answered anything; set by the caller."""
         self._said = b""
         self._unread = bytearray()
         self._exchanging = threading.Lock()
@@ -101,11 +99,11 @@ class CommandProcess:
         self._reader.start()
 
     def exchange(self, line: bytes, timeout: float) -> bytes:
-        """Write a line and read one, within so many seconds.
+        """Write a line and read one, within `timeout` seconds.
 
         Raises:
             ProcessDied: it ended first.
-            RequestFailed: the line did not come in time, is too long, or stood there before.
+            RequestFailed: the line is late or too long, or was there before the ask.
         """
         with self._exchanging, selectors.DefaultSelector() as selector:
             deadline = time.monotonic() + timeout
@@ -113,7 +111,7 @@ class CommandProcess:
             answer = self._unread
             if answer:
                 raise RequestFailed(
-                    f"more on stdout than one line for each ask: {answer.decode('utf-8', 'replace')}"
+                    f"more than one line on stdout for an ask: {answer.decode('utf-8', 'replace')}"
                 )
             selector.register(self._stdin, selectors.EVENT_WRITE)
             selector.register(self._stdout, selectors.EVENT_READ)
@@ -129,12 +127,12 @@ class CommandProcess:
                     elif self._read(answer):
                         whole, _, self._unread = answer.partition(b"\n")
                         return bytes(whole)
-            half = f"half a line came: {answer.decode('utf-8', 'replace')}" if answer else None
-            seen = half or "nothing came: a program has to flush what it prints"
+            half = f"an unfinished line: {answer.decode('utf-8', 'replace')}" if answer else None
+            seen = half or "nothing on stdout: the program must flush its output"
             raise RequestFailed(f"no answer within {timeout:g} s; {seen}")
 
     def end(self) -> None:
-        """End it and everything that it started: by the end of its input where it is idle, then by force."""
+        """End it and everything it started: by closing its input if it is idle, then by force."""
         if self._exchanging.acquire(blocking=False):
             try:
                 self._stdin.close()
@@ -144,9 +142,9 @@ class CommandProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End it and everything that it started by force."""
+        """Kill it and everything it started."""
         self._kill_group()
-        # Not under the hands of a thread that exchanges lines: the numbers of its pipes could be given anew.
+        # Not while a thread exchanges lines: the numbers of its pipes could be reused.
         if self._exchanging.acquire(timeout=2 * _LOOK):
             try:
                 self._stdin.close()
@@ -184,24 +182,24 @@ class CommandProcess:
         if b"\n" in piece:
             return True
         if len(answer) > MOST_BYTES:
-            raise RequestFailed(f"an answer of more than {MOST_BYTES} bytes in one line")
+            raise RequestFailed(f"the answer has more than {MOST_BYTES} bytes in one line")
         return False
 
     def _death(self) -> ProcessDied:
-        # Whoever closes a pipe has ended: nothing can be asked any more.
+        # A process that closes a pipe counts as ended: it cannot be asked any more.
         self._await_exit()
         code = self._code()
         self._kill_group()
         how = "closed its stdin or stdout" if code is None else _how(code)
         lines = self._said.decode("utf-8", "replace").split("\n")
         if len(self._said) == _STDERR_BYTES:
-            del lines[0]  # its beginning is lost, and what was in it can no more be known
+            del lines[0]  # its beginning is lost, and could have held a key
         last = " | ".join([stripped for text in lines if (stripped := text.strip())][-_STDERR_LINES:])
         return ProcessDied(f"{how}; its stderr ends with: {last}" if last else f"{how}; nothing on stderr")
 
     def _code(self) -> int | None:
-        # Without reaping it, where the system lets that be: its number, which is its group's, must be nobody
-        # else's before the group is killed.
+        # Without reaping it, if the system allows that: its number, which is its group's, must not be reused
+        # before the group is killed.
         with self._ending:
             if self._killed or not hasattr(os, "waitid"):
                 return self._process.poll()
@@ -232,14 +230,14 @@ def _how(code: int) -> str:
 
 EXAMPLE = 'command:"python my_predictor.py --beam 4"'
 MOST_DEATHS = 3
-"""So many processes in a row that end without an answer, and the command is taken for broken."""
+"""After so many processes in a row that end without an answer, the command is broken."""
 
 
 class CommandPredictor:
     """Asks a command.
 
     Raises:
-        BadInput: the words cannot be split, or the program is not there.
+        BadInput: the words cannot be split, or the program does not exist.
     """
 
     def __init__(self, command: str, settings: Settings, meter: Meter) -> None:
@@ -249,7 +247,7 @@ class CommandPredictor:
         self._secrets = secrets_by_name(os.environ)
         self._closed = threading.Event()
         self._running: set[CommandProcess] = set()
-        # A place is a process, or None where one can be started; the one that was used last comes first.
+        # A place is a process, or None if one can be started; the one used last is first.
         self._places: queue.LifoQueue[CommandProcess | None] = queue.LifoQueue()
         for _ in range(settings.concurrency):
             self._places.put(None)
@@ -258,12 +256,12 @@ class CommandPredictor:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The program's name and the digest of the whole command, which may have a secret in it."""
+        """Return the program's name and the digest of the whole command, which may contain a secret."""
         digest = hashlib.sha256(dumped(self._words).encode()).hexdigest()
         return {"kind": "command", "program": self._words[0].rpartition("/")[2], "sha256": digest}
 
     def ask(self, ask: Ask) -> Reply:
-        """Give the ask to a process that is free, and once more to another one if that ends over it."""
+        """Send the ask to a free process, and once more to another if that one dies."""
         line = dumped(_asked(ask)).encode() + b"\n"
         try:
             return self._tried(ask, line)
@@ -279,7 +277,7 @@ class CommandPredictor:
         return replace(reply, usage=reply.usage + Usage(1))
 
     def close(self) -> None:
-        """End all processes, with those that they have started."""
+        """End all processes, and those that they have started."""
         with self._lock:
             self._closed.set()
             running = list(self._running)
@@ -316,7 +314,7 @@ class CommandPredictor:
             self._places.put(process)
 
     def _started(self) -> CommandProcess:
-        # Under the lock, so that none is started that `close` does not see.
+        # Under the lock, so that `close` sees every process.
         with self._lock:
             if self._closed.is_set():
                 raise RequestFailed(CLOSED)
@@ -339,7 +337,7 @@ class CommandPredictor:
             if self._fruitless >= MOST_DEATHS:
                 raise PredictorBroken(
                     f"{self._words[0]} ended {self._fruitless} times in a row without an answer "
-                    f"({self._shown(died)}); run it by hand, and give it a line of JSON"
+                    f"({self._shown(died)}); run it by hand with a line of JSON on its stdin"
                 ) from None
 
     def _shown(self, error: Exception) -> str:
@@ -352,10 +350,10 @@ def _split(command: str) -> Sequence[str]:
     except ValueError as error:
         raise BadInput(f"command:{command}: cannot be split into words ({error}); check its quotes") from None
     if not words:
-        raise BadInput(f"command: names no program; write it as {EXAMPLE}")
+        raise BadInput(f"command: no program is named; write it as {EXAMPLE}")
     if shutil.which(words[0]) is None:
         raise BadInput(
-            f"command: {words[0]} is not found or may not be run; check its name, or give its whole path"
+            f"command: {words[0]} is not found or not executable; check its name, or give its full path"
         )
     return words
 
@@ -377,10 +375,10 @@ def _asked(ask: Ask) -> Mapping[str, Any]:
 
 
 def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
-    """The reply of a line, or RequestFailed where the command says itself that it has none.
+    """Parse the reply of a line; RequestFailed is returned if the command itself reports that it has none.
 
     Raises:
-        RequestFailed: the line is no answer, and nobody knows what the next one would be.
+        RequestFailed: the line is not an answer, so that the next one may belong to any ask.
     """
     shown = line.decode("utf-8", "replace")
     try:
@@ -388,7 +386,7 @@ def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
     except ValueError:
         raise RequestFailed(f"a line on stdout is not JSON: {shown}") from None
     if not isinstance(answer, dict) or answer.get("id") != ask.identity:
-        raise RequestFailed(f"a line on stdout is no answer to the ask (its `id` is another): {shown}")
+        raise RequestFailed(f"a line on stdout does not answer the ask (its `id` differs): {shown}")
     told = answer.get("usage")
     counts = told if isinstance(told, dict) else {}
     usage = Usage(
@@ -398,10 +396,10 @@ def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
     )
     if (error := answer.get("error")) is not None:
         said = error if isinstance(error, str) else dumped(error)
-        return RequestFailed(f"the command says: {said}", usage)
+        return RequestFailed(f"the command reports: {said}", usage)
     text = answer["sql"] if answer.get("sql") is not None else answer.get("text")
     if text is None:
         return RequestFailed("the command gave no answer (neither `sql` nor `text`)", usage)
     if not isinstance(text, str):
-        raise RequestFailed(f"an answer has to be a text: {shown}")
+        raise RequestFailed(f"an answer must be a string: {shown}")
     return Reply(text, usage, text_or_none(answer.get("finish")), text_or_none(answer.get("model")))

@@ -1,4 +1,4 @@
-"""What the adapters share: options, JSON that nobody vouches for, users' functions, messages without keys."""
+"""Shared by the adapters: options, untrusted JSON, users' functions, messages without keys."""
 
 import importlib
 import json
@@ -17,7 +17,7 @@ from loaders.base.errors import within
 from loaders.base.files import one_line
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
-"""Fields of a request that the adapter itself decides, or whose answers it could not read."""
+"""Fields of a request that the adapter sets itself, or whose answers it could not read."""
 
 _DAY = 86_400
 _RANGES: Mapping[str, tuple[float, float, str]] = {
@@ -32,23 +32,23 @@ _RANGES: Mapping[str, tuple[float, float, str]] = {
     "temperature": (0.0, 2, ""),
     "top_p": (0.0, 1, ""),
 }
-"""What each may be at least and at most, and in which unit."""
+"""Least and greatest value of each, and its unit."""
 
 
 class Api(StrEnum):
-    """Which of an endpoint's two interfaces is asked."""
+    """Which of an endpoint's two interfaces is used."""
 
     CHAT = "chat"
-    """Chat completions: what every OpenAI-compatible server has."""
+    """Chat completions: every OpenAI-compatible server has them."""
     RESPONSES = "responses"
 
 
 class MaxTokensField(StrEnum):
-    """The name under which chat completions get the limit on an answer's tokens."""
+    """The field of chat completions that limits an answer's tokens."""
 
     AUTO = "auto"
-    """`max_completion_tokens` for OpenAI and Azure, where the older name is refused by reasoning models;
-    `max_tokens` for every other address: some servers ignore the newer name without a word
+    """`max_completion_tokens` for OpenAI and Azure, whose reasoning models refuse the older name;
+    `max_tokens` for every other address: some servers silently ignore the newer name
     (https://github.com/ggml-org/llama.cpp/issues/13700)."""
     MAX_TOKENS = "max_tokens"
     MAX_COMPLETION_TOKENS = "max_completion_tokens"
@@ -56,50 +56,50 @@ class MaxTokensField(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """The options of every kind of predictor; what a kind has no use for, it ignores.
+    """The options of every kind of predictor; each kind ignores those it does not need.
 
     Raises:
         BadInput: a value is out of its range.
     """
 
     concurrency: int = 4
-    """How many asks are answered at once: requests, processes of a command, calls of a function."""
+    """How many asks run at once: requests, processes of a command, calls of a function."""
     timeout: float = 120.0
     """Seconds for one whole answer. A function cannot be stopped, and so has no limit."""
     start_timeout: float = 300.0
-    """Seconds more for the first answer of each process of a command, which may have a model to load."""
+    """Additional seconds for the first answer of each process of a command, which may load a model."""
     connect_timeout: float = 10.0
     """Seconds to reach an endpoint."""
     retries: int = 6
     """How often a request is sent again after 408, 409, 429, 5xx, a timeout or a lost connection. Waits grow
-    from 0.5 to 8 seconds; where an endpoint says how long to wait, it is that, up to two minutes."""
+    from 0.5 to 8 seconds; an endpoint's own wait is respected, up to two minutes."""
     requests_per_minute: int | None = None
-    """No more requests than this, spread evenly."""
+    """Maximum rate of requests, spread evenly."""
     tokens_per_minute: int | None = None
-    """No more tokens than this: those of the prompt as estimated, with the most that the answer may have."""
+    """Maximum rate of tokens: those of the prompt, estimated, plus the most that the answer may have."""
     base_url: str | None = None
-    """The address of an OpenAI-compatible endpoint, as http://localhost:8000/v1; unless given that in
-    OPENAI_BASE_URL, else OpenAI's own."""
+    """Address of an OpenAI-compatible endpoint, such as http://localhost:8000/v1; default: OPENAI_BASE_URL,
+    else OpenAI's own."""
     key_variable: str | None = None
-    """The environment variable that has the key, instead of OPENAI_API_KEY (Azure: AZURE_OPENAI_API_KEY)."""
+    """Environment variable with the key, instead of OPENAI_API_KEY (Azure: AZURE_OPENAI_API_KEY)."""
     api: Api = Api.CHAT
-    """Which interface of the endpoint is asked."""
+    """Which interface of the endpoint is used."""
     temperature: float | None = None
     """Left to the endpoint unless given; many reasoning models refuse it."""
     top_p: float | None = None
     """Left to the endpoint unless given."""
     max_tokens: int | None = None
-    """The most tokens that an answer may have, with those of reasoning. Left to the endpoint unless given."""
+    """Maximum tokens of an answer, reasoning included. Left to the endpoint unless given."""
     max_tokens_field: MaxTokensField = MaxTokensField.AUTO
-    """How the endpoint calls that limit."""
+    """The endpoint's name for that limit."""
     seed: int | None = None
-    """The seed of the first sample; the next has the next. Chat completions alone."""
+    """Seed of the first sample; each further sample adds 1. Chat completions only."""
     stop: tuple[str, ...] = ()
-    """Texts at which an answer ends. Chat completions alone."""
+    """Texts at which an answer ends. Chat completions only."""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    """More fields for the JSON of each request, as {"reasoning_effort": "low"}."""
+    """Additional fields for the JSON of each request, such as {"reasoning_effort": "low"}."""
     predictor: str | None = None
-    """Whose answers ready-made files have, instead of what their names tell."""
+    """Predictor whose answers ready-made files have, instead of the one in their names."""
     allow_missing: bool = True
     """Whether ready-made files may leave questions out."""
 
@@ -107,17 +107,17 @@ class Settings:
         for name, (least, most, unit) in _RANGES.items():
             within(name.replace("_", " "), getattr(self, name), least, most, unit)
         if own := sorted(_OWN_FIELDS & self.extra_body.keys()):
-            raise BadInput(f"extra body: {', '.join(own)} cannot be set; leave it out")
+            raise BadInput(f"extra body: {', '.join(own)} cannot be set; remove it")
         if self.api is Api.RESPONSES and (self.seed is not None or self.stop):
             given = "seed" if self.seed is not None else "stop"
-            raise BadInput(f"{given}: the interface `responses` has none; leave it out, or ask by `chat`")
+            raise BadInput(f"{given}: not supported by the interface `responses`; omit it, or use `chat`")
 
 
 def parsed(text: str | bytes, *, strict: bool = True) -> Any:
-    """The value of a JSON text from elsewhere, whose objects may name a key twice.
+    """Parse untrusted JSON, whose objects may repeat a key.
 
     Raises:
-        ValueError: it is none; unless `strict`, its strings may have line breaks.
+        ValueError: it is not JSON; unless `strict`, its strings may have line breaks.
     """
     try:
         return json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"), strict=strict)
@@ -126,35 +126,35 @@ def parsed(text: str | bytes, *, strict: bool = True) -> Any:
 
 
 def dumped(value: Any, *, is_sorted: bool = False) -> str:
-    """A value as JSON in ASCII."""
+    """Write a value as JSON in ASCII."""
     return json.dumps(value, sort_keys=is_sorted)
 
 
 def count_or_none(value: object) -> int | None:
-    """A number of tokens or requests as somebody told it; None for anything else."""
+    """Return an untrusted value if it is a number of tokens or requests, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def text_or_none(value: object) -> str | None:
-    """A text as somebody told it; None for anything else."""
+    """Return an untrusted value if it is a text, else None."""
     return writable(value) if isinstance(value, str) else None
 
 
 def find_function(option: str, target: str, example: str) -> tuple[Callable[[Any], object], Path | None]:
-    """A function of the user's, and the file of its module; the current directory is searched, too.
+    """Import a user's function, also from the current directory; return it and the file of its module.
 
     Args:
-        option: what stands before the name where the user gave it.
+        option: prefix of the name in messages.
         target: MODULE:FUNCTION.
-        example: what such a name looks like.
+        example: an example of such a name.
 
     Raises:
-        BadInput: it cannot be imported, or is none that can be called.
+        BadInput: it cannot be imported or called.
     """
     name, _, attribute = target.partition(":")
     if not name or not attribute:
-        raise BadInput(f"{option}{target}: names no function; write it as {example}")
-    # At the end of the path, so that a file of the current directory hides no other module.
+        raise BadInput(f"{option}{target}: not a function; write it as {example}")
+    # At the end of the path, so that no file of the current directory shadows another module.
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
@@ -162,7 +162,7 @@ def find_function(option: str, target: str, example: str) -> tuple[Callable[[Any
         module = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         said = shortened(f"{type(error).__name__}: {error}")
-        remedy = "modules are looked for in the current directory, too; set PYTHONPATH for other places"
+        remedy = "modules are also searched in the current directory; set PYTHONPATH for other places"
         raise BadInput(f"{option}{target}: {name} cannot be imported ({said}); {remedy}") from error
     file = getattr(module, "__file__", None)
     try:
@@ -180,8 +180,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def shortened(text: str, limit: int = _LIMIT) -> str:
-    """The text in one line of printable characters, its middle left out where it is longer than `limit`."""
-    # A text of megabytes is cut before it is looked at.
+    """Return the text in one line of printable characters, without its middle if longer than `limit`."""
+    # Megabytes of text are cut before they are processed.
     start, end = text[: 2 * limit], text[2 * limit :][-2 * limit :]
     line = one_line(" ".join(writable(start + end).split()))
     half = (limit - 5) // 2
@@ -189,7 +189,7 @@ def shortened(text: str, limit: int = _LIMIT) -> str:
 
 
 def writable(text: str) -> str:
-    """The text with U+FFFD for half surrogates, which no file in UTF-8 can hold."""
+    """Replace lone surrogates, which UTF-8 cannot encode, by U+FFFD."""
     return _SURROGATES.sub("\ufffd", text)
 
 
@@ -201,31 +201,31 @@ _VARIABLES = (
 )
 _NAMED = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", flags=re.IGNORECASE)
 _LEAST = 4
-"""A shorter one is a placeholder, and would be found in ordinary words."""
+"""A shorter one is a placeholder, and would match ordinary words."""
 _LEAST_NAMED = 8
 LEAST_IN_ANSWERS = 16
-"""In answers, which are kept as they came, only what can be nothing but a key is looked for."""
+"""In answers, which are kept unchanged, only values that can be nothing but keys are hidden."""
 _HIDDEN = "[key]"
 
 
 class Secrets:
-    """The values that must not be seen, also where a server sends them back. Its repr shows none."""
+    """Values that must never be shown, even if a server sends them back. The repr shows none."""
 
     def __init__(self, values: Iterable[str]) -> None:
         spelled = {form for value in values for form in (value, quote(value, safe=""))}
-        # The longest first: one may be a part of another.
+        # Longest first: one may be a part of another.
         self._values = sorted((value for value in spelled if len(value) >= _LEAST), key=len, reverse=True)
 
     def hidden(self, text: str) -> str:
-        """A text for a message, without them."""
+        """Return a text for a message without the secrets."""
         for value in self._values:
             text = text.replace(value, _HIDDEN)
         return text
 
     def hidden_in(self, body: bytes, least: int = _LEAST) -> bytes:
-        """The same of what a message will be made of later, which may cut it, and a key in it with it.
+        """Return a body without the secrets, before a message cuts it, and possibly a key, short.
 
-        Those shorter than `least` may stand there by chance, and stay.
+        Secrets shorter than `least` may occur by chance, and are kept.
         """
         for value in self._values:
             if len(value) >= least:
@@ -237,9 +237,9 @@ class Secrets:
 
 
 def secrets_of(environment: Mapping[str, str], key: str | None) -> Secrets:
-    """The keys that an endpoint's client may send: the one given, and those it finds in the environment."""
+    """Collect the keys that an endpoint's client may send: the one given, and those in the environment."""
     values = [environment[name].strip() for name in _VARIABLES if name in environment]
-    # Lines of `name: value`, which the client adds to each request.
+    # Lines of `name: value` that the client adds to each request.
     for line in environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
         value = line.partition(":")[2].strip()
         values += [value, value.rpartition(" ")[2]]
@@ -247,6 +247,6 @@ def secrets_of(environment: Mapping[str, str], key: str | None) -> Secrets:
 
 
 def secrets_by_name(environment: Mapping[str, str]) -> Secrets:
-    """What is a key by the name of its variable: what programs and functions of the user's may let slip."""
+    """Collect the variables named like keys, which a user's programs and functions may leak."""
     named = (value.strip() for name, value in environment.items() if _NAMED.search(name))
     return Secrets(value for value in named if len(value) >= _LEAST_NAMED)

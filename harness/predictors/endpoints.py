@@ -1,10 +1,10 @@
 """`openai:MODEL` and `azure:DEPLOYMENT`: any OpenAI-compatible endpoint, by the official client.
 
-Each ask is a request of its own, with the header `Idempotency-Key: IDENTITY-STAGE`, by which a server can
-know a repeated one. The client repeats what may be repeated, and waits as long as the endpoint says; every
-HTTP request is held against budget and pace, and ended in time.
+Each ask is one request, with the header `Idempotency-Key: IDENTITY-STAGE`, by which a server can recognise a
+repetition. The client retries what may be retried, and waits as long as the endpoint says; every HTTP request
+is subject to budget, pace and a timeout.
 
-Imported only where an endpoint is asked: the client takes more than a second to import.
+Imported only if an endpoint is used: the client takes more than a second to import.
 """
 
 import asyncio
@@ -41,25 +41,25 @@ from harness.predictors.common import (
 )
 
 Service = Literal["openai", "azure"]
-"""Who runs the endpoint, which decides how it is addressed."""
+"""Who runs the endpoint, which decides its address format."""
 _OPENAI = "https://api.openai.com/v1"
 _NEWER_FIELDS = (".openai.com", ".azure.com")
-"""Hosts that want `max_completion_tokens`."""
+"""Hosts that require `max_completion_tokens`."""
 _NO_KEY = "none"
-"""Sent where a server of the user's own asks for no key: the client wants one."""
+"""Sent to a user's own server that needs no key: the client requires one."""
 
 
 def _find(
     service: Service, model: str, settings: Settings, environment: Mapping[str, str]
 ) -> tuple[str, str | None, str, str]:
-    """The address of the endpoint that is meant, the version of its interface, the key and its variable."""
+    """Return the endpoint's address, the version of its interface, the key and its variable."""
     if not model.strip():
         example = "openai:gpt-5-mini" if service == "openai" else "azure:my-deployment"
-        raise BadInput(f"{service}: names no model; write it as {example}")
+        raise BadInput(f"{service}: no model is named; write it as {example}")
     variable = settings.key_variable or {"openai": "OPENAI_API_KEY", "azure": "AZURE_OPENAI_API_KEY"}[service]
     key = environment.get(variable, "").strip()
     if not key.isascii() or not key.isprintable():
-        raise BadInput(f"{variable}: has characters that no key has; set it anew")
+        raise BadInput(f"{variable}: has characters that no key has; set it again")
     version: str | None = None
     if service == "azure":
         named = settings.base_url or environment.get("AZURE_OPENAI_ENDPOINT", "").strip()
@@ -67,7 +67,7 @@ def _find(
         if not named:
             raise BadInput("azure: no address; set AZURE_OPENAI_ENDPOINT to that of the resource")
         if not version:
-            raise BadInput("azure: no version of its interface; set OPENAI_API_VERSION, as 2024-10-21")
+            raise BadInput("azure: no API version; set OPENAI_API_VERSION, for example to 2024-10-21")
         url = _checked(named, "AZURE_OPENAI_ENDPOINT")
     else:
         named = settings.base_url or environment.get("OPENAI_BASE_URL", "").strip() or _OPENAI
@@ -86,10 +86,10 @@ def _checked(url: str, name: str) -> str:
     except ValueError:
         parts = SplitResult("", "", "", "", "")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadInput(f"{name}: is no address; write it as http://localhost:8000/v1")
+        raise BadInput(f"{name}: not an address; write it as http://localhost:8000/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise BadInput(
-            f"{name}: has credentials or a query in it; give the address alone, and the key in a variable"
+            f"{name}: contains credentials or a query; give only the address, and the key in a variable"
         )
     return url.rstrip("/")
 
@@ -103,14 +103,14 @@ def _max_tokens_field(settings: Settings, service: Service, url: str) -> MaxToke
 
 
 MOST_BYTES = 16 * 1024 * 1024
-"""The longest body that is read."""
+"""The longest body that is accepted."""
 _UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
-"""What is raised where nothing was sent."""
+"""Raised if nothing was sent."""
 
 
 @dataclass
 class AskAccount:
-    """One ask: what a request for it may take by estimate, what all of them took, how the last one ended."""
+    """One ask: estimated cost of a request, actual cost of all of them, and how the last one ended."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -119,13 +119,13 @@ class AskAccount:
 
 
 _ACCOUNT: ContextVar[AskAccount] = ContextVar("account")
-"""The ask for which the running task sends requests."""
+"""Account of the ask for which the running task sends requests."""
 
 
 class PaidClient(httpx2.AsyncClient):
     """The HTTP client under the official one: sends requests of the ask in `_ACCOUNT`.
 
-    `answered` says whether the server has ever answered anything.
+    `answered` is True if the server has ever answered anything.
     """
 
     def __init__(self, meter: Meter, secrets: Secrets, settings: Settings) -> None:
@@ -143,7 +143,7 @@ class PaidClient(httpx2.AsyncClient):
 
         Raises:
             BudgetSpent: it would go beyond the budget.
-            PredictorBroken: the answer says that no other will be better, which the client would not know.
+            PredictorBroken: the answer shows that none can be better, which the client would not know.
             RequestFailed: its answer is too long.
             httpx2.RequestError: there is no whole answer.
         """
@@ -151,7 +151,7 @@ class PaidClient(httpx2.AsyncClient):
         with self._meter.settling(Bill(account.prompt_tokens, account.completion_tokens)) as bill:
             for seconds in self._meter.waits(bill):
                 await asyncio.sleep(seconds)
-            # Without an answer nobody knows what it took: the estimate counts.
+            # Without an answer its cost is unknown: the estimate counts.
             bill.usage = Usage(1)
             account.usage += Usage(1)
             try:
@@ -187,7 +187,7 @@ class PaidClient(httpx2.AsyncClient):
             async for piece in came.aiter_raw():
                 body += piece
                 if len(body) > MOST_BYTES:
-                    raise RequestFailed(f"an answer of more than {MOST_BYTES} bytes")
+                    raise RequestFailed(f"the answer has more than {MOST_BYTES} bytes")
         finally:
             await came.aclose()
         return httpx2.Response(
@@ -204,11 +204,11 @@ def _said(error: Exception) -> str:
 
 
 _REASON = 600
-"""Characters of a reason: what the endpoint says, and what is said around it."""
+"""Maximum characters of a reason: the endpoint's words and those around them."""
 
 
 class EndpointPredictor:
-    """Asks a model behind HTTP, in an event loop of its own.
+    """Asks a model behind HTTP, in its own event loop.
 
     Raises:
         BadInput: the key or the address is missing.
@@ -218,7 +218,7 @@ class EndpointPredictor:
         self._service = service
         self._model = model
         self._settings = settings
-        # The address has neither credentials nor a query; the key is kept in the client alone.
+        # The address has neither credentials nor a query; only the client holds the key.
         self._url, self._version, key, self._variable = _find(service, model, settings, os.environ)
         self._secrets = secrets_of(os.environ, key or None)
         self._parameters = _parameters(settings, service, self._url)
@@ -243,7 +243,7 @@ class EndpointPredictor:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The model, its address, and every parameter that was set."""
+        """Return the model, its address, and every parameter that was set."""
         facts: dict[str, Any] = {
             "kind": self._service,
             "model": self._model,
@@ -260,14 +260,14 @@ class EndpointPredictor:
         """Send the messages, and read the answer."""
         try:
             reply = self._portal.call(self._asked, ask)
-        except RuntimeError:  # what a portal raises that has been closed
+        except RuntimeError:  # raised by a closed portal
             raise RequestFailed(CLOSED) from None
-        if isinstance(reply, Exception):  # raised here, where no exception of the client hangs on it
+        if isinstance(reply, Exception):  # raised here, without an exception of the client as its context
             raise reply
         return reply
 
     def close(self) -> None:
-        """Break off what is under way, and close connections."""
+        """Cancel requests in flight, and close connections."""
         if not self._closed:
             self._portal.call(self._break_off)
             self._open.close()
@@ -285,7 +285,7 @@ class EndpointPredictor:
             try:
                 if not self._closed:
                     return reply_of(await self._body(ask), self._settings.api, account.usage)
-            except Exception as error:  # noqa: BLE001 - whatever the client raises is this ask's
+            except Exception as error:  # noqa: BLE001 - anything the client raises fails this ask only
                 return self._failure(error, account)
             finally:
                 self._running.discard(scope)
@@ -318,7 +318,7 @@ class EndpointPredictor:
         sent = account.usage.requests
         tries = f" ({sent} requests)" if sent > 1 else ""
         if isinstance(error, BudgetSpent):
-            # What the requests took is told; that the budget is spent, the next ask will find.
+            # Report what the requests cost; the next ask will find the budget spent.
             reason = hidden(f"{account.ended}; not sent again: {error}")
             return RequestFailed(reason, account.usage) if sent else BudgetSpent(str(error))
         broken, reason = "", f"{type(error).__name__}: {error}"
@@ -342,7 +342,7 @@ class EndpointPredictor:
 
 
 def _parameters(settings: Settings, service: Service, url: str) -> dict[str, Any]:
-    """The parameters that were set, by the names that the interface gives them."""
+    """Return the parameters that were set, under the interface's names."""
     chat = settings.api is Api.CHAT
     most = str(_max_tokens_field(settings, service, url)) if chat else "max_output_tokens"
     given = {
@@ -354,9 +354,8 @@ def _parameters(settings: Settings, service: Service, url: str) -> dict[str, Any
     return {name: value for name, value in given.items() if value is not None}
 
 
-# What an endpoint sent back, read without trust. The fields are those of
-# https://platform.openai.com/docs/api-reference; a server that leaves out what is not needed here is as good
-# as one that sends all.
+# Read an endpoint's untrusted answers. The fields are those of
+# https://platform.openai.com/docs/api-reference; servers may leave out those that are not needed here.
 
 _QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
 _EVERY_ASK = frozenset(
@@ -370,19 +369,19 @@ _EVERY_ASK = frozenset(
         "unsupported_value",
     }
 )
-"""Codes of HTTP 400 that no other question would change."""
+"""Error codes of HTTP 400 that every question would get."""
 
 _REMEDIES: Mapping[int, str] = {
-    HTTPStatus.UNAUTHORIZED: "the key was refused; check the environment variable that has it",
-    HTTPStatus.PAYMENT_REQUIRED: "the account has no credit; see to it and resume",
+    HTTPStatus.UNAUTHORIZED: "the key was refused; check its environment variable",
+    HTTPStatus.PAYMENT_REQUIRED: "the account has no credit; add some and resume",
     HTTPStatus.FORBIDDEN: "the key may not do this; check its rights and the model's name",
     HTTPStatus.NOT_FOUND: "no such model or address; check the model's name and the base URL",
-    HTTPStatus.METHOD_NOT_ALLOWED: "this is no such endpoint; check the base URL, which mostly ends with /v1",
+    HTTPStatus.METHOD_NOT_ALLOWED: "not such an endpoint; check the base URL, which usually ends with /v1",
 }
 
 
 def usage_of(body: bytes) -> Usage:
-    """The tokens that an answer tells, by either interface; None where it doesn't."""
+    """Read the tokens that an answer reports, by either interface; None if it doesn't."""
     told = _at(_parsed(body), "usage")
     if not isinstance(told, dict):
         return Usage(1)
@@ -391,10 +390,10 @@ def usage_of(body: bytes) -> Usage:
 
 
 def reply_of(body: bytes, api: Api, usage: Usage) -> Reply:
-    """The reply that the body of a successful answer holds.
+    """Read the reply from the body of a successful answer.
 
     Raises:
-        RequestFailed: it holds none. The reason may have what the server sent in it.
+        RequestFailed: it has none. The reason may quote the server.
     """
     answer = _parsed(body)
     if not isinstance(answer, dict):
@@ -409,21 +408,21 @@ def reply_of(body: bytes, api: Api, usage: Usage) -> Reply:
 
 
 def refusal_of(status: int, body: bytes) -> RequestFailed | PredictorBroken:
-    """What an answer with a status of 300 or more means: PredictorBroken where every ask would get it."""
+    """Return the error for a status of 300 or more: PredictorBroken if every ask would get it."""
     code, message = _error(_parsed(body), body)
     remedy = _REMEDIES.get(status)
     if status < HTTPStatus.BAD_REQUEST:
         remedy = "the address redirects elsewhere; give the right base URL"
     elif status == HTTPStatus.TOO_MANY_REQUESTS and code in _QUOTA:
-        remedy = "the account's quota is used up; see to it and resume"
+        remedy = "the account's quota is used up; raise it and resume"
     elif status == HTTPStatus.BAD_REQUEST and code in _EVERY_ASK:
-        remedy = "leave out or change the option that is refused"
+        remedy = "omit or change the refused option"
     said = f"HTTP {status}" + (f": {message}" if message else "")
     return PredictorBroken(f"{said} ({remedy})") if remedy else RequestFailed(said)
 
 
 _Text = tuple[str | None, str | None, str | None]
-"""The text of an answer, why it ended, and, where there is no text, why, if the answer shows that."""
+"""The text of an answer, why it ended, and why there is no text, if the answer shows that."""
 
 
 def _chat(answer: Mapping[str, Any]) -> _Text:
@@ -464,7 +463,7 @@ def _without_text(finish: str | None) -> str:
 
 
 def _content(content: object, kind: str) -> str | None:
-    """A text, or the texts of a list of parts joined; None where there is neither."""
+    """Return a text, or the joined texts of a list of parts; None if there is neither."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -474,7 +473,7 @@ def _content(content: object, kind: str) -> str | None:
 
 
 def _at(value: Any, *path: str | int) -> Any:
-    """What plain values have at a place; None where they have no such place."""
+    """Return the value at a path; None if there is none."""
     for step in path:
         try:
             value = value[step]
@@ -491,7 +490,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _error(answer: object, body: bytes = b"") -> tuple[str | None, str]:
-    """The code of an error, and what there is to say of it in one line."""
+    """Return the code of an error, and its message in one line."""
     first = answer[0] if isinstance(answer, list) and answer else answer
     if not isinstance(first, dict):
         return None, _shown(body)

@@ -1,6 +1,6 @@
-"""Take the SQL out of a model's answer: tags, fences, JSON, reasoning and prose around it.
+"""Extract the SQL from a model's answer: from tags, fences, JSON, reasoning and prose.
 
-The answer is kept beside what was taken out of it. What has no query in it has no SQL: none is ever made up.
+The answer is kept with the SQL extracted from it. An answer without a query has no SQL: none is ever made up.
 """
 
 import html
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from harness.predictors.common import parsed
 
-# None of these tries again what it has read: an answer is as long as a model makes it.
+# None of these patterns backtracks: answers can be long.
 _NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
 _WITH = rf"WITH\s++(?:RECURSIVE\s++)?{_NAME}\s*+(?:\([^()]*+\)\s*+)?AS\b"
 _STATEMENT = rf"(?:SELECT\b|{_WITH})"
@@ -36,7 +36,7 @@ _MARK = re.compile(
     rf"^[ \t]*+{_FENCE_LINE}{_BLOCK}|{_INNER.pattern}|(?:^|[:>])[ \t*]*+(?P<sql>{_QUERY})",
     flags=re.MULTILINE | re.DOTALL,
 )
-"""What a query may stand in, or its beginning in prose."""
+"""What may enclose a query, or its beginning in prose."""
 _REASONING = re.compile(r"<(?P<closing>/?)(?P<tag>think|thinking|reasoning)>", flags=re.IGNORECASE)
 _FENCE = "```"
 _LABELS = ("sql", "query", "sql_query", "final_sql", "final_query", "final_answer", "answer")
@@ -55,27 +55,28 @@ _CONTINUES = re.compile(
 
 
 class Taking(StrEnum):
-    """What is taken out of an answer."""
+    """What is extracted from an answer."""
 
     NONE = "none"
-    """Nothing: the answer is the SQL."""
+    """Nothing: the whole answer is the SQL."""
     ANSWER = "answer"
-    """The query that it has (`take_sql`)."""
+    """The query in it (`take_sql`)."""
 
 
 def take_sql(answer: str) -> str | None:
-    """The SQL query of a model's answer; None where it has none.
+    """Extract the SQL query from a model's answer; None if it has none.
 
-    - Reasoning between `<think>` tags is left out; an answer that was cut off within it has no SQL.
-    - A JSON object is the query at its key `sql`, else `query`, else `answer` or the like.
-    - Of several queries in tags (`<answer>`, `<sql>`, `<query>`, `<final_answer>`) it is the last one: models
-      come to their answer at the end.
+    - Reasoning between `<think>` tags is ignored; an answer that was cut off within it has no SQL.
+    - In a JSON object the query is at the key `sql`, else `query`, else `answer` or the like.
+    - Of several queries in tags (`<answer>`, `<sql>`, `<query>`, `<final_answer>`) the last one counts:
+      models
+      give their answer at the end.
     - Else the last of those in code blocks and at such keys of JSON within a text, else in backticks.
-    - Else it is the last query that begins a line or follows a colon, up to its semicolon, a closing tag or
-      the prose after it.
+    - Else the last query that begins a line or follows a colon, up to its semicolon, a closing tag or the
+      prose after it.
 
-    A tag, key or semicolon within a text, name or comment of a query is a part of it. Where a query has
-    `&lt;` and the like outside of these, it was escaped, and is taken unescaped.
+    A tag, key or semicolon within a text, name or comment of a query is a part of it. A query with `&lt;` and
+    the like outside of these was escaped, and is unescaped.
     """
     sql = _taken(_without_reasoning(answer).strip())
     escaped = sql is not None and "&" in sql and any(token["entity"] for token in _TOKEN.finditer(sql))
@@ -97,9 +98,9 @@ def _taken(text: str) -> str | None:
 
 
 def _marked(text: str, marks: re.Pattern[str]) -> str | None:
-    """The last query in tags, else the last one in a code block or at a key of JSON.
+    """Return the last query in tags, else the last one in a code block or at a key of JSON.
 
-    Queries in prose are passed over, so that what stands in their literals is no mark.
+    Queries in prose are skipped, so that nothing in their literals counts as a mark.
     """
     tagged = block = None
     at = fence = 0
@@ -133,7 +134,7 @@ def _of_value(value: str) -> str | None:
 
 
 def _of_tag(text: str, start: int) -> tuple[str | None, int]:
-    """The query behind an opening tag, and where to read on."""
+    """Return the query after an opening tag, and where to read on."""
     if cdata := _CDATA.match(text, start):
         if not _STARTS.match(text, cdata.end()):
             return None, cdata.end()
@@ -153,7 +154,7 @@ def _of_tag(text: str, start: int) -> tuple[str | None, int]:
 
 
 def _without_reasoning(answer: str) -> str:
-    """What is left without pairs of tags, from the last closing tag on, up to the first opening one."""
+    """Remove pairs of tags, all up to the last closing tag, and all from the first opening one."""
     tags = list(_REASONING.finditer(answer))
     closes: dict[str, int] = {}
     closed_at: dict[int, int] = {}
@@ -194,7 +195,7 @@ def _labelled(text: str) -> str | None:
 
 
 def _last_whole(text: str, starts: list[int]) -> str:
-    """The last query of those that begin at `starts` that is not a part of the one before it."""
+    """Return the last query beginning at one of `starts` that is not part of the one before it."""
     begins, fence = starts[0], _next_fence(text, starts[0])
     query = text[begins : _end(text, begins, fence)].strip()
     for start in starts[1:]:
@@ -211,7 +212,7 @@ def _next_fence(text: str, start: int) -> int:
 
 
 def _end(text: str, start: int, fence: int) -> int:
-    """Where a query ends: its semicolon, a fence, a tag, bold's end, or a paragraph that is no SQL."""
+    """Find where a query ends: at its semicolon, a fence, a tag, the end of bold, or a paragraph of prose."""
     for token in _TOKEN.finditer(text, start, fence):
         if token["end"]:
             return token.end()

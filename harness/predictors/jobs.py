@@ -1,8 +1,8 @@
-"""Solves problems side by side: asks go to the predictor, replies to the journal, and SQL is taken out.
+"""Solve problems concurrently: send asks to the predictor, journal the replies, and extract the SQL.
 
-Promises: an ask whose reply is known is not sent; a reply is on disk before anything is made of it; a line of
-the journal that a crash cut off is the only one that can be lost, and is said; what fails is one answer's,
-unless it fails again and again; a stop waits for what is under way, because it is paid for.
+Promises: an ask whose reply is known is not sent; a reply is on disk before it is used; a crash can lose only
+the line of the journal that it cut off, and the loss is reported; a failure affects one answer, unless
+failures go on and on; a stop waits for the asks in flight, because they are paid for.
 """
 
 import hashlib
@@ -47,10 +47,10 @@ from loaders.base.records import Recorder, to_record
 
 @dataclass(frozen=True)
 class JournalLine:
-    """What a line tells of an ask.
+    """The event that a line records for an ask.
 
-    `sent`: it is on its way; without a later line of the same ask, the process was killed before a reply
-    came. A reply has its own members beside these.
+    `sent`: it is on its way; without a later line of the same ask, the process was killed before the reply.
+    A reply has its own members in addition.
     """
 
     event: Literal["sent", "reply", "failed"]
@@ -64,13 +64,13 @@ _LOST = (
 
 
 class Journal:
-    """What was asked and answered, line by line; equal asks have one reply, whichever run asked.
+    """Asks and replies, line by line; equal asks have one reply, whichever run asked.
 
-    Threads share it, processes do not (the folder is locked by who opens it). `known` counts the replies of
-    earlier runs, `usage` is what these took, `notes` says what they have left.
+    Threads share it, processes do not (whoever opens it locks the folder). `known` counts the replies of
+    earlier runs, `usage` is their cost, `notes` describe what they have left.
 
     Args:
-        folder: where the file is, or will be.
+        folder: the folder of the file, which need not exist yet.
 
     Raises:
         BadInput: a line that is not the last one is broken.
@@ -91,14 +91,14 @@ class Journal:
         self.notes = [
             f"{count} {note}"
             for count, note in (
-                (self.known, "replies are known from earlier: what is the same is not asked again"),
-                (waiting["failed"], "asks had failed, and are asked again"),
+                (self.known, "replies are known from earlier runs: the same asks are not sent again"),
+                (waiting["failed"], "asks failed earlier, and are sent again"),
                 (waiting["sent"], _LOST),
             )
             if count
         ]
         if self._recorder.was_cut_off:
-            self.notes.append("the last line of the journal was cut off by a crash, and is left out")
+            self.notes.append("the last line of the journal was cut off by a crash, and is ignored")
 
     def _line(self, content: Any) -> JournalLine:
         line = to_record(JournalLine, content, others=True)
@@ -107,22 +107,22 @@ class Journal:
         return line
 
     def reply(self, identity: str) -> Reply | None:
-        """The reply to an ask, of this run or an earlier one."""
+        """Return the reply to an ask, of this run or an earlier one."""
         with self._lock:
             return self._replies.get(identity)
 
     def sent(self, ask: Ask, **facts: Any) -> None:
-        """Note that an ask is about to be sent, with facts about its messages."""
+        """Record that an ask is about to be sent, with facts about its messages."""
         self._add("sent", ask, facts)
 
     def replied(self, ask: Ask, reply: Reply) -> None:
-        """Keep a reply."""
+        """Record a reply."""
         self._add("reply", ask, asdict(reply), durable=reply.usage.requests > 0)
         with self._lock:
             self._replies[ask.identity] = reply
 
     def failed(self, ask: Ask, reason: str, usage: Usage) -> None:
-        """Note that there is no reply, and why; it is asked again when the run goes on."""
+        """Record that there is no reply, and why; the ask is sent again when the run is resumed."""
         self._add("failed", ask, {"reason": reason, "usage": asdict(usage)})
 
     def _add(self, event: str, ask: Ask, facts: Mapping[str, Any], *, durable: bool = False) -> None:
@@ -139,12 +139,12 @@ class Journal:
         self._recorder.add(record, durable=durable)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._recorder.close()
 
 
 MOST_FAILURES = 10
-"""So many asks in a row without a reply, and the predictor is not asked any more."""
+"""After so many asks in a row without a reply, the predictor is not asked any more."""
 
 NO_SQL = "the answer has no SQL in it"
 CUT_OFF = "the answer was cut off, and has no SQL in it"
@@ -152,20 +152,20 @@ CUT_OFF = "the answer was cut off, and has no SQL in it"
 
 @dataclass(frozen=True)
 class Job:
-    """One answer that is wanted: a problem, and which of several samples."""
+    """One requested answer: a problem, and the number of the sample."""
 
     problem: Problem
     sample: int
 
 
 def jobs(problems: Sequence[Problem], samples: int) -> list[Job]:
-    """Every problem so many times, all first samples first: what is broken off has whole samples."""
+    """List every problem `samples` times, first samples first, so that a stopped run has whole samples."""
     return [Job(problem, sample) for sample in range(samples) for problem in problems]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One ask of an answer, with what came of it; `known`: its reply was in the journal."""
+    """One ask of an answer, with its reply; `known`: the reply was in the journal."""
 
     stage: str
     prompt: Prompt
@@ -174,10 +174,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What came of a job: SQL, or the reason for having none.
+class JobResult:
+    """The result of a job: SQL, or the reason for having none.
 
-    `text` is the last reply as it came; `steps` all asks that had a reply; `usage` what this run spent on it.
+    `text` is the last reply as received; `steps` all asks that had a reply; `usage` what this run spent on
+    it.
     """
 
     job: Job
@@ -189,7 +190,7 @@ class Answered:
 
 
 Correct = Callable[[Problem, Prompt, str, str | None], Prompt | None]
-"""The prompt that asks again, of the last one, its reply and the SQL in that; None where nothing is wrong."""
+"""Maps the last prompt, its reply and SQL to a prompt that asks again; None if nothing is wrong."""
 
 
 @dataclass
@@ -197,13 +198,13 @@ class JobRunner:
     """Runs jobs.
 
     Args:
-        predictor: who is asked.
-        method: how.
-        journal: where replies are kept.
-        taking: what is taken out of the last reply.
+        predictor: answers the asks.
+        method: turns problems into asks.
+        journal: keeps the replies.
+        taking: what is extracted from the last reply.
         concurrency: how many jobs run at once.
-        corrections: how often an answer that `correct` finds wrong is asked for again.
-        correct: says so, and what is asked then.
+        corrections: how often an answer that `correct` rejects is requested again.
+        correct: rejects answers, and writes the next prompt.
     """
 
     predictor: Predictor
@@ -214,15 +215,15 @@ class JobRunner:
     corrections: int = 0
     correct: Correct | None = None
     ended: BaseException | None = None
-    """Why asking has ended early: PredictorBroken or BudgetSpent."""
+    """Why asking ended early: PredictorBroken or BudgetSpent."""
     _stop: Event = field(default_factory=Event)
     _lock: Lock = field(default_factory=Lock)
     _failures: int = 0
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Answered]:
-        """Do jobs, and yield what came of them as they are done, but for those that `stop` came before."""
+    def run(self, jobs: Iterable[Job]) -> Iterator[JobResult]:
+        """Run jobs, and yield their results as they finish, except those that `stop` prevented."""
         pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="asking")
-        waiting: set[Future[Answered | None]] = set()
+        waiting: set[Future[JobResult | None]] = set()
         rest = iter(jobs)
         try:
             while True:
@@ -244,14 +245,14 @@ class JobRunner:
             pool.shutdown(cancel_futures=True)
 
     def stop(self) -> None:
-        """Send no more asks; those under way are waited for, because they are paid for.
+        """Send no more asks; those in flight are awaited, because they are paid for.
 
         Callable from any thread.
         """
         self._stop.set()
 
-    def _job(self, job: Job) -> Answered | None:
-        """What comes of a job; None where asking ended before."""
+    def _job(self, job: Job) -> JobResult | None:
+        """Run a job; None if asking ended before it was done."""
         steps: list[Step] = []
         spent: list[Usage] = []
         text: str | None = None
@@ -270,14 +271,14 @@ class JobRunner:
         sql = self._sql(text)
         if sql is None and reason is None:
             reason = CUT_OFF if steps and steps[-1].reply.finish == "length" else NO_SQL
-        return Answered(job, text, sql, reason, steps, sum(spent, Usage()))
+        return JobResult(job, text, sql, reason, steps, sum(spent, Usage()))
 
     def _sql(self, text: str | None) -> str | None:
         sql = text if text is None or self.taking is Taking.NONE else take_sql(text)
         return sql if sql is not None and sql.strip() else None
 
     def _solved(self, job: Job, steps: list[Step], spent: list[Usage]) -> str:
-        """The last reply: that of the method, or of a correction."""
+        """Return the last reply: that of the method, or of a correction."""
         stages = self.method.stages(job.problem)
         stage, prompt = next(stages)
         try:
@@ -316,7 +317,7 @@ class JobRunner:
             self._count(failed)
             raise
         except (PredictorBroken, BudgetSpent) as ended:
-            # So that it does not look like one that a kill has cut off.
+            # So that it does not look like an ask interrupted by a kill.
             self.journal.failed(ask, str(ended), Usage())
             raise
         reply = replace(reply, seconds=round(time.monotonic() - begun, 6))
@@ -352,24 +353,23 @@ class JobRunner:
         return hashlib.sha256(dumped(facts, is_sorted=True).encode()).hexdigest()
 
 
-# Runs predicted SQL without gold: whether a text runs, and which texts return the same.
+# Run predicted SQL without gold, to find whether a text runs, and which texts return the same rows.
 #
-# Texts run as predictions do, in the workers and under the limits of an evaluation, and what they come to
-# is kept in the same store. Nothing here reads gold: where judging needs a reference, it is another
-# predicted text, or `SELECT 1`.
+# Texts run as predictions do, in the workers and under the limits of an evaluation, and their results are
+# kept in the same store. Nothing here reads gold: the reference is another predicted text, or `SELECT 1`.
 
 Place = tuple[EngineName, str]
 """A dialect and the key of a question."""
 
 Check = Callable[[Place, str], str | None]
-"""What an engine says against a text for a question; None where it runs, or the engine is to blame."""
+"""Returns an engine's error for a text; None if it runs, or the engine itself failed."""
 
 _FAILURES = frozenset({Outcome.PREDICTION_ERROR, Outcome.PREDICTION_TIMEOUT, Outcome.PREDICTION_TOO_LARGE})
 
 
 @contextmanager
 def trials(request: Request, setup: Setup) -> Iterator[Check]:
-    """Say what engines find wrong with texts; callable from any thread.
+    """Provide a check of texts by engines; callable from any thread.
 
     Args:
         request: workers and store, as for an evaluation.
@@ -389,10 +389,10 @@ def trials(request: Request, setup: Setup) -> Iterator[Check]:
 
 
 def correction(method: Method, check: Check) -> Correct:
-    """Show an answer that does not run its engine's error, and ask for it again.
+    """Ask again for an answer that does not run, with its engine's error.
 
-    The engine's words are all that is told; whether rows are right is not known here. The idea is that of
-    execution feedback in Chen et al. 2023, "Teaching Large Language Models to Self-Debug"
+    The engine's message is all that is shown; whether rows are right is unknown here. The idea is execution
+    feedback, as in Chen et al. 2023, "Teaching Large Language Models to Self-Debug"
     (https://arxiv.org/abs/2304.05128).
     """
 
@@ -411,7 +411,7 @@ def correction(method: Method, check: Check) -> Correct:
 def votes(
     request: Request, setup: Setup, answers: Mapping[Place, Sequence[str | None]]
 ) -> dict[Place, int | None]:
-    """Which of several answers to a question most of them agree with.
+    """Choose, for each question, the answer that most answers agree with.
 
     Answers agree if they return the same rows as EX compares them, as a set
     (`harness.metrics.accuracy`). Texts that do not run have no vote.
@@ -419,11 +419,11 @@ def votes(
     Args:
         request: workers and store, as for an evaluation.
         setup: engines, databases and limits.
-        answers: the SQL of each sample, None where there is none.
+        answers: the SQL of each sample, or None.
 
     Returns:
-        The number of the first sample of the largest group, and of the group that comes first among equals.
-        Where nothing runs, the first sample with a text; None where there is none.
+        The number of the first sample of the largest group, or of the first of equally large groups. If
+        nothing runs, the first sample with a text; None if there is none.
     """
     texts = {place: list(dict.fromkeys(filter(None, given))) for place, given in answers.items()}
     questions = setup.questions.by_key
@@ -436,7 +436,7 @@ def votes(
         for place, found in texts.items()
         for number, text in enumerate(found)
     }
-    # Every text beside itself, which says whether it runs, and beside those that come later.
+    # Compare every text with itself, which shows whether it runs, and with all later ones.
     pairs = [
         (place, a, b)
         for place, found in texts.items()

@@ -1,4 +1,4 @@
-"""The methods by name: how a problem becomes asks, and which part of a schema a draft of a query links."""
+"""The methods by name: turn a problem into asks, and find the part of a schema that a draft query uses."""
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 Stages = Generator[tuple[str, Prompt], str, str]
-"""Yields the prompt of each stage, takes the text of its reply, and returns the text with the answer's SQL in
-it, as it came: extraction comes later. Raises PromptTooLong where a prompt cannot be made short enough."""
+"""Yields the prompt of each stage, receives the text of its reply, and returns the text that contains the
+answer's SQL, unchanged: extraction follows later. Raises PromptTooLong if a prompt cannot be made short
+enough."""
 
 
 def _direct(prompter: Prompter, problem: Problem) -> Stages:
-    """The baseline: one ask, with the whole schema, in the stage `sql`."""
+    """Ask once, with the whole schema, in the stage `sql`: the baseline."""
     return (yield "sql", prompter.write("direct.j2", problem))
 
 
 def _ta_sql(prompter: Prompter, problem: Problem) -> Stages:
-    """TA-SQL, in three asks: a draft, for the columns in it; a plan over these columns; SQL after the plan.
+    """Ask three times, as TA-SQL: for a draft, a plan over the draft's columns, and SQL after the plan.
 
     After Qu et al. 2024, "Before Generation, Align it! A Novel and Effective Strategy for Mitigating
-    Hallucinations in Text-to-SQL Generation", https://arxiv.org/abs/2405.15307: schema linking is done by
-    what models do well, writing SQL (*task-aligned schema linking*: the tables and columns of a dummy query
-    are the linked ones), and so is reasoning (*task-aligned logical synthesis*: a symbolic representation
-    like pandas code, without joins, then SQL made of it).
+    Hallucinations in Text-to-SQL Generation", https://arxiv.org/abs/2405.15307: schema linking becomes what
+    models do well, writing SQL (*task-aligned schema linking*: the tables and columns of a dummy query are
+    the linked ones), and so does reasoning (*task-aligned logical synthesis*: a symbolic representation like
+    pandas code, without joins, then SQL made from it).
 
-    Where it differs from the paper: prompts are in words of this project's own and for three dialects;
-    columns are described by what is published of them, not by a model's summary of it; the draft is parsed,
-    instead of searched for names; the columns by which linked tables refer to each other are always among the
-    linked ones.
+    Differences from the paper: prompts are this project's own and cover three dialects; columns have their
+    published descriptions, not a model's summary of these; the draft is parsed instead of searched for names;
+    the columns by which linked tables refer to each other are always linked.
 
-    The stages are `linking`, `synthesis` and `sql`. A draft from which no columns can be taken links the
-    whole schema, and the notes of the prompts say so.
+    The stages are `linking`, `synthesis` and `sql`. A draft from which no columns can be read links the whole
+    schema, which the notes of the prompts record.
     """
     draft = yield "linking", prompter.write("ta_sql_linking.j2", problem)
     notes: tuple[str, ...] = ()
@@ -65,54 +65,54 @@ METHODS: Mapping[str, Callable[[Prompter, Problem], Stages]] = {"direct": _direc
 
 @dataclass(frozen=True)
 class Method:
-    """How a problem becomes asks. Holds no state, and does the same again for the same replies."""
+    """Turns a problem into asks. Stateless: the same replies lead to the same asks."""
 
     name: str
     prompter: Prompter
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What decides the messages (name, options, digests of templates), as plain JSON values."""
+        """Return what decides the messages (name, options, digests of templates), as JSON values."""
         return {"method": self.name, **self.prompter.identity}
 
     def stages(self, problem: Problem) -> Stages:
-        """The asks of a problem, one after the other."""
+        """Yield the prompts of a problem's asks, one after the other."""
         return METHODS[self.name](self.prompter, problem)
 
 
 def make_method(name: str, options: PromptOptions, tokens: Tokens = ESTIMATE) -> Method:
-    """The method of that name.
+    """Make the method of that name.
 
     Raises:
-        BadInput: there is none, it cannot follow the options, or the user's templates are wrong.
+        BadInput: the name is unknown, the method contradicts the options, or the user's templates are wrong.
     """
     if name not in METHODS:
-        raise BadInput(f"--method {name}: there is none; choose {' or '.join(METHODS)}")
+        raise BadInput(f"--method {name}: unknown; choose {' or '.join(METHODS)}")
     if name == "ta-sql" and options.chain_of_thought:
-        raise BadInput("--method ta-sql: reasons in stages of its own; leave chain of thought out")
+        raise BadInput("--method ta-sql: has its own stages of reasoning; omit chain of thought")
     return Method(name, open_prompter(options, tokens))
 
 
 class UnreadableDraft(ValueError):
-    """A draft from which nothing can be taken; the message is a short phrase."""
+    """A draft from which no columns can be read; the message is a short phrase."""
 
 
 def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[str]]:
-    """The columns that a draft names, by table.
+    """Return the columns that a draft names, by table.
 
-    A name is looked up in the schema without case and quotes. A column without a table before it is that of
-    every table of the query that has one of its name; `*` is every column of its table. What the schema does
-    not have is nobody's: in SQLite and MySQL a text in double quotes looks like a name. Added are the columns
-    by which tables of the draft refer to each other, and all columns of a table of which it names none.
+    A name is looked up in the schema without case and quotes. An unqualified column belongs to every table of
+    the query that has it; `*` is every column of its table. Names that are not in the schema are ignored: in
+    SQLite and MySQL a text in double quotes looks like a name. The columns by which tables of the draft refer
+    to each other are added, and all columns of a table of which it names none.
 
     Raises:
-        UnreadableDraft: it is no query, cannot be parsed, or names no table of the schema.
+        UnreadableDraft: it is not a query, cannot be parsed, or names no table of the schema.
     """
-    from sqlglot import exp  # noqa: PLC0415 - takes as long as many prompts, and most methods have no draft
+    from sqlglot import exp  # noqa: PLC0415 - slow to import, and most methods have no draft
 
     queries = _parsed(sql, database.dialect)
     tables = {table.name.casefold(): table for table in database.tables}
-    # The tables that a name before a column may mean: several if subqueries give them one alias.
+    # The tables that a qualifier may mean: several if subqueries share an alias.
     aliases: dict[str, dict[str, TableText]] = {}
     for item in (item for query in queries for item in query.find_all(exp.Table)):
         if table := tables.get(item.name.casefold()):
@@ -145,12 +145,12 @@ def _parsed(sql: str, dialect: EngineName) -> "list[exp.Query]":
         raise UnreadableDraft("the draft cannot be read as SQL") from error
     queries = [tree for tree in trees if isinstance(tree, exp.Query)]
     if not queries or len(queries) < len(trees):
-        raise UnreadableDraft("the draft is no query")
+        raise UnreadableDraft("the draft is not a query")
     return queries
 
 
 def _completed(database: DatabaseText, found: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
-    """With the columns by which tables refer to each other, and the whole of a table instead of nothing."""
+    """Add the columns by which tables refer to each other, and all columns of a table that has none."""
     complete = {
         table.name: found[table.name] or {column.name for column in table.columns}
         for table in database.tables
@@ -165,9 +165,9 @@ def _completed(database: DatabaseText, found: Mapping[str, set[str]]) -> Mapping
 
 
 def narrowed(database: DatabaseText, linked: Mapping[str, frozenset[str]]) -> DatabaseText:
-    """The schema with these tables and these of their columns alone.
+    """Reduce the schema to these tables and columns.
 
-    A table keeps its whole statement, and those foreign keys that lie within what is kept.
+    A table keeps its whole statement, and the foreign keys between kept columns.
     """
     return replace(
         database,

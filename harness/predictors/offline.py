@@ -1,4 +1,4 @@
-"""The offline baseline: a few templates of questions, no model, no network, no gold."""
+"""The offline baseline: a few question templates, no model, no network, no gold."""
 
 import re
 from collections import deque
@@ -15,10 +15,10 @@ from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 
 LONGEST = 4000
-"""How much of a text is read, in characters: what stands behind it is not looked at."""
+"""Characters of a text that are read; the rest is ignored."""
 
 LONGEST_NAME = 5
-"""The most words that are looked up as one name."""
+"""Maximum words looked up as one name."""
 
 _NUMBERS = ("int", "serial", "real", "num", "dec", "double", "float")
 _LABELS = ("name", "title")
@@ -33,13 +33,13 @@ class Field:
 
     @property
     def is_number(self) -> bool:
-        """By the engine's name of its type."""
+        """True if it is numeric by the engine's type name."""
         kind = self.column.type.lower()
         return any(part in kind for part in _NUMBERS) and not kind.startswith(("interval", "point"))
 
     @property
     def is_text(self) -> bool:
-        """Whether it is text as it stands."""
+        """True if it is text."""
         return "text" in self.column.type.lower() or "char" in self.column.type.lower()
 
 
@@ -53,12 +53,12 @@ class TemplateCondition:
 
 
 Order = tuple[Field, bool]
-"""Rows by a column, and whether the greatest come first."""
+"""A column to order by, and whether the greatest come first."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """One statement of the evidence: what a phrase refers to. `share` is that of the rows that meet it."""
+    """One statement of the evidence: what a phrase refers to. `share`: the share of rows that meet it."""
 
     phrase: tuple[str, ...]
     conditions: tuple[TemplateCondition, ...] = ()
@@ -73,7 +73,7 @@ _SHORT = 3
 
 
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text or a name in small letters, without the endings of the plural."""
+    """Split a text or a name into words in lower case, without plural endings."""
     return tuple(_singular(word.lower()) for word in _PIECE.findall(_HUMP.sub(" ", text[:LONGEST])))
 
 
@@ -112,7 +112,7 @@ class NamedSchema:
                 self._fields.setdefault(name, []).append(field)
 
     def label(self, table: TableText) -> Field:
-        """What its rows are called by: a name or a title, else the key, else the first column."""
+        """Return the column that labels its rows: a name or a title, else the key, else the first column."""
         own = [field for field in self.fields if field.table is table]
         named = [
             field for field in own if not field.is_number and field.column.name.lower().endswith(_LABELS)
@@ -121,7 +121,7 @@ class NamedSchema:
         return (named or [field for field in own if field.column.name in table.primary_key] or own)[0]
 
     def field(self, name: str) -> Field | None:
-        """The column that the evidence names, with or without its table and quotes."""
+        """Find the column that the evidence names, with or without its table and quotes."""
         table, _, column = name.rpartition(".")
         column = column.strip('`"[]').lower()
         found = [
@@ -132,7 +132,7 @@ class NamedSchema:
         return found[0] if found else None
 
     def mentioned(self, asked: tuple[str, ...]) -> Iterator[tuple[int, TableText | Field]]:
-        """The tables and columns that words name in full, with their places; longer names first taken."""
+        """Yield the tables and columns that words name in full, with their positions; longer names first."""
         start, near = 0, None
         while start < len(asked):
             for length in range(LONGEST_NAME, 0, -1):
@@ -146,12 +146,12 @@ class NamedSchema:
             start += 1
 
     def _nearest(self, name: tuple[str, ...], near: TableText | None) -> Field | None:
-        """The column of a name, that of the table that was named last before others."""
+        """Find the column of a name, preferring the table that was named last."""
         found = self._fields.get(name, [])
         return next((field for field in found if field.table is near), found[0] if found else None)
 
     def definitions(self, evidence: str) -> Iterator[Definition]:
-        """What the evidence says, statement by statement; what has no known form is left out."""
+        """Yield the definitions in the evidence, statement by statement; unknown forms are skipped."""
         for statement in evidence[:LONGEST].split(";"):
             phrase, *rest = _DEFINED.split(statement, maxsplit=1)
             body = rest[0] if rest else statement
@@ -187,10 +187,10 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 @dataclass(frozen=True)
 class TemplateQuery:
-    """What a template asks for.
+    """The query of a template.
 
-    `selected` are columns, or `function` of each of them; where there is a `share`, the part of the rows that
-    meet its conditions, times `factor`. All `conditions` have to hold.
+    `selected` are columns, or `function` of each of them; with a `share`, the share of the rows that meet its
+    conditions, times `factor`. All `conditions` must hold.
     """
 
     root: TableText
@@ -227,7 +227,7 @@ class Writer:
         return " AND ".join(f"{self._quoted(source, a)} = {self._quoted(target, b)}" for a, b in pairs)
 
     def write(self, query: TemplateQuery) -> str:
-        """The text, without a semicolon. A column whose table nothing links is crossed with the others."""
+        """Write the text, without a semicolon. A table that no key links is cross-joined with the others."""
         parts = [f"SELECT {self._selected(query)}", f"FROM {self._from(query)}"]
         if query.conditions:
             parts.append(f"WHERE {self._all(query.conditions)}")
@@ -260,7 +260,7 @@ class Writer:
         return " ".join(known.values())
 
     def _way(self, known: Iterable[str], wanted: str) -> dict[str, str]:
-        """The tables on the shortest way along foreign keys from known ones, each with its join."""
+        """Find the tables on the shortest path along foreign keys from known ones, each with its join."""
         ways: dict[str, dict[str, str]] = {table: {} for table in known}
         queue = deque(ways)
         while queue and wanted not in ways:
@@ -276,7 +276,7 @@ class Writer:
         return " AND ".join(self._condition(condition) for condition in conditions)
 
     def _condition(self, condition: TemplateCondition) -> str:
-        """Both sides of one type, so that every engine takes the comparison."""
+        """Write both sides in one type, so that every engine accepts the comparison."""
         if not condition.literals:
             return f"{self._name(condition.field)} {condition.sign}"
         bare = [literal.strip("'") for literal in condition.literals]
@@ -286,7 +286,7 @@ class Writer:
         if not condition.field.is_text and self._dialect is not Dialect.SQLITE:
             name = f"CAST({name} AS {_TEXT[self._dialect]})"
         if sign == "LIKE" and self._dialect is Dialect.POSTGRESQL:
-            sign = "ILIKE"  # SQLite's LIKE takes capital and small letters for the same
+            sign = "ILIKE"  # SQLite's LIKE ignores case
         return f"{name} {sign} {' AND '.join(self._text(each) for each in bare)}"
 
     def _order(self, field: Field, descending: bool) -> str:  # noqa: FBT001 - the parts of an order
@@ -307,7 +307,7 @@ class Writer:
 
 
 VERSION = 2
-"""Counts up whenever the same problem may get another answer."""
+"""Increased whenever the same problem may get another answer."""
 
 _FALLING = frozenset(
     {"highest", "most", "largest", "biggest", "greatest", "longest", "latest", "top", "maximum"}
@@ -322,42 +322,43 @@ _AMOUNTS = {str(number): number for number in range(2, 101)} | {
     word: number for number, word in enumerate(("two", "three", "four", "five"), start=2)
 }
 _BOUNDS = frozenset({"who", "whose", "that", "where", "with", "which", "for", "when"})
-"""Words that end what is asked for; the first of a sentence does not."""
+"""Words that end the list of requested columns, unless they begin the sentence."""
 
 
 class OfflinePredictor:
-    """Answers every ask with one query, made of the problem alone; messages are not read.
+    """Answers every ask with one query, made from the problem only; messages are not read.
 
-    The same problem gets the same answer, always. No text makes it raise: what has no template is left out.
+    The same problem always gets the same answer. No text makes it raise: parts without a template are
+    ignored.
     """
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What decides its replies."""
+        """Return what decides its replies."""
         return {"kind": "offline", "version": VERSION}
 
     def ask(self, ask: Ask) -> Reply:
-        """The query, as plain SQL without a semicolon; no request is sent."""
+        """Return the query, as plain SQL without a semicolon; no request is sent."""
         return Reply(self.answer(ask.problem), finish="stop")
 
     def answer(self, problem: Problem) -> str:
-        """The query for a problem."""
+        """Return the query for a problem."""
         schema = NamedSchema(problem.database)
         if not schema.tables:
             return "SELECT 1"
         return Writer(problem.database).write(_Question(problem, schema).query())
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: nothing is open."""
 
 
 def open_offline() -> OfflinePredictor:
-    """The offline baseline, ready to answer."""
+    """Open the offline baseline."""
     return OfflinePredictor()
 
 
 class _Question:
-    """One question, as the templates look at it."""
+    """One question, as the templates see it."""
 
     def __init__(self, problem: Problem, schema: NamedSchema) -> None:
         self._schema = schema
@@ -369,7 +370,7 @@ class _Question:
         self._root = self._subject()
 
     def query(self) -> TemplateQuery:
-        """The first template that fits: a share, a count, an aggregate, columns."""
+        """Fill in the first template that fits: a share, a count, an aggregate, columns."""
         asked = set(self._words)
         query = TemplateQuery(self._root, conditions=self._conditions(), grouped=self._grouped())
         if share := self._share():
@@ -384,11 +385,11 @@ class _Question:
         return replace(query, selected=self._asked(), grouped=None, order=order, limit=limit)
 
     def _says(self, definition: Definition) -> bool:
-        """Whether the question has the phrase that is defined."""
+        """Return True if the question contains the defined phrase."""
         return f" {' '.join(definition.phrase)} " in f" {' '.join(self._words)} "
 
     def _subject(self) -> TableText:
-        """The first table that is named, else that of the first column, else the first one."""
+        """Return the first table named, else that of the first column, else the first table."""
         for _, one in sorted(self._mentioned, key=lambda each: isinstance(each[1], Field)):
             return one.table if isinstance(one, Field) else one
         for each in self._definitions:
@@ -397,7 +398,7 @@ class _Question:
         return self._schema.tables[0]
 
     def _key(self) -> Field:
-        """What is counted: the key of the subject, or the column that `how many` stands before."""
+        """Return the counted column: the key of the subject, or the column after `how many`."""
         for at, one in self._mentioned:
             if isinstance(one, Field) and {"many", *_DISTINCT} & set(self._words[max(at - 2, 0) : at]):
                 return one
@@ -414,7 +415,7 @@ class _Question:
         return next((each.conditions for each in self._definitions if each.share and each.conditions), ())
 
     def _aggregate(self) -> tuple[Field, str] | None:
-        """A column of numbers with the word before it that says what is made of it."""
+        """Find a numeric column with the aggregate that the word before it names."""
         for place, word in enumerate(self._words):
             function = _AGGREGATES.get(word)
             for at, one in self._mentioned if function is not None else ():
@@ -423,7 +424,7 @@ class _Question:
         return None
 
     def _asked(self) -> tuple[Field, ...]:
-        """The columns that evidence or question name and nothing is said of; else the subject's name."""
+        """Return the columns named without a condition in evidence or question; else the subject's name."""
         fields = [field for each in self._definitions if self._says(each) for field in each.fields]
         end = next((at for at, word in enumerate(self._words) if at and word in _BOUNDS), len(self._words))
         fields += [one for at, one in self._mentioned if isinstance(one, Field) and at < end]
@@ -434,13 +435,13 @@ class _Question:
         )
 
     def _conditions(self) -> tuple[TemplateCondition, ...]:
-        """Those of the evidence, but for the share's."""
+        """Return the conditions of the evidence, except those of the share."""
         share = self._share()
         found = [each.conditions for each in self._definitions if each.conditions != share]
         return tuple(dict.fromkeys(condition for each in found for condition in each))
 
     def _grouped(self) -> Field | None:
-        """The column, or the name of the table, that stands behind `each`."""
+        """Find the column, or the label of the table, that follows `each`."""
         for at, one in self._mentioned:
             if at and self._words[at - 1] in _EVERY:
                 return one if isinstance(one, Field) else self._schema.label(one)
@@ -458,7 +459,7 @@ class _Question:
         return None
 
     def _limit(self) -> int:
-        """How many rows: the number beside a superlative, else one."""
+        """Return the number of rows: the one beside a superlative, else one."""
         for place, word in enumerate(self._words):
             if word in _FALLING | _RISING:
                 for beside in self._words[max(place - 1, 0) : place + 2]:

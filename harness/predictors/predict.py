@@ -1,11 +1,12 @@
-"""The conductor of predicting: questions, engines, predictor and method go in, prediction files come out.
+"""Predict: from questions, engines, a predictor and a method to prediction files.
 
-    <out>/manifest.json     what was asked of whom, and what it took
+        <out>/manifest.json     the request, and what it cost
     <out>/journal.jsonl     every ask and reply (`harness.predictors.jobs`)
-    <out>/answers.jsonl     every answer as it came, what was taken out of it, or why there is none
+        <out>/answers.jsonl     every answer as received, the SQL extracted from it, or why there is none
     <out>/predictions/      predict_<set>_<predictor>_<dialect>.jsonl
 
-Files are written whole or not at all. Of several samples, one more file has what most agree with.
+Files are written whole or not at all. With several samples, one more file has the answers most of them agree
+on.
 """
 
 import os
@@ -33,7 +34,7 @@ from harness.predictors.base import BudgetSpent, Problem, PromptTooLong, Usage
 from harness.predictors.budget import Budget, Meter, Pace, SpentBudget
 from harness.predictors.common import Settings
 from harness.predictors.extraction import Taking
-from harness.predictors.jobs import Answered, Job, JobRunner, Journal, Place, correction, jobs, trials, votes
+from harness.predictors.jobs import Job, JobResult, JobRunner, Journal, Place, correction, jobs, trials, votes
 from harness.predictors.methods import Method, make_method
 from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
@@ -57,22 +58,22 @@ MOST_SAMPLES = 100
 _MOST_CORRECTIONS = 100
 
 INCOMPLETE_EXIT = 1
-"""Of a run that a budget has ended."""
+"""Exit code of a run that a budget has ended."""
 
 _TALKERS = ("openai", "azure")
-"""Kinds of predictors that answer in prose; programs and files give SQL."""
+"""Kinds of predictors that answer in prose; programs and files return SQL."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class PredictRequest:
-    """What is to be predicted, by whom and how.
+    """What to predict, with which predictor and how.
 
-    `request` says set, dialects, limit, workers, cache and data as for an evaluation. `predictor` is a spec
-    (`harness.predictors.adapters`), `name` what the predictor is called; `out` the folder of its answers.
-    `taking` None means what is usual for the kind of predictor. `samples` is how many answers each question
-    gets, `corrections` how often one that does not run is asked for again.
+    `request` holds set, dialects, limit, workers, cache and data as for an evaluation. `predictor` is a spec
+    (`harness.predictors.adapters`), `name` the predictor's name, `out` the folder of its answers. `taking`
+    None means the default for the kind of predictor. `samples` is how many answers each question gets,
+    `corrections` how often one that does not run is requested again.
     """
 
     request: Request
@@ -90,8 +91,8 @@ class PredictRequest:
 
 
 @dataclass(frozen=True)
-class Ready:
-    """Everything that asking needs but the predictor; `whole` is the set with what a choice leaves out."""
+class PredictSetup:
+    """Everything that asking needs except the predictor; `whole` is the set before the selection."""
 
     asked: PredictRequest
     method: Method
@@ -102,7 +103,7 @@ class Ready:
 
 
 def check(asked: PredictRequest) -> tuple[Method, QuestionSet, QuestionSet]:
-    """Refuse what cannot be done, before anything is started; the method, the whole set, and what is chosen.
+    """Reject impossible requests before anything starts; return the method, the whole set, and the selection.
 
     Raises:
         BadInput: an option, the set, the method or its templates are wrong.
@@ -115,40 +116,40 @@ def check(asked: PredictRequest) -> tuple[Method, QuestionSet, QuestionSet]:
     return method, whole, asked.request.choice.of(whole)
 
 
-def prepare(  # noqa: PLR0913, PLR0917 - what was checked, and who is told
+def prepare(  # noqa: PLR0913, PLR0917 - the results of `check`, and two callbacks
     asked: PredictRequest,
     method: Method,
     whole: QuestionSet,
     questions: QuestionSet,
     say: Say,
     progress: Progress | None = None,
-) -> Ready:
-    """Find the engines, load the databases, and make the problems.
+) -> PredictSetup:
+    """Find the engines, load the databases, and build the problems.
 
     Raises:
         BadInput: descriptions are wrong.
-        EngineUnavailable: an engine that was named is not up.
+        EngineUnavailable: a requested engine is not up.
     """
     for note in whole.notes:
         say(note)
     dialects = asked.request.dialects or tuple(kinds_by_name())
     equipped = equip(asked.request, questions, dialects, say=say, progress=progress)
-    return Ready(
+    return PredictSetup(
         asked, method, whole, questions, equipped, _problems(asked.options, questions, equipped, say)
     )
 
 
 def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
-    """The first prompt for a question in each dialect.
+    """Return the first prompt for a question in each dialect.
 
     Raises:
         BadInput: there is no such question.
-        EngineUnavailable: an engine that was named is not up.
+        EngineUnavailable: a requested engine is not up.
     """
     method, whole, _ = check(asked)
     if key not in whole.by_key:
         raise BadInput(
-            f"--show-prompt {key}: no question of {whole.name}; give the key of one, such as"
+            f"--show-prompt {key}: not a question of {whole.name}; give the key of one, such as"
             f" {whole.questions[0].key}"
         )
     ready = prepare(asked, method, whole, replace(whole, questions=(whole.by_key[key],)), say)
@@ -164,7 +165,7 @@ def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
 
 
 def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped, say: Say) -> list[Problem]:
-    """One for each question and dialect, in the order of the questions."""
+    """Build one problem for each question and dialect, in the order of the questions."""
     databases = {}
     for dialect in equipped.setup.servers:
         engine = equipped.setup.engine(dialect)
@@ -190,23 +191,25 @@ def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped
 
 
 @dataclass(frozen=True)
-class Predicted:
-    """What came of it: the exit code, the files, and those predictors in them that are samples of one."""
+class PredictResult:
+    """The result of predicting: exit code, files, and the predictors in them that are samples of one."""
 
     code: int
     files: Sequence[Path]
     samples: Sequence[str]
 
 
-def predict(asked: PredictRequest, say: Say, console: Console, progress: Progress | None = None) -> Predicted:
-    """Ask for every question in every dialect, and write prediction files.
+def predict(
+    asked: PredictRequest, say: Say, console: Console, progress: Progress | None = None
+) -> PredictResult:
+    """Ask every question in every dialect, and write prediction files.
 
-    What is known from an earlier run in the same folder is not asked again. A stop (Ctrl-C, SIGTERM, a
-    budget, a predictor that is broken) keeps what is there; the same command goes on.
+    Asks answered by an earlier run in the same folder are not sent again. A stop (Ctrl-C, SIGTERM, a budget,
+    a broken predictor) keeps all answers; the same command resumes.
 
     Raises:
         BadInput: an option, the set or the predictor is wrong.
-        EngineUnavailable: an engine that was named is not up.
+        EngineUnavailable: a requested engine is not up.
     """
     method, whole, questions = check(asked)
     taking = asked.taking or (Taking.ANSWER if asked.predictor.split(":", 1)[0] in _TALKERS else Taking.NONE)
@@ -224,7 +227,7 @@ def predict(asked: PredictRequest, say: Say, console: Console, progress: Progres
             return _ask(ready, runner, meter, say, console)
 
 
-def _ask(ready: Ready, runner: JobRunner, meter: Meter, say: Say, console: Console) -> Predicted:
+def _ask(ready: PredictSetup, runner: JobRunner, meter: Meter, say: Say, console: Console) -> PredictResult:
     asked = ready.asked
     wanted = jobs(ready.problems, asked.samples)
     method = dict(runner.method.identity)
@@ -253,14 +256,14 @@ def _ask(ready: Ready, runner: JobRunner, meter: Meter, say: Say, console: Conso
         is_spent = isinstance(runner.ended, BudgetSpent)
         code = INCOMPLETE_EXIT if is_spent else EngineUnavailable.exit_code
     if rest:
-        say(f"{rest} of {len(wanted)} answers were not asked for: the same command goes on")
+        say(f"{rest} of {len(wanted)} answers were not requested; run the same command to resume")
     names = [sample_name(asked.name, number, asked.samples) for number in range(asked.samples)]
-    return Predicted(code, files, names if asked.samples > 1 else ())
+    return PredictResult(code, files, names if asked.samples > 1 else ())
 
 
 @contextmanager
 def _stoppable(runner: JobRunner, say: Say) -> Iterator[list[int]]:
-    """Let the first signal stop asking, and the second one everything; yields the signals that came."""
+    """Let the first signal stop asking, and the second one everything; yield the signals received."""
     came: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -270,7 +273,7 @@ def _stoppable(runner: JobRunner, say: Say) -> Iterator[list[int]]:
         if len(came) > 1:
             runner.predictor.close()
             raise KeyboardInterrupt
-        say("stopping: waiting for the answers that are under way; once more to leave them")
+        say("stopping: waiting for the answers in flight; press again to abandon them")
 
     before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -280,9 +283,9 @@ def _stoppable(runner: JobRunner, say: Say) -> Iterator[list[int]]:
             signal.signal(each, handler)
 
 
-def _follow(runner: JobRunner, wanted: Sequence[Job], meter: Meter, console: Console) -> list[Answered]:
-    """Run jobs, with a bar; what came of them, in their order."""
-    done: dict[Job, Answered] = {}
+def _follow(runner: JobRunner, wanted: Sequence[Job], meter: Meter, console: Console) -> list[JobResult]:
+    """Run jobs with a progress bar, and return their results in order."""
+    done: dict[Job, JobResult] = {}
     missing = 0
     with Bars(console) as bars:
         bars.stage("asking", len(wanted))
@@ -296,7 +299,7 @@ def _follow(runner: JobRunner, wanted: Sequence[Job], meter: Meter, console: Con
 
 @contextmanager
 def _folder(path: Path) -> Iterator[None]:
-    """Make a folder, and keep other processes from writing it; it goes again where nothing came into it."""
+    """Make a folder and lock it against other processes; remove it again if it stays empty."""
     with ExitStack() as stack:
         try:
             stack.enter_context(making(path))
@@ -309,26 +312,26 @@ def _folder(path: Path) -> Iterator[None]:
 
 
 MAJORITY = "majority"
-"""What the predictor is called, behind its name, whose answers are those that most samples agree with."""
+"""Suffix of the predictor name for the answers that most samples agree with."""
 
-Given = tuple[str | None, str | None]
+SqlOrReason = tuple[str | None, str | None]
 """SQL, or None and the reason for having none."""
 
 _SHOWN = 5
-"""How many reasons are said."""
+"""How many reasons are shown."""
 
 
 def sample_name(name: str, sample: int, samples: int) -> str:
-    """The predictor that one of several samples is: `name@1` and so on; `name` where there is only one."""
+    """Return the predictor name of a sample: `name@1` and so on; `name` if there is only one."""
     return name if samples == 1 else f"{name}@{sample + 1}"
 
 
-def write_answers(folder: Path, answered: Iterable[Answered], budget: Budget) -> None:
-    """Write `answers.jsonl`; what answers cost is by the prices of the budget."""
+def write_answers(folder: Path, answered: Iterable[JobResult], budget: Budget) -> None:
+    """Write `answers.jsonl`, with costs by the prices of the budget."""
     replace_file(folder / ANSWERS, "".join(f"{as_json(_answer(one, budget))}\n" for one in answered))
 
 
-def _answer(one: Answered, budget: Budget) -> dict[str, Any]:
+def _answer(one: JobResult, budget: Budget) -> dict[str, Any]:
     problem = one.job.problem
     times = [step.reply.seconds for step in one.steps]
     known = [seconds for seconds in times if seconds is not None]
@@ -367,16 +370,16 @@ def write_predictions(
     questions: QuestionSet,
     predictor: str,
     dialect: EngineName,
-    answers: Mapping[str, Given],
+    answers: Mapping[str, SqlOrReason],
 ) -> Path:
     """Write one prediction file (docs/reference/file-formats.md) and return its path.
 
     Args:
-        folder: the folder of the whole; the file goes below it.
-        questions: the set; its order is the file's.
+        folder: the run's folder; the file goes below it.
+        questions: the set; the file has its order.
         predictor: its name.
-        dialect: that of the answers.
-        answers: by the question's key; questions may be left out.
+        dialect: the dialect of the answers.
+        answers: by the question's key; questions may be missing.
     """
     lines = []
     for key in questions.order[dialect_of(dialect)]:
@@ -397,14 +400,14 @@ def write_predictions(
     return path
 
 
-def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: SpentBudget) -> None:
+def write_manifest(ready: PredictSetup, state: str, facts: Mapping[str, Any], spent: SpentBudget) -> None:
     """Write `manifest.json`.
 
     Args:
-        ready: what is asked.
+        ready: the prepared request.
         state: `running`, `complete` or `broken off`.
         facts: about predictor and method.
-        spent: what it took, in this run and earlier ones in the folder.
+        spent: what it cost, in this run and earlier ones in the folder.
     """
     asked, setup = ready.asked, ready.equipped.setup
     manifest = {
@@ -430,34 +433,34 @@ def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: Sp
     write_json(asked.out / MANIFEST, manifest)
 
 
-def summary(answered: Sequence[Answered], spent: SpentBudget, out: Path) -> Iterator[str]:
-    """What a user has to know of a run, line by line."""
+def summary(answered: Sequence[JobResult], spent: SpentBudget, out: Path) -> Iterator[str]:
+    """Yield what a user must know about a run, line by line."""
     with_sql = sum(one.sql is not None for one in answered)
     yield f"{with_sql} of {len(answered)} answers have SQL; {spent_in_words(spent)}"
     reasons = Counter(one.reason for one in answered if one.reason is not None)
     for reason, count in reasons.most_common(_SHOWN):
-        yield f"  {count} without: {reason}"
+        yield f"  {count} without SQL: {reason}"
     if len(reasons) > _SHOWN:
         yield f"  and {len(reasons) - _SHOWN} other reasons, in {ANSWERS}"
     shortened = sum(any(step.prompt.dropped for step in one.steps) for one in answered)
     if shortened:
-        yield f"{shortened} answers had a prompt that was shortened to fit; {ANSWERS} says what was left out"
+        yield f"{shortened} answers had a prompt that was shortened to fit; {ANSWERS} lists what was left out"
     yield f"predictions: {out / PREDICTIONS}"
 
 
 def spent_in_words(spent: SpentBudget) -> str:
-    """Requests, tokens and cost."""
+    """Return requests, tokens and cost in words."""
     cost = "" if spent.cost is None else f", cost {spent.cost:.4f}"
     estimated = " (estimated in part)" if spent.estimated_tokens else ""
     tokens = f"{spent.prompt_tokens} + {spent.completion_tokens} tokens{estimated}"
     return f"{spent.requests} requests, {tokens}{cost}"
 
 
-def write_all(ready: Ready, answered: Sequence[Answered], say: Say) -> list[Path]:
-    """Write a file a dialect and sample, and one of the majority where there are several samples."""
+def write_all(ready: PredictSetup, answered: Sequence[JobResult], say: Say) -> list[Path]:
+    """Write one file per dialect and sample, and one with the majority if there are several samples."""
     asked, dialects = ready.asked, tuple(ready.equipped.setup.servers)
-    files: dict[tuple[EngineName, int], dict[str, Given]] = {}
-    given: dict[Place, list[Given]] = {}
+    files: dict[tuple[EngineName, int], dict[str, SqlOrReason]] = {}
+    given: dict[Place, list[SqlOrReason]] = {}
     for one in sorted(answered, key=lambda one: (dialects.index(one.job.problem.dialect), one.job.sample)):
         place = dialect, key = one.job.problem.dialect, one.job.problem.question
         files.setdefault((dialect, one.job.sample), {})[key] = one.sql, one.reason
@@ -483,18 +486,18 @@ PASSES = "pass_at_k"
 
 
 def score_predicted(
-    asked: PredictRequest, predicted: Predicted, say: Callable[[str], None], console: Console
+    asked: PredictRequest, predicted: PredictResult, say: Callable[[str], None], console: Console
 ) -> int:
-    """Score what was predicted and print the tables.
+    """Score the predictions and print the tables.
 
     Returns:
-        The exit code: 0, or 3 where a pair ended in a harness error.
+        The exit code: 0, or 3 if a pair ended in a harness error.
 
     Raises:
         BadInput: no file has an answer.
-        EngineUnavailable: an engine that was named is not up any more.
+        EngineUnavailable: a requested engine is no longer up.
     """
-    # Questions beyond the choice were not asked.
+    # Questions outside the selection were not asked.
     request = replace(
         asked.request, predictions=predicted.files, allow_missing=bool(str(asked.request.choice))
     )
@@ -516,7 +519,7 @@ def _passes(
     samples: Sequence[str],
     say: Callable[[str], None],
 ) -> None:
-    """Print pass@k and keep it beside the predictions."""
+    """Print pass@k and save it with the predictions."""
     grid = passes_grid(asked.name, results, samples)
     print_grids([grid])
     document = Document(run_id, (f"{name_of(asked.request.set_name)}, {asked.name}",), (grid,))

@@ -1,7 +1,7 @@
-"""Prompts of a problem: what a template makes of it, made shorter where it has to be (`shorter`).
+"""Write the prompts of a problem from templates, shortened to fit if necessary (`shorter`).
 
-The baseline is in the manner of the benchmark's own: CREATE TABLE statements, question, external knowledge,
-chain of thought with one example (Li et al. 2023, https://arxiv.org/abs/2305.03111). The words are not.
+The baseline follows the benchmark's own: CREATE TABLE statements, question, external knowledge, chain of
+thought with one example (Li et al. 2023, https://arxiv.org/abs/2305.03111), in different words.
 """
 
 import hashlib
@@ -21,10 +21,9 @@ from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong
 from harness.predictors.common import find_function
 
-# Templates of prompts as files: the project's own, or a user's with the same names before them.
+# Templates are files: the project's own, which a user's files of the same names override.
 #
-# A fault in a template is told with its file and line: one of syntax, and a name that there is none of,
-# before anything is asked.
+# Faults in a template, of syntax or unknown names, are reported with file and line before anything is sent.
 
 _OWN = Path(__file__).with_name("templates")
 _SUFFIX = ".j2"
@@ -42,15 +41,15 @@ NAMES: Mapping[str, frozenset[str]] = {
     "ta_sql_sql.j2": _ASKED | {"schema", "representation"},
     "correction.j2": frozenset({"dialect", "error"}),
 }
-"""The templates, each with the names that it may use."""
+"""The templates, each with the variables it may use."""
 
 
 def _users(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
-        raise BadInput(f"--templates {folder}: is no folder; name one that has {', '.join(NAMES)}")
+        raise BadInput(f"--templates {folder}: not a folder; name one that has {', '.join(NAMES)}")
     texts = {path.name: _read(path) for path in sorted(folder.glob(f"*{_SUFFIX}"))}
     if not texts.keys() & NAMES.keys():
-        raise BadInput(f"--templates {folder}: has none of {', '.join(NAMES)}; name one of these")
+        raise BadInput(f"--templates {folder}: has none of {', '.join(NAMES)}; add a file of that name")
     return texts
 
 
@@ -62,24 +61,24 @@ def _read(path: Path) -> str:
 
 
 def _check(environment: jinja2.Environment, path: Path, text: str, texts: Mapping[str, str]) -> None:
-    """Refuse what is no template, includes what is not there, or uses a name that it is not given."""
+    """Reject a text with a syntax error, an include that does not exist, or an unknown variable."""
     try:
         tree = environment.parse(text, path.name, str(path))
     except jinja2.TemplateSyntaxError as error:
-        raise BadInput(_told(str(path), error.lineno, error.message or "")) from error
+        raise BadInput(_fault(str(path), error.lineno, error.message or "")) from error
     for included in meta.find_referenced_templates(tree):
         if included is not None and included not in texts:
-            raise BadInput(_told(str(path), None, f"{included} is not there"))
+            raise BadInput(_fault(str(path), None, f"{included} does not exist"))
     if path.name not in NAMES:
         return
     unknown = meta.find_undeclared_variables(tree) - NAMES[path.name]
     for used in tree.find_all(nodes.Name):
         if used.name in unknown:
             given = ", ".join(sorted(NAMES[path.name]))
-            raise BadInput(_told(str(path), used.lineno, f"there is no {used.name} here, only {given}"))
+            raise BadInput(_fault(str(path), used.lineno, f"unknown variable {used.name}; there are {given}"))
 
 
-def _told(file: str, line: int | None, fault: str) -> str:
+def _fault(file: str, line: int | None, fault: str) -> str:
     place = file if line is None else f"{file}: line {line}"
     return f"{place}: {' '.join(fault.split())}; correct the template"
 
@@ -89,14 +88,14 @@ def _one_line(text: str) -> str:
 
 
 def _value(value: object) -> str:
-    """A value of a row as SQL writes it."""
+    """Write a value of a row as SQL does."""
     if value is None:
         return "NULL"
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
 
 
 def _meaning(column: ColumnText) -> str:
-    """What is published of a column, in one line; empty where that says no more than its name."""
+    """Describe a column in one line, as published; empty if that adds nothing to its name."""
     said = {_bare(column.name)}
     parts = []
     for label, text in (("", column.title), ("", column.description), ("values: ", column.values)):
@@ -111,7 +110,7 @@ def _bare(text: str) -> str:
 
 
 def _spelled(name: str, table: TableText, dialect: str) -> str:
-    """A name in quotes if the statement of its table has it so, or if it needs them."""
+    """Quote a name if the statement of its table does, or if it needs quotes."""
     plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
     if plain and not any(each in table.create for each in (f'"{name}"', f"`{name}`", f"[{name}]")):
         return name
@@ -119,10 +118,10 @@ def _spelled(name: str, table: TableText, dialect: str) -> str:
     return quote + name.replace(quote, quote * 2) + quote
 
 
-# Counts the tokens of a prompt: an estimate, or by a function that the user names.
+# Count the tokens of a prompt: by an estimate, or with a function that the user names.
 
 _BYTES_PER_TOKEN = 4
-"""What English prose and SQL come to with the common vocabularies, about; other scripts take more tokens.
+"""The approximate average for English prose and SQL in common vocabularies; other scripts take more tokens.
 
 https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them
 """
@@ -132,9 +131,9 @@ _TRIED = "SELECT 1"
 
 @dataclass(frozen=True)
 class Tokens:
-    """A counter: the tokens of a text, by name; `estimated` where it guesses.
+    """A named counter of a text's tokens; `estimated` is True if it guesses.
 
-    What an endpoint puts around messages is counted by none.
+    No counter includes what an endpoint adds around messages.
     """
 
     name: str
@@ -151,12 +150,12 @@ ESTIMATE = Tokens("estimate (UTF-8 bytes / 4)", _estimate, estimated=True)
 
 
 def token_counter(named: str | None) -> Tokens:
-    """The counter that is asked for.
+    """Return the requested counter.
 
     Args:
         named: `module:function` of a function that takes a text and returns the number of its tokens, or the
-            tokens themselves, as `encode` of tiktoken and transformers does; the folder in which the command
-            runs is searched, too. None for the estimate.
+        tokens themselves, as `encode` of tiktoken and transformers does; the current directory is also
+        searched. None for the estimate.
 
     Raises:
         BadInput: there is no such function, or it does not count.
@@ -173,7 +172,7 @@ def token_counter(named: str | None) -> Tokens:
         number = len(counted) if isinstance(counted, Sized) else counted
         if not isinstance(number, int) or isinstance(number, bool) or number < 0:
             raise BadInput(
-                f"--tokenizer {named}: returned {type(counted).__name__} {counted!r:.40}; it has to return"
+                f"--tokenizer {named}: returned {type(counted).__name__} {counted!r:.40}; it must return"
                 " how many tokens a text has, or a list of them"
             )
         return number
@@ -183,14 +182,13 @@ def token_counter(named: str | None) -> Tokens:
 
 
 def shorter(problem: Problem, *, has_example: bool) -> Iterator[tuple[str | None, Problem, bool]]:
-    """The problem as it is, then shorter by one part after the other: what it lost, and the rest.
+    """Yield the problem as it is, then shortened part by part: what was dropped, and the rest.
 
-    Each part goes wholly, and only if the prompt is still too long: the sample rows; what is published of
-    columns' values; what else is published of columns; the worked example; then tables, the last first: those
+    Each part is dropped whole, and only if the prompt is still too long: the sample rows; the descriptions of
+    columns' values; the other descriptions of columns; the worked example; then tables, the last first: those
     that the question and its external knowledge name neither by the table's name nor by one of its columns',
-    then those that are named by a column only. A table that is named, the last one that is left, the
-    question, its external knowledge and the instruction stay whatever happens: what is too long with these is
-    refused.
+    then those that are named by a column only. A table that is named, the last remaining table, the question,
+    its external knowledge and the instruction are never dropped: a prompt too long with these is refused.
     """
     yield None, problem, has_example
     parts: tuple[tuple[str, Callable[[TableText], TableText]], ...] = (
@@ -222,9 +220,9 @@ def _with(problem: Problem, tables: tuple[TableText, ...]) -> Problem:
 
 
 def _dispensable(problem: Problem) -> list[str]:
-    """The tables that the question does not name, in the order in which they are left out."""
+    """List the tables that the question does not name, in the order in which they are dropped."""
     text = f"{problem.text} {problem.evidence}"
-    # So that PostgreSQL's `loandate` is named by `loanDate`, too.
+    # So that `loanDate` also names PostgreSQL's `loandate`.
     said = f" {_words(text)} {_words(text.lower())} "
     tables = [table for table in reversed(problem.database.tables) if not _says(said, table.name)]
     unnamed = [
@@ -234,13 +232,13 @@ def _dispensable(problem: Problem) -> list[str]:
 
 
 def _says(said: str, name: str) -> bool:
-    """Whether words have a name, whatever its case and number, with blanks for underscores or without."""
+    """Return True if words contain a name, in any case and number, with blanks for underscores or without."""
     words = _words(name)
     return bool(words) and (f" {words} " in said or f" {words.replace(' ', '')} " in said)
 
 
 def _words(text: str) -> str:
-    """The words of a text in lower case, of which `loanDate` has two, without the ends of plurals."""
+    """Return the words of a text in lower case without plural endings; `loanDate` is two words."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text)
     return " ".join(_singular(word) for word in re.findall(r"[^\W_]+", apart.lower()))
 
@@ -251,12 +249,12 @@ def _singular(word: str) -> str:
 
 @dataclass(frozen=True)
 class PromptOptions:
-    """What is in prompts.
+    """The contents of prompts.
 
     `knowledge`: the question's external knowledge. `chain_of_thought`: a worked example and the request to
-    think before the SQL. `descriptions`: the published descriptions of columns. `rows`: so many first rows of
-    each table. `max_prompt_tokens`: what a longer prompt is cut down to. `templates`: a folder of the user's
-    own templates.
+    think before the SQL. `descriptions`: the published descriptions of columns. `rows`: how many first rows
+    of each table. `max_prompt_tokens`: longer prompts are shortened to it. `templates`: a folder with the
+    user's own templates.
 
     Raises:
         BadInput: a number is out of range.
@@ -271,14 +269,14 @@ class PromptOptions:
 
     def __post_init__(self) -> None:
         if self.rows < 0:
-            raise BadInput(f"--rows {self.rows}: has to be 0 or more rows")
+            raise BadInput(f"--rows {self.rows}: must be 0 or more rows")
         if self.max_prompt_tokens is not None and self.max_prompt_tokens < 1:
-            raise BadInput(f"--max-prompt-tokens {self.max_prompt_tokens}: has to be 1 or more tokens")
+            raise BadInput(f"--max-prompt-tokens {self.max_prompt_tokens}: must be 1 or more tokens")
 
 
 @dataclass(frozen=True)
 class Prompter:
-    """Writes prompts by templates that have been read; `digest` changes with any of their texts."""
+    """Writes prompts from loaded templates; `digest` changes with any of their texts."""
 
     options: PromptOptions
     tokens: Tokens
@@ -287,7 +285,7 @@ class Prompter:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What decides the prompts, as plain JSON values."""
+        """Return what decides the prompts, as JSON values."""
         limit = self.options.max_prompt_tokens
         return {
             "knowledge": self.options.knowledge,
@@ -308,14 +306,14 @@ class Prompter:
         notes: Sequence[str] = (),
         **values: object,
     ) -> Prompt:
-        """The prompt that a template makes, with as much of the problem as there is room for.
+        """Write the prompt of a template, with as much of the problem as fits.
 
         Args:
             template: the name of the stage's template.
-            problem: what is asked; its database is what the prompt may show.
+            problem: the problem; the prompt may show its database.
             layout: the name of the template that lays out the schema.
-            notes: what is to be told with the prompt.
-            values: more names for the template.
+            notes: the notes of the prompt.
+            values: additional variables for the template.
 
         Raises:
             PromptTooLong: it is too long whatever is left out.
@@ -333,14 +331,14 @@ class Prompter:
                 messages = (Message("user", text),)
                 return Prompt(messages, tokens, self.tokens.estimated, tuple(dropped), tuple(notes))
         told = f"{tokens} tokens{' (estimated)' if self.tokens.estimated else ''}"
-        raise PromptTooLong(f"the prompt has {told} with all left out that may be, and {limit} are allowed")
+        raise PromptTooLong(f"the prompt has {told} after all that can be dropped, and {limit} are allowed")
 
     def correction(self, dialect: EngineName, error: str | None) -> str:
-        """What tells a model the engine's error, or, for None, that there was no SQL in its answer."""
+        """Write the message with the engine's error, or, for None, that the answer had no SQL."""
         return self.render("correction.j2", dialect=TITLES[dialect], error=error)
 
     def render(self, name: str, **values: object) -> str:
-        """The text of a template, without blanks at its ends.
+        """Render a template, without blanks at its ends.
 
         Raises:
             BadInput: the template fails.
@@ -348,14 +346,14 @@ class Prompter:
         try:
             return self.environment.get_template(name).render(**values).strip()
         except jinja2.TemplateSyntaxError as error:
-            raise BadInput(_told(error.filename or name, error.lineno, error.message or "")) from error
+            raise BadInput(_fault(error.filename or name, error.lineno, error.message or "")) from error
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)
             file, line = next(
                 ((frame.filename, frame.lineno) for frame in reversed(frames) if _SUFFIX in frame.filename),
                 (name, None),
             )
-            raise BadInput(_told(file, line, f"{type(error).__name__}: {error}")) from error
+            raise BadInput(_fault(file, line, f"{type(error).__name__}: {error}")) from error
 
     def _values(self, problem: Problem, layout: str, *, has_example: bool) -> dict[str, object]:
         database, knowledge = problem.database, self.options.knowledge
@@ -374,17 +372,17 @@ class Prompter:
 
 
 def open_prompter(options: PromptOptions, tokens: Tokens = ESTIMATE) -> Prompter:
-    """Read all templates: a user's own take the place of the project's, other files are for these to include.
+    """Read all templates: a user's own override the project's; other files are for these to include.
 
     Raises:
         BadInput: the user's folder or a file in it cannot be read, none has the name of a template, or one is
-            no template.
+        not a valid template.
     """
     users = {} if options.templates is None else _users(options.templates)
     texts = {name: _read(_OWN / name) for name in NAMES} | users
     paths = {name: (options.templates if name in users else None) or _OWN for name in texts}
     environment = jinja2.Environment(
-        autoescape=False,  # noqa: S701 - a prompt is no HTML
+        autoescape=False,  # noqa: S701 - a prompt is not HTML
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -400,7 +398,7 @@ def open_prompter(options: PromptOptions, tokens: Tokens = ESTIMATE) -> Prompter
 
 
 def show(prompt: Prompt) -> str:
-    """A prompt for people: each message under its role, then its tokens, and what was left out."""
+    """Format a prompt for people: each message under its role, then its tokens, and what was dropped."""
     parts = [f"--- {message.role} ---\n{message.content}\n" for message in prompt.messages]
     tokens = f"--- {prompt.tokens} tokens{', estimated' if prompt.estimated else ''} ---\n"
     told = [f"left out: {what}\n" for what in prompt.dropped] + [f"note: {note}\n" for note in prompt.notes]

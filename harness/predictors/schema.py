@@ -1,9 +1,8 @@
-"""The schema of a database in the words of its engine, for prompts, as far as the reading role sees it.
+"""Read the schema of a database from its engine, for prompts, as far as the reading role sees it.
 
 The tables are those of the SQLite file, in its order and under the names that the loader gives them. In
-profile official a server keeps all databases of a collection in one namespace: what belongs to another one is
-left out, and so is what the loader added. Each engine is asked for its own statements (`schema` in the
-engine's folder says how).
+profile official a server keeps all databases of a collection in one namespace: the tables of others are left
+out, and so is what the loader added. Each engine provides its own statements (`schema` in its folder).
 """
 
 import csv
@@ -24,27 +23,27 @@ from loaders.namespace import Database
 from loaders.source import DeclaredTable, declarations, opened
 
 _SECONDS = 30.0
-"""For each statement; the longest sorts a million rows by their place."""
+"""Limit for each statement; the longest sorts a million rows by their position."""
 
 _LONGEST = 80
-"""Characters of a value that are shown."""
+"""Maximum characters shown of a value."""
 
 
 def read_database(
     engine: Engine, database: Database, *, rows: int = 0, kind: EngineKind | None = None
 ) -> DatabaseText:
-    """Read the schema of one database as it stands on an engine, without descriptions.
+    """Read the schema of one database from an engine, without descriptions.
 
     Args:
-        engine: where it is loaded; it is asked in sessions of the reading role.
-        database: which, in the profile that is loaded.
-        rows: how many rows of each table to take: the first in the order in which they are stored. A value of
-            another type than text, number or truth value is the text that the engine shows for it, a blob its
-            bytes in hexadecimal. In texts line breaks are blanks, and more than 80 characters end with `...`.
-        kind: the engine's; default: the one that is named by its dialect.
+        engine: where it is loaded; queried in sessions of the reading role.
+        database: the database, in the loaded profile.
+        rows: how many rows of each table to read: the first as stored. A value other than text, number or
+        truth value becomes the text that the engine shows for it, a blob its bytes in hexadecimal. In texts
+        line breaks become blanks, and more than 80 characters end with `...`.
+        kind: the engine's kind; default: the one named by its dialect.
 
     Raises:
-        BadInput: the SQLite file, or a row of it that is asked for, cannot be read.
+        BadInput: the SQLite file, or a requested row of it, cannot be read.
         EngineUnavailable: the engine does not answer, or a table is not loaded there.
     """
     with opened(database.sqlite_path) as connection:
@@ -67,7 +66,7 @@ def read_database(
     except SqlError as error:
         if not kind.has_server:
             raise BadInput(
-                f"{database.sqlite_path}: {error.message}; give a complete SQLite file, or ask for no rows"
+                f"{database.sqlite_path}: {error.message}; give a complete SQLite file, or request no rows"
             ) from error
         raise EngineUnavailable(
             f"{kind.name}: the schema of {database.db_id} cannot be read ({error.message});"
@@ -84,7 +83,7 @@ def _require(
     missing = [name for name in wanted if name not in there]
     if missing:
         raise EngineUnavailable(
-            f"{kind.name}: table {missing[0]} of {database.db_id} is not there in profile"
+            f"{kind.name}: table {missing[0]} of {database.db_id} is not loaded in profile"
             f" {database.profile}; load the database"
         )
 
@@ -115,30 +114,30 @@ _TEXTS = ("column_name", "column_description", "value_description")
 
 
 def description_folder(databases: Path, db_id: str) -> Path:
-    """Where the description files of a database are published."""
+    """Return the folder with the published description files of a database."""
     return databases / db_id / "database_description"
 
 
 def describe(database: DatabaseText, folder: Path) -> tuple[DatabaseText, list[str]]:
-    """Put the published descriptions of a folder beside the columns of a schema, whatever engine it is from.
+    """Add the published descriptions in a folder to the columns of a schema, from any engine.
 
-    Each table has a CSV file of its own, `<table>.csv`, with the columns
+    Each table has its own CSV file, `<table>.csv`, with the columns
     `original_column_name, column_name, column_description, data_format, value_description`. The published
     files are UTF-8, with a byte order mark or without, or Windows-1252; their names differ from those of the
-    databases in case and blanks. What belongs to no table or column is handed back in words, never lost.
+    databases in case and blanks. Descriptions of no known table or column are reported, never lost.
 
-    Names are the same if they are equal but for case and blanks at their ends; an equal one is preferred.
-    A file that has no line for a column, or a column for which all is blank, is no fault.
+    Names match without case and outer blanks; an exactly equal one is preferred. A missing or blank line for
+    a column is not an error.
 
     Args:
         database: a schema without descriptions.
-        folder: of files named after tables. One that is not there describes nothing, which is told.
+        folder: has files named after tables. If it does not exist, nothing is described, which is reported.
 
     Returns:
-        The schema with its descriptions, and one line for each that belongs to nothing in it.
+        The schema with its descriptions, and one line for each description that belongs to nothing in it.
 
     Raises:
-        BadInput: a file cannot be read, is no CSV, or has no column for the names.
+        BadInput: a file cannot be read, is not CSV, or has no column for the names.
     """
     if not folder.is_dir():
         return database, [f"{folder}: there are no descriptions of {database.db_id}"]
@@ -150,7 +149,7 @@ def describe(database: DatabaseText, folder: Path) -> tuple[DatabaseText, list[s
         if name is None:
             left_over.append(f"{path}: {database.db_id} has no table {path.stem.strip()}")
         elif name in described:
-            left_over.append(f"{path}: table {name} is described by another file, too")
+            left_over.append(f"{path}: another file also describes table {name}")
         else:
             described.add(name)
             tables[name], unused = _with(tables[name], _lines(path))
@@ -164,7 +163,7 @@ _Line = tuple[int, str, list[str | None]]
 
 
 def _lines(path: Path) -> list[_Line]:
-    """The lines of one file that say anything."""
+    """Read the lines of one file that are not blank."""
     try:
         rows = csv.reader(io.StringIO(_decoded(path.read_bytes()), newline=""), strict=True)
         header = [cell.strip().lower() for cell in next(rows, [])]
@@ -189,7 +188,7 @@ def _lines(path: Path) -> list[_Line]:
 
 
 def _decoded(raw: bytes) -> str:
-    """UTF-8, else Windows-1252; the five bytes that mean nothing there become a replacement character."""
+    """Decode UTF-8, else Windows-1252; the five bytes undefined there become a replacement character."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

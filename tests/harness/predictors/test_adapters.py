@@ -65,7 +65,7 @@ def test_a_predictor_is_opened_by_its_name(
 def test_an_unknown_kind_is_refused_with_all_kinds(sample: QuestionSet, spec: str) -> None:
     with pytest.raises(BadInput) as raised:
         open_predictor(spec, Settings(), Meter(), questions=sample, dialects=[])
-    assert f"predictor {spec}: there is no kind" in str(raised.value)
+    assert f"predictor {spec}: unknown kind" in str(raised.value)
     assert all(example in str(raised.value) for example in EXAMPLES.values())
 
 
@@ -92,7 +92,7 @@ def test_a_file_answers_in_its_dialects(tmp_path: Path, sample: QuestionSet) -> 
         (
             [("p", Dialect.MYSQL, 5), ("q", Dialect.MYSQL, 5), ("p", Dialect.SQLITE, 5)],
             {},
-            "of two predictors (p and q)",
+            "(p and q)",
         ),
         (
             [("p", Dialect.MYSQL, 5), ("p", Dialect.SQLITE, 5)],
@@ -130,8 +130,8 @@ def test_files_that_do_not_fit_are_refused(
         ({"temperature": 2.5}, "temperature 2.5: has to be between "),
         ({"top_p": float("nan")}, "top p nan: has to be between 0 and 1"),
         ({"extra_body": {"stream": True, "n": 2}}, "extra body: n, stream cannot be set"),
-        ({"api": Api.RESPONSES, "seed": 1}, "seed: the interface `responses` has none"),
-        ({"api": Api.RESPONSES, "stop": (";",)}, "stop: the interface `responses` has none"),
+        ({"api": Api.RESPONSES, "seed": 1}, "seed: not supported by the interface `responses`"),
+        ({"api": Api.RESPONSES, "stop": (";",)}, "stop: not supported by the interface `responses`"),
     ],
 )
 def test_options_have_to_be_in_their_range(values: dict[str, Any], said: str) -> None:
@@ -288,9 +288,9 @@ def test_it_may_say_that_it_is_broken() -> None:
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("", "names no function; write it as python:"),
-        ("my_predictor", "names no function; write it as python:"),
-        ("my_predictor:", "names no function; write it as python:"),
+        ("", "not a function; write it as python:"),
+        ("my_predictor", "not a function; write it as python:"),
+        ("my_predictor:", "not a function; write it as python:"),
         ("my_predictor:absent", "my_predictor.py has no absent; name a function of it"),
         ("my_predictor:model.absent", "has no model.absent"),
         ("my_predictor:text", "str cannot be called"),

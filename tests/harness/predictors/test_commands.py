@@ -144,11 +144,11 @@ def test_a_process_is_kept_running(me: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "reason", "restarts"),
     [
-        ("say(error='no idea')", "the command says: no idea", 0),
-        ("say(error={'a': 1})", 'the command says: {"a": 1}', 0),
+        ("say(error='no idea')", "the command reports: no idea", 0),
+        ("say(error={'a': 1})", 'the command reports: {"a": 1}', 0),
         ("say(sql=None)", "the command gave no answer (neither `sql` nor `text`)", 0),
         ("say()", "the command gave no answer (neither `sql` nor `text`)", 0),
-        ("say(sql=7)", "an answer has to be a text", 1),
+        ("say(sql=7)", "an answer must be a string", 1),
         (
             "print('Loading the model ...', flush=True)",
             "a line on stdout is not JSON: Loading the model ...",
@@ -160,9 +160,9 @@ def test_a_process_is_kept_running(me: Path) -> None:
             "a line on stdout is not JSON: \ufffd",
             1,
         ),
-        ("print('[1]', flush=True)", "a line on stdout is no answer to the ask", 1),
-        ("asked['id'] = 'other'; say(sql='x')", "a line on stdout is no answer to the ask", 1),
-        ("say(sql='x' * 17_000_000)", "an answer of more than 16777216 bytes in one line", 1),
+        ("print('[1]', flush=True)", "a line on stdout does not answer the ask", 1),
+        ("asked['id'] = 'other'; say(sql='x')", "a line on stdout does not answer the ask", 1),
+        ("say(sql='x' * 17_000_000)", "the answer has more than 16777216 bytes in one line", 1),
     ],
 )
 def test_what_is_no_answer_fails_this_ask_and_no_other(
@@ -182,13 +182,13 @@ def test_what_is_no_answer_fails_this_ask_and_no_other(
 @pytest.mark.parametrize(
     ("code", "seen"),
     [
-        ("time.sleep(60)", "; nothing came: a program has to flush what it prints"),
+        ("time.sleep(60)", "; nothing on stdout: the program must flush its output"),
         (
             "sys.stdout.write('half a line'); sys.stdout.flush(); time.sleep(60)",
-            "; half a line came: half a line",
+            "; an unfinished line: half a line",
         ),
-        ("os.close(0); time.sleep(60)", "; nothing came"),
-        ("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "; nothing came"),
+        ("os.close(0); time.sleep(60)", "; nothing on stdout"),
+        ("signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "; nothing on stdout"),
     ],
 )
 def test_who_does_not_answer_in_time_is_killed(me: Path, code: str, seen: str) -> None:
@@ -203,7 +203,7 @@ def test_a_line_that_nobody_asked_for_is_told_of(me: Path) -> None:
     with running(me) as predictor:
         both = "sys.stdout.write(json.dumps({'id': asked['id'], 'sql': 'x'}) + '\\nAll done\\n')"
         assert predictor.ask(told(both)).text == "x"
-        assert "more on stdout than one line for each ask: All done" in failed(predictor, SQL).reason
+        assert "more than one line on stdout for an ask: All done" in failed(predictor, SQL).reason
         assert predictor.ask(told(SQL)).text == "SELECT 1"
 
 
@@ -356,8 +356,8 @@ def test_an_idle_process_may_end_by_itself(me: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("", "command: names no program"),
-        ("  ", "command: names no program"),
+        ("", "command: no program is named"),
+        ("  ", "command: no program is named"),
         ("no-such-program-anywhere --fast", "command: no-such-program-anywhere is not found"),
         ("python 'half", "cannot be split into words"),
     ],

@@ -31,7 +31,7 @@ from harness.predictors.jobs import (
     CUT_OFF,
     MOST_FAILURES,
     NO_SQL,
-    Answered,
+    JobResult,
     JobRunner,
     Journal,
     Place,
@@ -112,7 +112,7 @@ def run(  # noqa: PLR0913 - what a run may differ in
     taking: Taking = Taking.ANSWER,
     problems: list[Problem] | None = None,
     **more: Any,
-) -> tuple[dict[str, Answered], JobRunner]:
+) -> tuple[dict[str, JobResult], JobRunner]:
     with closing(Journal(folder)) as journal:
         runner = JobRunner(predictor, method or ONE, journal, taking, threads, **more)
         done = list(runner.run(jobs(problems or PROBLEMS, samples)))

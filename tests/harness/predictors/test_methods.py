@@ -63,12 +63,12 @@ def test_the_tables_and_columns_of_a_draft_are_linked(
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
-        ("", "the draft is no query"),
+        ("", "the draft is not a query"),
         ("I cannot say.", "the draft cannot be read as SQL"),
         ("SELECT FROM WHERE (", "the draft cannot be read as SQL"),
         ("SELECT 'open FROM animals", "the draft cannot be read as SQL"),
-        ("DELETE FROM animals", "the draft is no query"),
-        ("SELECT name FROM animals; DROP TABLE animals", "the draft is no query"),
+        ("DELETE FROM animals", "the draft is not a query"),
+        ("SELECT name FROM animals; DROP TABLE animals", "the draft is not a query"),
         ("SELECT name FROM horses", "the draft names no table of the database"),
         ("WITH animals AS (SELECT 1) SELECT 2", "the draft names no table of the database"),
         ("SELECT " + "(" * 3_000 + "1" + ")" * 3_000, "the draft cannot be read as SQL"),
@@ -143,9 +143,9 @@ def test_ta_sql_goes_on_with_the_whole_schema_where_no_draft_can_be_read_and_say
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("other", PromptOptions(), "--method other: there is none; choose direct or ta-sql"),
-        ("ta-sql", PromptOptions(chain_of_thought=True), "--method ta-sql: reasons in stages of its own"),
-        ("direct", PromptOptions(templates=Path("nowhere")), "--templates nowhere: is no folder"),
+        ("other", PromptOptions(), "--method other: unknown; choose direct or ta-sql"),
+        ("ta-sql", PromptOptions(chain_of_thought=True), "--method ta-sql: has its own stages of reasoning"),
+        ("direct", PromptOptions(templates=Path("nowhere")), "--templates nowhere: not a folder"),
     ],
 )
 def test_what_no_method_can_do_is_one_clear_error(name: str, options: PromptOptions, says: str) -> None:

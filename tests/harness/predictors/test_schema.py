@@ -343,7 +343,7 @@ def test_noise_of_mysql_is_left_out_and_nothing_in_quotes_is_taken_for_it() -> N
 @pytest.mark.engine
 def test_a_table_that_is_not_loaded_is_told(server: Server, folder: Path, tmp_path: Path) -> None:
     later = written(tmp_path, COLLECTION, "bakery", BAKERY + "CREATE TABLE ovens (oven_id INTEGER);")
-    with pytest.raises(EngineUnavailable, match=r"table ovens of bakery is not there in profile official"):
+    with pytest.raises(EngineUnavailable, match=r"table ovens of bakery is not loaded in profile official"):
         read_database(loaded(server, folder), later)
 
 
@@ -453,7 +453,7 @@ def test_of_two_files_for_a_table_the_second_is_told(tmp_path: Path) -> None:
     (tmp_path / "Stables.csv").write_text(HEADER + "name,,one,,\n", encoding="utf-8")
     columns, left_over = described(tmp_path, "stables.csv", (HEADER + "name,,two,,\n").encode())
     assert columns["name"].description == "one"
-    assert left_over == [f"{tmp_path / 'stables.csv'}: table stables is described by another file, too"]
+    assert left_over == [f"{tmp_path / 'stables.csv'}: another file also describes table stables"]
 
 
 @pytest.mark.parametrize(
