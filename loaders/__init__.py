@@ -1,4 +1,4 @@
-"""Loading: SQLite files into MySQL and PostgreSQL, every row and every value, whole or not at all.
+"""Load SQLite files into MySQL and PostgreSQL: every row and every value, completely or not at all.
 
-`loaders.load.load` is the way in; `loaders.census.census` says what a file holds.
+`loaders.load.load` is the entry point; `loaders.census.census` describes a file.
 """

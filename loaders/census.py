@@ -1,9 +1,9 @@
-"""What is really stored in a SQLite file, and the portable schema that follows from it.
+"""Read what a SQLite file really stores, and derive the portable schema from it.
 
-SQLite does not hold a column to its declared type, servers do. So the types come from the data, keys are
-kept only where the data satisfy them, and each departure from the declarations is noted. SQLite gathers the
-figures itself, in one pass over a table for all columns at once, and more only over columns that hold dates,
-or something else than their declarations say.
+Unlike servers, SQLite does not enforce a column's declared type. So the types come from the data, keys are
+kept only if the data satisfy them, and each deviation from the declarations is noted. SQLite computes the
+figures itself, in one pass over a table for all columns at once; only columns with dates, or with values
+that their declarations do not suggest, need more.
 """
 
 import sqlite3
@@ -23,7 +23,7 @@ from loaders.portable import (
     DATE_FIGURES,
     INEXACT,
     READS_AS_NUMBER,
-    Stored,
+    ColumnStatistics,
     Unrepresentable,
     declared_type,
     escaped_value,
@@ -46,16 +46,15 @@ _MOST_RUNS = 64
 
 
 def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
-    """Read a SQLite file through and say what it holds.
+    """Read a whole SQLite file and return its portable schema.
 
     Args:
         path: the file.
-        jobs: threads that read it. SQLite computes the figures, and Python's lock does not hold it up.
-        escape: whether columns that no type holds become texts as `loaders.portable` writes them.
+        jobs: threads that read it. SQLite computes the figures without holding Python's lock.
+        escape: whether columns that fit no type become escaped texts, see `loaders.portable`.
 
     Raises:
-        BadInput: the file can't be read, has no table, or a column holds values that no type of a server
-            can hold together.
+        BadInput: the file can't be read, has no table, or no type of a server fits all values of a column.
     """
     with ExitStack() as stack:
         connections = [stack.enter_context(opened(path)) for _ in range(jobs)]
@@ -66,13 +65,13 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
         notes = declared.notes
         [encoding] = connection.execute("PRAGMA encoding").fetchone()
         counts = [_rows(connection, table) for table in declared.tables]
-        # Each by columns: most rows are often those of one table.
+        # Split by columns, since one table often has most of the rows.
         parts = [
             (number, replace(table, columns=table.columns[start::jobs]))
             for number, table in enumerate(declared.tables)
             for start in range(min(jobs, len(table.columns)))
         ]
-        stored: list[dict[str, Stored]] = [{} for _ in declared.tables]
+        stored: list[dict[str, ColumnStatistics]] = [{} for _ in declared.tables]
         weights = [counts[number] * len(part.columns) for number, part in parts]
         for (number, _), found in zip(parts, _each(connections, _figures, parts, weights), strict=True):
             stored[number] |= found
@@ -91,7 +90,7 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
     return Schema(tuple(tables), tuple(notes), escape, tuple(declared.views), encoding)
 
 
-def _figures(connection: sqlite3.Connection, part: tuple[int, DeclaredTable]) -> dict[str, Stored]:
+def _figures(connection: sqlite3.Connection, part: tuple[int, DeclaredTable]) -> dict[str, ColumnStatistics]:
     return figures(connection, part[1])
 
 
@@ -108,7 +107,7 @@ def _rows(connection: sqlite3.Connection, table: DeclaredTable) -> int:
 
 
 def _rowids(connection: sqlite3.Connection, table: DeclaredTable, rows: int) -> tuple[tuple[int, int], ...]:
-    """See `Table.rowids`. They are different integers."""
+    """See `Table.rowids`. Rowids are distinct integers."""
     name = rowid_name(column.name for column in table.columns)
     if not table.has_rowid or name is None:
         return ()
@@ -129,12 +128,12 @@ def _table(  # noqa: PLR0913 - as _column
     connection: sqlite3.Connection,
     path: Path,
     table: DeclaredTable,
-    held: tuple[int, dict[str, Stored]],
+    held: tuple[int, dict[str, ColumnStatistics]],
     notes: list[str],
     *,
     escape: bool,
 ) -> Table:
-    """The table without its foreign keys, which need the other tables; `held` are its rows and columns."""
+    """Return the table without foreign keys, which need the other tables; `held` are its rows and columns."""
     rows, stored = held
     columns = [
         _column(connection, path, table.name, column, stored[column.name], rows, notes, escape=escape)
@@ -158,12 +157,12 @@ def _table(  # noqa: PLR0913 - as _column
     return found
 
 
-def _column(  # noqa: PLR0913, PLR0917 - what it is, what it holds, and where to say so
+def _column(  # noqa: PLR0913, PLR0917 - the column, its values, and the place for notes
     connection: sqlite3.Connection,
     path: Path,
     table: str,
     column: DeclaredColumn,
-    found: Stored,
+    found: ColumnStatistics,
     rows: int,
     notes: list[str],
     *,
@@ -187,7 +186,7 @@ def _column(  # noqa: PLR0913, PLR0917 - what it is, what it holds, and where to
     return _measured(column, found, rows, chosen)
 
 
-def _measured(column: DeclaredColumn, found: Stored, rows: int, chosen: PortableType) -> Column:
+def _measured(column: DeclaredColumn, found: ColumnStatistics, rows: int, chosen: PortableType) -> Column:
     return Column(
         name=column.name,
         declared=column.declared,
@@ -210,7 +209,7 @@ def _measured(column: DeclaredColumn, found: Stored, rows: int, chosen: Portable
 
 
 def _escaped(connection: sqlite3.Connection, table: str, column: Column, notes: list[str]) -> Column:
-    """The column as it is written where values of it have to be escaped."""
+    """Return the column with the facts about its escaped values."""
     if column.type is not PortableType.TEXT:
         return column
     name = quoted(column.name)
@@ -227,9 +226,9 @@ def _escaped(connection: sqlite3.Connection, table: str, column: Column, notes: 
 
 
 def _keys(
-    table: DeclaredTable, stored: dict[str, Stored], rows: int, notes: list[str]
+    table: DeclaredTable, stored: dict[str, ColumnStatistics], rows: int, notes: list[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """The primary key and the unique keys. SQLite lets NULL into a primary key, servers don't.
+    """Return the primary key and the unique keys. SQLite allows NULL in a primary key, servers don't.
 
     https://sqlite.org/lang_createtable.html#the_primary_key
     """
@@ -249,7 +248,7 @@ def _each(
     parts: Sequence[_Part],
     weights: Sequence[int],
 ) -> list[_Found]:
-    """Do something for each part, on all connections at once, and return what comes in their order."""
+    """Call `do` for each part, on all connections at once, and return the results in order."""
     shares: list[list[int]] = [[] for _ in connections]
     loads = [0] * len(connections)
     for number in sorted(range(len(parts)), key=lambda number: -weights[number]):
@@ -277,19 +276,19 @@ def _each(
 def kept_references(
     connection: sqlite3.Connection, table: Table, declared: Sequence[ForeignKey], tables: Sequence[Table]
 ) -> tuple[list[ForeignKey], list[str]]:
-    """Check which of the declared foreign keys of one table a server can enforce, given the rows.
+    """Return the declared foreign keys of one table that a server can enforce on its rows.
 
     BIRD's data have dangling references; a load must neither fail on them nor drop their rows.
 
     Args:
         connection: the file's.
         table: the table that refers.
-        declared: its foreign keys; names of parents may be spelled in any case, no parent columns stand
-            for the parent's primary key.
+        declared: its foreign keys; names of parents may have any case, and no parent columns mean the
+            parent's primary key.
         tables: all tables of the file.
 
     Returns:
-        Those that name a unique key of the same types and that no row violates, and a note on each other.
+        Those that refer to a unique key of the same types and that no row violates; and a note on each other.
     """
     kept, notes = [], []
     for reference in declared:
@@ -327,14 +326,14 @@ def _resolved(reference: ForeignKey, table: Table, tables: Sequence[Table]) -> t
 
 
 def _dangling(connection: sqlite3.Connection, child: Table, parent: Table, reference: ForeignKey) -> int:
-    """Rows whose reference is whole and leads nowhere. https://sqlite.org/foreignkeys.html#fk_composite."""
+    """Return the number of rows with a complete reference to a missing parent. https://sqlite.org/foreignkeys.html#fk_composite."""
     own = [child.column(name) for name in reference.columns]
     there = [parent.column(name) for name in reference.parent_columns]
     if len(own) == 1 and not there[0].nulls and own[0].collation == there[0].collation == "BINARY":
-        # Of one column SQLite looks into the parent's own key, in a third of the time or less.
+        # For one column SQLite searches the parent's key, in a third of the time or less.
         lost = f"{quoted(own[0].name)} NOT IN (SELECT {quoted(there[0].name)} FROM {quoted(parent.name)})"  # noqa: S608 - quoted
     else:
-        # What only NOCASE takes for equal is not equal on a server; by its own collation an index finds it.
+        # Values equal only under NOCASE differ on a server; with its own collation SQLite uses an index.
         pairs = [
             (f"parent.{quoted(theirs.name)}", f"child.{quoted(ours.name)}")
             for theirs, ours in zip(there, own, strict=True)
@@ -368,27 +367,27 @@ https://sqlite.org/datatype3.html#sort_order
 _NUMBER = frozenset({"integer", "real"})
 
 _NUMBER_CLASSES = ("min(typeof({0}))", "max(typeof({0}))")
-"""Where there are numbers and NULL alone: 'integer' < 'null' < 'real'."""
+"""For columns of only numbers and NULL: 'integer' < 'null' < 'real'."""
 
 _LENGTH = "max(length(CAST({0} AS BLOB)))"
 
 _SUM_CLASS = "typeof(sum({0}))"
-"""'integer' where all of only numbers are integers. https://sqlite.org/lang_aggfunc.html#sumunc"""
+"""'integer' if all values are integers, in a column of only numbers. https://sqlite.org/lang_aggfunc.html#sumunc"""
 
 _DIGITS = (
     "min(CAST({0} AS TEXT) = CAST(CAST({0} AS INTEGER) AS TEXT) COLLATE BINARY)",
     "min(CAST({0} AS INTEGER))",
     "max(CAST({0} AS INTEGER))",
 )
-"""Whether all texts are INTEGERs as SQLite prints them, and the extremes of these."""
+"""True if all texts are INTEGERs as SQLite prints them; and the least and greatest of them."""
 
 _OVERFLOW = "integer overflow"
 
 
-def figures(connection: sqlite3.Connection, table: DeclaredTable) -> dict[str, Stored]:
-    """What each column of `table` holds, by the column's name.
+def figures(connection: sqlite3.Connection, table: DeclaredTable) -> dict[str, ColumnStatistics]:
+    """Return the figures about each column of `table`, by the column's name.
 
-    The connection is one of `loaders.source.opened`, for its `exact_text`.
+    The connection must be from `loaders.source.opened`, which defines `exact_text`.
     """
     expected = {column.name: _expected(column) for column in table.columns}
     try:
@@ -422,7 +421,7 @@ def _first(
 
 
 def _expected(column: DeclaredColumn) -> tuple[str, ...]:
-    """What the first pass asks besides, as the declaration lets expect what the column holds."""
+    """Return the additional expressions of the first pass, chosen by the declaration."""
     asked = declared_type(column.declared)
     if asked is PortableType.REAL or not column.declared:
         return ()
@@ -430,7 +429,7 @@ def _expected(column: DeclaredColumn) -> tuple[str, ...]:
 
 
 def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str, Any]) -> tuple[str, ...]:
-    """The expressions that say the rest of a column, given what the first pass has said."""
+    """Return the expressions still needed for a column after the first pass."""
     lowest, highest, dated, counted = *extremes[1:3], bool(extremes[5]), bool(extremes[6])
     if {lowest, highest} <= _NUMBER:
         is_real = affinity(column.declared) == "REAL"  # Integers in it become fractions when they are read.
@@ -445,14 +444,14 @@ def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str,
 
 def _stored(
     connection: sqlite3.Connection, table: str, column: str, extremes: Sequence[Any], known: Mapping[str, Any]
-) -> Stored:
-    """The figures of a column, of which the expressions in `known` have been evaluated."""
+) -> ColumnStatistics:
+    """Return the figures of a column from the evaluated expressions in `known`."""
     classes = frozenset(extremes[1:3]) - {"null"}
     if classes <= _NUMBER:
         classes |= {known[text] for text in _NUMBER_CLASSES if text in known} - {"null"}
     if len(classes) > 1:
         return _mixed(connection, table, column, extremes)
-    found = Stored(values=extremes[0], classes=classes, least=extremes[3], greatest=extremes[4])
+    found = ColumnStatistics(values=extremes[0], classes=classes, least=extremes[3], greatest=extremes[4])
     if classes <= _NUMBER:
         return found
     found = replace(found, longest=known[_LENGTH])
@@ -466,8 +465,10 @@ def _stored(
     return replace(found, days=days, moments=moments, slashes=slashes, fractions=fractions)
 
 
-def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Sequence[Any]) -> Stored:
-    """The figures of a column of several storage classes."""
+def _mixed(
+    connection: sqlite3.Connection, table: str, column: str, extremes: Sequence[Any]
+) -> ColumnStatistics:
+    """Return the figures of a column of several storage classes."""
     name, source = quoted(column), quoted(table)
     classes = {
         kind
@@ -483,7 +484,7 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
     inexact = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM {source} WHERE {INEXACT.format(name)})"  # noqa: S608
     ).fetchone()[0]
-    return Stored(
+    return ColumnStatistics(
         values=extremes[0],
         classes=frozenset(classes),
         least=least,
@@ -498,7 +499,7 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
 def ask(
     connection: sqlite3.Connection, table: str, wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[Any, ...]]:
-    """Evaluate aggregate expressions, `{0}` being the column, in as few passes as SQLite allows."""
+    """Evaluate aggregate expressions (`{0}` is the column) in as few passes as SQLite allows."""
     expressions = [text.format(quoted(column)) for column, texts in wanted.items() for text in texts]
     values: list[Any] = []
     for start in range(0, len(expressions), _RESULTS_AT_A_TIME):

@@ -1,7 +1,7 @@
-"""Loading a published dump: each database is there as the dump has it, or as it was before.
+"""Load a published dump: afterwards each database is that of the dump, or unchanged.
 
-The dump fills a staging as an account that can do nothing else. Only when it has run to its end, and every
-table of every database has come, are they put in place, one database after the other.
+The dump fills a staging under an account that can do nothing else. Only after it has run to its end and
+filled every table of every database are they put in place, one database after the other.
 """
 
 import re
@@ -22,39 +22,39 @@ from loaders.source import opened
 from loaders.target import target
 
 Advance = Callable[[int, int], None]
-"""Told how many bytes of how many have been sent."""
+"""Called with the number of bytes sent so far, and the total."""
 
 
 @dataclass(frozen=True)
 class DumpLoaded:
-    """What came of a dump."""
+    """The result of loading a dump."""
 
     sha256: str
     tables: int
     rows: int
     notes: tuple[str, ...]
-    """Where the dump has other numbers of rows than the SQLite files, a sentence each."""
+    """The tables whose number of rows differs from the SQLite file's, a sentence each."""
 
 
 def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance: Advance) -> DumpLoaded:
     """Load the dump of a collection's databases, in profile official, and let the reading role read them.
 
-    From then on they count as loaded from their SQLite files; their markers say that they come from a dump,
-    and its SHA-256. Whoever else loads into the server waits for this to end, and the other way around.
+    From then on they count as loaded from their SQLite files; their markers record that they come from a
+    dump, and its SHA-256. Loads into the same server wait for each other.
 
     Args:
-        dump: what `mysqldump`, or `pg_dump` as plain text, wrote of one database that has all their tables.
-        databases: all those in it, of one collection.
+        dump: output of `mysqldump`, or of `pg_dump` as plain text, for one database with all their tables.
+        databases: all databases in it, of one collection.
         server: MySQL or PostgreSQL, with an account that may create databases and roles.
-        advance: told how far it is.
+        advance: called with the progress.
 
     Raises:
-        BadInput: the dump cannot be read, does not run, or has other tables than the SQLite files; or one
-            would take the place of a table that is not its own.
+        BadInput: the dump cannot be read, fails, or has other tables than the SQLite files; or a table would
+            replace one of another owner.
         EngineUnavailable: the server cannot be reached or broke.
     """
     if {database.profile for database in databases} != {Profile.OFFICIAL}:
-        raise BadInput(f"{dump}: a dump is loaded in profile official; leave --profile faithful out")
+        raise BadInput(f"{dump}: a dump is loaded in profile official; omit --profile faithful")
     engine = target(server.dialect)
     digest, total = read_sha256(dump), dump.stat().st_size
     files = digests(database.sqlite_path for database in databases)
@@ -63,7 +63,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
         refuse_place(database, server.dialect)
     sent = 0
 
-    def told(more: int) -> None:
+    def report(more: int) -> None:
         nonlocal sent
         sent = min(sent + more, total)
         advance(sent, total)
@@ -80,7 +80,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
             return staging
 
         whole = staged(databases[0], 0)
-        engine.run_dump(server, databases[0], whole, dump, told)
+        engine.run_dump(server, databases[0], whole, dump, report)
         found = _counts(server, databases[0], whole)
         tables = _shared_out(dump, found, declared)
         markers = engine.markers(server, databases)
@@ -102,7 +102,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
 
 
 def _counts(server: Server, database: Database, staging: str) -> dict[str, int]:
-    """The rows of each staged table."""
+    """Return the number of rows of each staged table."""
     engine = sessions(server.dialect)
     with engine.connected(server, namespace(database, server.dialect)[0]) as connection:
         names = engine.ask(
@@ -116,7 +116,7 @@ def _counts(server: Server, database: Database, staging: str) -> dict[str, int]:
 
 
 def _declared(path: Path) -> dict[str, int]:
-    """The rows of each table of a SQLite file."""
+    """Return the number of rows of each table of a SQLite file."""
     with opened(path) as connection:
         names = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
@@ -131,10 +131,10 @@ def _declared(path: Path) -> dict[str, int]:
 def _shared_out(
     dump: Path, found: Mapping[str, int], declared: Mapping[Database, Mapping[str, int]]
 ) -> dict[Database, list[str]]:
-    """Which of the dump's tables are whose.
+    """Assign the dump's tables to the databases.
 
     Raises:
-        BadInput: there are others than in the SQLite files.
+        BadInput: they are not the tables of the SQLite files.
     """
     there = {name.casefold(): name for name in found}
     wanted = [(database, name) for database, names in declared.items() for name in names]
@@ -160,27 +160,27 @@ _ESCAPING = re.compile(rb"(?:[^'\"`\\]++|\\.)*+(['\"`])", re.DOTALL)
 _AT_ONCE = re.compile(
     rb"(?:[^'\"`;#/-]++|'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|`[^`]*+`|-(?!-)|/(?!\*))++", re.DOTALL
 )
-"""As much of a MySQL statement as can be taken without looking at its parts, for the sake of time."""
+"""As much of a MySQL statement as can be read at once, for speed."""
 
 _COPY = re.compile(rb"COPY .* FROM stdin;\s*$", re.DOTALL)
 _ENDS_OF_ROWS = frozenset({b"\\.\n", b"\\.\r\n", b"\\."})
 _ROWS_BYTES = 1 << 18
 _QUIET = re.compile(rb"\\(?:un)?restrict \w+$")
-"""What newer `pg_dump` writes for `psql`. https://www.postgresql.org/docs/current/app-psql.html"""
+"""Commands for `psql` that newer versions of `pg_dump` write. https://www.postgresql.org/docs/current/app-psql.html"""
 
 
 @dataclass(frozen=True)
 class _Syntax:
-    """What the dumps of one engine are written in."""
+    """The syntax of one engine's dumps."""
 
     outside: re.Pattern[bytes]
-    """Where a statement's text may end or change its meaning."""
+    """Matches tokens that end a statement or begin a quote or comment."""
     escaping: frozenset[bytes]
-    """The quotes within which a backslash escapes."""
+    """The quotes inside which a backslash escapes."""
     is_taken_at_once: bool = False
-    """`_AT_ONCE` is of its statements."""
+    """True if `_AT_ONCE` applies to its statements."""
     copies: bool = False
-    """It has COPY statements with rows behind them, and commands for the client."""
+    """True if it has COPY statements followed by rows, and commands for the client."""
 
 
 _SYNTAX: Mapping[Dialect, _Syntax] = {
@@ -202,7 +202,7 @@ https://www.postgresql.org/docs/current/sql-syntax-lexical.html
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement, or some rows of the COPY statement before it, with the line that it begins in."""
+    """One statement, or some rows of the COPY statement before it, with the number of its first line."""
 
     line: int
     text: bytes
@@ -213,7 +213,7 @@ class _Reader:
     def __init__(self, path: Path, dialect: Dialect, public: bytes) -> None:
         self._path, self._syntax, self._public = path, _SYNTAX[dialect], public
         self._quote: bytes | None = None
-        """What ends the text that is being read, if it is quoted or a comment."""
+        """The end of the quoted text or comment being read; None outside of one."""
         self._parts: list[bytes] = []
         self._begin = 0
 
@@ -259,7 +259,7 @@ class _Reader:
             )
 
     def _ended(self, line: bytes) -> Iterator[bytes]:
-        """The statements that end in this line."""
+        """Yield the statements that end in this line."""
         at = 0
         while at < len(line):
             if self._quote is not None:
@@ -282,7 +282,7 @@ class _Reader:
                 self._quote = b"*/" if token == b"/*" else token
 
     def _plain(self, line: bytes, at: int) -> re.Match[bytes] | None:
-        """Take what is not quoted, and return what comes after it in this line."""
+        """Read text that is not quoted, and return the token that follows it in this line."""
         start = at
         if self._syntax.is_taken_at_once and (taken := _AT_ONCE.match(line, at)):
             at = taken.end()
@@ -295,7 +295,7 @@ class _Reader:
         return found
 
     def _quoted(self, line: bytes, at: int) -> int:
-        """Take what is quoted, and return where that ends in this line."""
+        """Read quoted text, and return its end in this line."""
         quote = self._quote or b""
         escapes = quote in self._syntax.escaping
         if escapes:
@@ -317,12 +317,12 @@ class _Reader:
 
 
 def statements(path: Path, dialect: Dialect, public: bytes = b"") -> Iterator[Statement]:
-    """The statements of a dump in their order, none whole in memory but the one at hand.
+    """Yield the statements of a dump in order, with only one in memory at a time.
 
     Args:
         path: the dump.
         dialect: whose dump it is: mysql or postgresql.
-        public: what stands for `public.` outside of quotes, if anything does.
+        public: the replacement for `public.` outside quotes; empty for none.
 
     Raises:
         BadInput: it ends within a statement, or has commands for the client.

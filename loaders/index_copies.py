@@ -1,8 +1,8 @@
-"""Copies of databases whose keys and indexes are changed: never a user's own.
+"""Copies of databases, made to change their keys and indexes; a user's own database is never changed.
 
-A copy is a database that `loaders.load` has loaded under a collection of `copy_collection`; nothing else has
-such a name, and whatever has is nobody's once no study holds the server. Every function works under the
-administrating account and raises `EngineUnavailable` when the server cannot be reached or breaks.
+A copy is a database that `loaders.load` has loaded under a collection from `copy_collection`. Nothing else
+has such a name, so any copy can be dropped while no study holds the server. Every function uses the
+administrator's account and raises `EngineUnavailable` if the server cannot be reached or breaks.
 """
 
 import re
@@ -20,19 +20,19 @@ from loaders.server import Server, Sessions, sessions
 from loaders.target import KeySyntax, target
 
 COPY = f"{NAMESPACE}_study"
-"""How the collection of every copy begins."""
+"""Prefix of every copy's collection."""
 
 _DIGITS = 16
 IS_COPY = re.compile(rf"{COPY}_[0-9a-f]{{{_DIGITS}}}(?:_.*)?")
-"""The names of the databases that copies stand in, on every server and in every profile."""
+"""Matches the names of copies' databases, on every server and in every profile."""
 
 
 @dataclass(frozen=True)
 class _IndexSql:
-    """An engine's statements; the parameter `place` is the namespace of the tables."""
+    """An engine's statements; the parameter `place` is the tables' namespace."""
 
     lock: str
-    """Ends with its connection: a named one, or an advisory one where no prediction is."""
+    """A lock that ends with its connection: named, or advisory in the maintenance database."""
     databases: str
     add: str
     drop: str
@@ -40,7 +40,7 @@ class _IndexSql:
     """Tables that have a primary key, and the key's name."""
     drop_key: Sequence[str]
     sizes: str
-    """Bytes by table and index; of the table itself by an empty name."""
+    """Bytes by table and index; an empty index name means the table itself."""
 
 
 _SQL: Mapping[Dialect, _IndexSql] = {
@@ -51,10 +51,10 @@ _SQL: Mapping[Dialect, _IndexSql] = {
         drop="ALTER TABLE {table} DROP INDEX {name}",
         keyed="SELECT table_name, index_name FROM information_schema.statistics"
         " WHERE table_schema = %(place)s AND index_name = 'PRIMARY' AND seq_in_index = 1",
-        # InnoDB stores the table anew, in the order that it had.
+        # InnoDB rebuilds the table in its previous order.
         drop_key=("ALTER TABLE {table} DROP PRIMARY KEY", "ANALYZE TABLE {table}"),
-        # Pages as its persistent statistics count them. It keeps a table in the order of its primary key, and
-        # numbers the rows by itself without one: the bytes of that key are those of the table.
+        # Pages counted by its persistent statistics. A table is stored in its primary key or a hidden one, so
+        # the size of that index is the table's.
         # https://dev.mysql.com/doc/refman/9.7/en/innodb-persistent-stats.html, innodb-index-types.html
         sizes="SELECT table_name, if(index_name IN ('PRIMARY', 'GEN_CLUST_INDEX'), '', index_name),"
         " stat_value * @@innodb_page_size FROM mysql.innodb_index_stats"
@@ -67,7 +67,7 @@ _SQL: Mapping[Dialect, _IndexSql] = {
         drop="DROP INDEX {schema}.{name}",
         keyed="SELECT relname, conname FROM pg_constraint JOIN pg_class ON conrelid = pg_class.oid"
         " JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE contype = 'p' AND nspname = %(place)s",
-        # The columns stay NOT NULL, which they are declared as.
+        # The columns stay NOT NULL, as declared.
         drop_key=("ALTER TABLE {table} DROP CONSTRAINT {name}",),
         # https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADMIN-DBSIZE
         sizes="SELECT tables.relname, indexes.relname, pg_relation_size(indexes.oid)"
@@ -83,15 +83,15 @@ _SQL: Mapping[Dialect, _IndexSql] = {
 
 
 def copy_collection() -> str:
-    """A collection that no other copy has."""
+    """Return a collection that no other copy has."""
     return f"{COPY}_{secrets.token_hex(_DIGITS // 2)}"
 
 
 @contextmanager
 def hold(server: Server) -> Iterator[bool]:
-    """Be the only study that has copies on this server; False where another one has.
+    """Hold the server's lock for studies; yields False if another study has it.
 
-    The server itself ends it when the process dies.
+    The server releases it if the process dies.
     """
     engine = sessions(server.dialect)
     with engine.connected(server, autocommit=True) as connection:
@@ -100,7 +100,7 @@ def hold(server: Server) -> Iterator[bool]:
 
 
 def copies(server: Server) -> list[str]:
-    """The databases on the server that are copies, whoever made them."""
+    """Return the databases on the server that are copies, whoever made them."""
     engine = sessions(server.dialect)
     with engine.connected(server) as connection:
         found = engine.ask(connection, _SQL[server.dialect].databases)
@@ -108,7 +108,7 @@ def copies(server: Server) -> list[str]:
 
 
 def drop(server: Server, names: Sequence[str]) -> None:
-    """Drop databases that are copies, with the rights on them and what is remembered of their loads."""
+    """Drop databases that are copies, with their grants and markers."""
     target(server.dialect).drop_databases(
         server, {name: name[: len(COPY) + 1 + _DIGITS] for name in names if IS_COPY.fullmatch(name)}
     )
@@ -117,9 +117,9 @@ def drop(server: Server, names: Sequence[str]) -> None:
 def add_index(
     server: Server, database: Database, table: ServerTable, columns: Sequence[str], name: str
 ) -> str | None:
-    """Make an index of a copy; why the server refused it, None where it is there.
+    """Create an index on a copy; return why the server refused it, None on success.
 
-    `columns` are SQLite's names; of long texts a prefix is indexed where the loader does so.
+    `columns` are SQLite's names; for long texts a prefix is indexed, as by the loader.
     """
     with _standing(server, database) as (engine, connection, syntax):
         parts = syntax.columns(table, columns, whole=False)
@@ -130,7 +130,7 @@ def add_index(
 
 
 def drop_index(server: Server, database: Database, table: ServerTable, name: str) -> None:
-    """Drop an index that `add_index` made."""
+    """Drop an index created by `add_index`."""
     with _standing(server, database) as (engine, connection, syntax):
         place = {"table": syntax.table(table), "schema": quoted(namespace(database, server.dialect)[-1])}
         engine.ask(connection, _SQL[server.dialect].drop.format(name=quoted(name), **place))
@@ -149,7 +149,7 @@ def drop_primary_keys(server: Server, database: Database, tables: Sequence[Serve
 
 
 def sizes(server: Server, database: Database) -> Mapping[tuple[str, str], int]:
-    """Bytes of every index, by the server's names of table and index; of tables by (`table`, "")."""
+    """Return the bytes of every index, by the server's (table, index); of tables by (`table`, "")."""
     place = namespace(database, server.dialect)[-1]
     with _standing(server, database) as (engine, connection, _):
         found = engine.ask(connection, _SQL[server.dialect].sizes, {"place": place})
@@ -158,7 +158,7 @@ def sizes(server: Server, database: Database) -> Mapping[tuple[str, str], int]:
 
 @contextmanager
 def _standing(server: Server, database: Database) -> Iterator[tuple[Sessions, Any, KeySyntax]]:
-    """The engine's sessions, one where the copy stands, and how its tables are spelled."""
+    """Yield the engine's sessions, one connected to the copy, and the syntax of its tables."""
     engine, place = sessions(server.dialect), namespace(database, server.dialect)
     with engine.connected(server, place[0]) as connection:
         yield engine, connection, target(server.dialect).syntax(quoted(place[-1]))

@@ -1,7 +1,7 @@
-"""Everything that stands in the columns of a SQLite file, counted: what a load will meet.
+"""Count all values in the columns of a SQLite file, and find everything that would stop a load.
 
-`loaders.census` asks for no more than types and keys follow from. This looks at every value, and finds all
-that stops a load and not only the first.
+`loaders.census` computes only what types and keys depend on. This module examines every value, and finds
+all problems instead of the first.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import PortableType
 from loaders.census import ask, census, figures
-from loaders.portable import DATE_FORMS, Stored, Unrepresentable, portable_type
+from loaders.portable import DATE_FORMS, ColumnStatistics, Unrepresentable, portable_type
 from loaders.source import (
     PLACES,
     DeclaredColumn,
@@ -29,10 +29,10 @@ from loaders.source import (
 )
 
 CLASSES = ("null", "integer", "real", "text", "blob")
-"""As `typeof` names them. https://sqlite.org/datatype3.html"""
+"""The storage classes, as `typeof` names them. https://sqlite.org/datatype3.html"""
 
 Range = tuple[Any, Any]
-"""The least and the greatest."""
+"""The least and the greatest value."""
 
 
 @dataclass(frozen=True)
@@ -40,38 +40,38 @@ class Stop:
     """Values that stop a load."""
 
     on: Sequence[tuple[Dialect, Profile]]
-    """Where they cannot be held."""
+    """The engines and profiles that cannot store them."""
     what: str
     values: int
-    """How many of them the column has."""
+    """Number of such values in the column."""
     where: str
-    """Table, column and row of the first."""
+    """Table, column and row of the first one."""
 
 
 @dataclass(frozen=True)
 class ColumnInventory:
-    """What stands in one column."""
+    """The contents of one column."""
 
     table: str
     column: str
     declared: str
     type: PortableType | None
-    """The type that it gets; None where no type holds all its values."""
+    """The type it would get; None if no type fits all its values."""
     classes: Mapping[str, int]
-    """How many values of each storage class there are, of those that occur."""
+    """Number of values of each storage class that occurs."""
     integers: Range | None
     reals: Range | None
     characters: Range | None
-    """Of its texts."""
+    """Length of its texts."""
     text_bytes: Range | None
-    """Of its texts, in the file's encoding."""
+    """Length of its texts in the file's encoding."""
     blob_bytes: Range | None
     with_nul: int
-    """Texts that have a NUL character."""
+    """Number of texts with a NUL character."""
     not_text: int
-    """Texts whose bytes are no characters of the file's encoding."""
+    """Number of texts with bytes that are invalid in the file's encoding."""
     dates: Mapping[str, int]
-    """How many texts are written in each of `loaders.portable.DATE_FORMS`, of those that occur."""
+    """Number of texts in each of `loaders.portable.DATE_FORMS` that occurs."""
     stops: Sequence[Stop]
 
 
@@ -90,14 +90,14 @@ class Inventory:
 
     path: Path
     encoding: str
-    """Of its texts: UTF-8, UTF-16le or UTF-16be."""
+    """Encoding of its texts: UTF-8, UTF-16le or UTF-16be."""
     tables: Sequence[TableInventory]
     notes: Sequence[str]
-    """What could not be taken over as declared, if nothing stops a load."""
+    """Declarations that a load could not keep, if nothing stops it."""
 
 
 _NOT_ASCII = "({0} GLOB '*[^' || char(1) || '-' || char(127) || ']*' OR instr({0}, char(0)))"
-"""Of a text: only where this is so, a function of Python's, which is slow, has to look at it."""
+"""A condition on a text: only if it holds, a slow Python function must examine the text."""
 
 _ASKED = (
     *(f"count(CASE typeof({{0}}) WHEN '{name}' THEN 1 END)" for name in CLASSES),
@@ -113,11 +113,11 @@ _ASKED = (
     f"total(CASE WHEN typeof({{0}}) = 'text' AND {_NOT_ASCII} THEN NOT is_text(CAST({{0}} AS BLOB)) END)",
     "total(typeof({0}) = 'text' AND {0} GLOB '[0-9]*[-/][0-9]*')",
 )  # fmt: skip
-"""What is asked of a column, `{0}`, in one pass."""
+"""Expressions evaluated for a column, `{0}`, in one pass."""
 
 
 def inventory(path: Path) -> Inventory:
-    """Read a SQLite file through.
+    """Read a whole SQLite file.
 
     Raises:
         BadInput: the file can't be read or has no table.
@@ -140,10 +140,10 @@ def inventory(path: Path) -> Inventory:
 
 @dataclass(frozen=True)
 class Size:
-    """How much a file holds, without a look at what stops a load.
+    """The size of a file, without checking for values that stop a load.
 
-    `values` counts what stands in all columns by its kind: the classes of `CLASSES`, where texts that are the
-    date of a day are `date`, and those of a moment `datetime`.
+    `values` counts the values of all columns by kind: those of `CLASSES`, except that texts that are a day
+    count as `date`, and those with a time as `datetime`.
     """
 
     tables: int
@@ -184,7 +184,7 @@ _DATE_KINDS = {form: "datetime" if "HH" in form else "date" for form, _ in DATE_
 
 
 def _characters(encoding: str, text: bytes) -> int:
-    """SQLite's own length() stops at a NUL character."""
+    """Return a text's length; SQLite's own length() stops at a NUL character."""
     return len(text.decode(encoding, "replace"))
 
 
@@ -203,10 +203,10 @@ def _column(
     connection: sqlite3.Connection,
     table: str,
     column: DeclaredColumn,
-    stored: Stored,
+    stored: ColumnStatistics,
     found: tuple[Any, ...],
 ) -> ColumnInventory:
-    """One column, `found` being what was asked of it."""
+    """Return the inventory of one column; `found` are the values of `_ASKED`."""
     name, source = quoted(column.name), f"{quoted(table)} NOT INDEXED"
     counts, extremes, (with_nul, not_text, dated) = found[:5], found[5:15], found[15:]
     integers, reals, characters, text_bytes, blob_bytes = (
@@ -239,9 +239,9 @@ def _column(
 
 
 def _stops(
-    connection: sqlite3.Connection, table: str, column: DeclaredColumn, stored: Stored, *, odd: bool
+    connection: sqlite3.Connection, table: str, column: DeclaredColumn, stored: ColumnStatistics, *, odd: bool
 ) -> tuple[PortableType | None, list[Stop]]:
-    """The type of a column, and what of it stops a load; `odd` says that it has values that may."""
+    """Return the type of a column, and the values that stop a load; `odd` if it may have such values."""
     type_: PortableType | None = None
     wanted: dict[Refusal, list[tuple[Dialect, Profile]]] = {}
     try:
@@ -261,7 +261,7 @@ def _stops(
 
 
 def _dates(connection: sqlite3.Connection, name: str, source: str) -> dict[str, int]:
-    """How many texts are written in each form of a date."""
+    """Return the number of texts in each form of a date."""
     cases = " ".join(f"WHEN {predicate.format(name)} THEN '{form}'" for form, predicate in DATE_FORMS)
     found = dict(
         connection.execute(

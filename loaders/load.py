@@ -1,4 +1,4 @@
-"""Loading databases into a server: what has not changed is left alone, what has is replaced as a whole."""
+"""Load databases into a server: unchanged ones are skipped, changed ones replaced as a whole."""
 
 import math
 import secrets
@@ -16,41 +16,41 @@ from dialects.server_schema import ServerTable, server_tables
 from loaders.base.digests import digests
 from loaders.base.processes import processors
 from loaders.namespace import STAGING, Database, Key, Marker, key, refuse_collisions, refuse_place
-from loaders.server import Server, kept
+from loaders.server import Server, session_pool
 from loaders.target import FilledTable, LoadSource, Target, target
 from loaders.workers import Fill, Link, LoadTask, LoadWorkers, Survey, workers
 
 _LEAST_BYTES = 16 * 2**20
-"""Of files: fewer are loaded in less time than processes take to start."""
+"""Total size of files below which loading takes less time than starting processes."""
 
 _MOST_JOBS = 8
-"""Without being asked for more: a process takes about 50 MB."""
+"""Default limit: a process takes about 50 MB."""
 
 
 Progress = Callable[[Database, int, int], None]
-"""Told how many rows of a database have been sent, and of how many: first, after every batch, and last.
+"""Called with a database, its rows sent so far, and their total: first, after every batch, and last.
 
-Several databases are loaded at once. It is called in the thread that called `load`.
+Several databases are loaded at once. It is called in the thread of `load`.
 """
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """One database as it now stands on the server."""
+    """One database as it now is on the server."""
 
     database: Database
     rows: int
     seconds: float
-    """Since the load began or, if that is later, since the database before it was in place.
+    """Since the load began or, if that is later, since the previous database was in place.
 
-    So those of all databases add up to the time that was taken, though several are loaded at once.
+    So the times of all databases add up to the total, although several are loaded at once.
     """
     skipped: bool
-    """True if it was there already, loaded from the same file by the same loader."""
+    """True if it was loaded before, from the same file by the same loader."""
     notes: tuple[str, ...]
-    """What could not be taken over as declared, one sentence each."""
+    """Declarations that could not be kept, one sentence each."""
     content: str
-    """A digest of what stands there now: see `Marker.content`."""
+    """A digest of what is loaded now; see `Marker.content`."""
 
 
 class LoadOptions(TypedDict, total=False):
@@ -63,7 +63,7 @@ class LoadOptions(TypedDict, total=False):
     progress: Progress | None
 
 
-def load(  # noqa: PLR0913 - what a load can be told
+def load(  # noqa: PLR0913 - the options of a load
     databases: Sequence[Database],
     server: Server,
     *,
@@ -73,38 +73,37 @@ def load(  # noqa: PLR0913 - what a load can be told
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Loaded]:
-    """Bring databases onto a server and let its reading role read them.
+    """Load databases into a server and let its reading role read them.
 
-    Each database is there as a whole or as it was before, whatever interrupts the load. Callers that load
-    into the same server take turns.
+    Whatever interrupts the load, each database is either completely loaded or unchanged. Loads into the same
+    server wait for each other.
 
     Args:
         databases: in any profiles and collections.
         server: MySQL or PostgreSQL, with an account that may create databases and roles.
-        force: load again what has not changed, too; whether a file has changed is then not guessed from its
-            times.
-        indexes: whether there are to be the keys and indexes of the file, or primary keys alone; by default
-            a database that is there may have either, and one that is loaded gets all.
-        escape: whether values that the server cannot hold are written in another form, as
-            `loaders.portable` says, or stop the load; by default a database that is there may have been
-            loaded either way, and they stop the load of one that is not.
-        jobs: tables that are loaded at once, each by a thread or, into MySQL, by a process; 1 for none beside
-            this one. By default as many as there are cores, up to 8, and 1 where the files are small.
-        progress: told about each database that is loaded.
+        force: also reload unchanged databases; a file's size and times are then not used to detect changes.
+        indexes: True for all keys and indexes of the file, False for primary keys only; by default, either is
+            accepted in a database that is there, and a new one gets all.
+        escape: True to escape values that the server cannot store, see `loaders.portable`; False to let them
+            stop the load; by default, either is accepted in a database that is there, and they stop the load
+            of a new one.
+        jobs: tables to load at once, each by a thread or, into MySQL, by a process; 1 uses only this thread.
+            By default the number of cores, up to 8, and 1 if the files are small.
+        progress: called for each database that is loaded.
 
     Returns:
         One entry per database, in the order given.
 
     Raises:
-        BadInput: a file cannot be read or holds what the server cannot, or a table would take the place of
-            one that is not its own. Databases loaded before that stay loaded.
+        BadInput: a file cannot be read or has values that the server cannot store, or a table would replace
+            one of another owner. Databases loaded before that stay loaded.
         EngineUnavailable: the server cannot be reached or broke.
     """
     engine = target(server.dialect)
     for database in databases:
         refuse_place(database, server.dialect)
     found = digests(_paths(databases), trust=not force)
-    with engine.exclusive(server), kept():
+    with engine.exclusive(server), session_pool():
         engine.tidy(server, databases)
         engine.admit_reader(server)
         markers = engine.markers(server, databases)
@@ -114,23 +113,23 @@ def load(  # noqa: PLR0913 - what a load can be told
             if _is_current(database, markers, found, indexes=indexes, escape=escape)
         }  # fmt: skip
         stale = [database for database in dict.fromkeys(databases) if database not in done]
-        with workers(_jobs(jobs, _paths(stale)), processes=engine.in_processes) as hands:
+        with workers(_jobs(jobs, _paths(stale)), processes=engine.in_processes) as pool:
             plans = _plans(
-                stale, server, found, markers, hands, indexes=indexes is not False, escape=bool(escape)
+                stale, server, found, markers, pool, indexes=indexes is not False, escape=bool(escape)
             )
             planned = {plan.database: [table.name for table in plan.source.tables] for plan in plans}
             present = {database: engine.present(server, database) for database in planned}
             refuse_collisions(planned, markers, present, server.dialect)
             if faithful := [database for database in databases if database.profile is Profile.FAITHFUL]:
                 engine.install_functions(server, faithful)
-            with _prepared(engine, server, plans, hands):
-                done |= _replaced(engine, server, plans, hands, progress)
+            with _prepared(engine, server, plans, pool):
+                done |= _replaced(engine, server, plans, pool, progress)
     return [done[database] for database in databases]
 
 
 @dataclass(frozen=True)
 class Unloaded:
-    """One database that is not on the server as its file is, and why."""
+    """One database that could not be loaded, and why."""
 
     database: Database
     reason: str
@@ -139,7 +138,7 @@ class Unloaded:
 def load_each(
     databases: Sequence[Database], server: Server, **options: Unpack[LoadOptions]
 ) -> tuple[list[Loaded], list[Unloaded]]:
-    """Load as `load` does, but let what stops one database stop no other.
+    """Load as `load` does, but continue with other databases if one fails.
 
     Args:
         databases: in any profiles and collections.
@@ -147,7 +146,7 @@ def load_each(
         options: those of `load`.
 
     Returns:
-        What stands on the server, and what does not; both in the order given.
+        The databases that are loaded, and those that are not; both in the order given.
 
     Raises:
         EngineUnavailable: the server cannot be reached or broke.
@@ -158,7 +157,7 @@ def load_each(
         if len(databases) == 1:
             return [], [Unloaded(databases[0], str(error))]
     done, left = [], []
-    # One at a time: what is to blame is then known, and what was in place before is not loaded again.
+    # One at a time shows which one fails; those already in place are not loaded again.
     for database in databases:
         try:
             done += load([database], server, **options)
@@ -168,9 +167,9 @@ def load_each(
 
 
 def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Marker]:
-    """Say which databases stand on the server as `load` would leave them, and how.
+    """Return the markers of the databases that are on the server as `load` would leave them.
 
-    One that was loaded from another file or by an older loader is not among them.
+    Databases loaded from another file or by an older loader are not included.
 
     Raises:
         BadInput: a file cannot be read.
@@ -185,7 +184,7 @@ def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Mark
 
 @dataclass
 class _Plan:
-    """What is to be loaded, and how far that is."""
+    """The load of one database, and its progress."""
 
     database: Database
     source: LoadSource
@@ -193,15 +192,15 @@ class _Plan:
     indexes: bool
     escape: bool
     old: tuple[str, ...]
-    """The tables that an earlier load left."""
+    """The tables of an earlier load."""
     staging: str
     sent: int = 0
     filled: dict[str, FilledTable] = field(default_factory=dict)
-    """By the server's name of the table."""
+    """The filled tables, by name on the server."""
     is_done: bool = False
 
     def marker(self, notes: Sequence[str]) -> Marker:
-        """What is to be remembered of it; `notes` are those on foreign keys."""
+        """Return the marker for it; `notes` are those on foreign keys."""
         filled = {table.name: self.filled[table.name] for table in self.source.tables}
         counts = {name: one.rows for name, one in filled.items()}
         refused = [note for one in filled.values() for note in one.notes]
@@ -238,22 +237,22 @@ def _skipped(database: Database, marker: Marker) -> Loaded:
     return Loaded(database, marker.rows, 0.0, skipped=True, notes=tuple(marker.notes), content=marker.content)
 
 
-def _plans(  # noqa: PLR0913 - what plans are made from
+def _plans(  # noqa: PLR0913 - the parts of a plan
     databases: Sequence[Database],
     server: Server,
     found: Mapping[Path, str],
     markers: Mapping[Key, Marker],
-    hands: LoadWorkers,
+    pool: LoadWorkers,
     *,
     indexes: bool,
     escape: bool,
 ) -> list[_Plan]:
-    """Take the census of each file once, however many profiles it is loaded in."""
+    """Plan all loads, with one census per file, however many profiles it is loaded in."""
     paths = _paths(databases)
-    threads = -(-hands.number // max(len(paths), 1))
+    threads = -(-pool.number // max(len(paths), 1))
     for path in paths:
-        hands.give(Survey(path, threads, escape), (path.stat().st_size, 0))
-    schemas: dict[LoadTask, Schema] = dict(hands.results(lambda _, __: None))
+        pool.give(Survey(path, threads, escape), (path.stat().st_size, 0))
+    schemas: dict[LoadTask, Schema] = dict(pool.results(lambda _, __: None))
     token = secrets.token_hex(4)
     plans = []
     for number, database in enumerate(databases):
@@ -269,7 +268,7 @@ def _plans(  # noqa: PLR0913 - what plans are made from
 
 
 def _bare(tables: Sequence[ServerTable]) -> tuple[ServerTable, ...]:
-    """The tables with their primary keys alone; their types are chosen by then."""
+    """Return the tables with only their primary keys; column types stay as chosen for all keys."""
     return tuple(
         replace(table, source=replace(table.source, unique=(), indexes=(), foreign_keys=()))
         for table in tables
@@ -277,23 +276,23 @@ def _bare(tables: Sequence[ServerTable]) -> tuple[ServerTable, ...]:
 
 
 @contextmanager
-def _prepared(engine: Target, server: Server, plans: Sequence[_Plan], hands: LoadWorkers) -> Iterator[None]:
-    """Stagings for all plans, dropped at the end; what still fills one is ended before."""
+def _prepared(engine: Target, server: Server, plans: Sequence[_Plan], pool: LoadWorkers) -> Iterator[None]:
+    """Create stagings for all plans; at the end, stop workers and drop the stagings."""
     try:
         for plan in plans:
             engine.prepare(server, plan.database, plan.staging)
         yield
     finally:
-        hands.end()
+        pool.end()
         for plan in plans:
             if not plan.is_done:
                 engine.discard(server, plan.database, plan.staging)
 
 
 def _replaced(
-    engine: Target, server: Server, plans: Sequence[_Plan], hands: LoadWorkers, progress: Progress | None
+    engine: Target, server: Server, plans: Sequence[_Plan], pool: LoadWorkers, progress: Progress | None
 ) -> dict[Database, Loaded]:
-    """Large tables first, lest one keeps the others waiting, yet one database after the other."""
+    """Load all plans, one database after the other, large tables first so that none delays the others."""
     of, started = {plan.database: plan for plan in plans}, time.monotonic()
     done: dict[Database, Loaded] = {}
     for plan in plans:
@@ -302,7 +301,7 @@ def _replaced(
         ]
         cells = [fill.table.source.rows * len(fill.table.columns) for fill in fills]
         for fill, weight in zip(fills, cells, strict=True):
-            hands.give(fill, (sum(cells), weight))
+            pool.give(fill, (sum(cells), weight))
 
     def advance(task: LoadTask, rows: int) -> None:
         if isinstance(task, Fill):
@@ -311,14 +310,14 @@ def _replaced(
             if progress:
                 progress(plan.database, plan.sent, plan.rows)
 
-    for task, result in hands.results(advance):
+    for task, result in pool.results(advance):
         if not isinstance(task, Fill | Link):
             continue
         plan = of[task.database]
         if isinstance(task, Fill):
             plan.filled[task.table.name] = result
             if len(plan.filled) == len(plan.source.tables):
-                hands.give(Link(server, plan.database, plan.source, plan.staging), (math.inf, 0))
+                pool.give(Link(server, plan.database, plan.source, plan.staging), (math.inf, 0))
             continue
         marker = plan.marker(result)
         engine.put_in_place(server, plan.database, plan.staging, plan.old, marker)

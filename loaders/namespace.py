@@ -1,7 +1,7 @@
-"""Where a benchmark database stands on each engine, whose table is whose, and what is remembered of a load.
+"""The namespaces of benchmark databases on each engine, the owners of tables, and the markers of loads.
 
-In the profile official databases share a namespace, and none may lose a table. What is remembered stands on
-the server itself, where no prediction can see it.
+In profile `official` databases share a namespace, and none may lose a table to another. Markers are stored on
+the server itself, where no prediction can see them.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ from loaders.base.files import as_json, content_digest, parse_json
 from loaders.base.records import to_record
 
 LONGEST_NAME = 63
-"""Bytes: PostgreSQL's limit of a name, one short of MySQL's."""
+"""PostgreSQL's limit of a name in bytes, one less than MySQL's."""
 
 _DIGITS = 8
 
 
 def _short(name: str) -> str:
-    """A name that servers take: with a digest of the whole in the place of an end that is too long."""
+    """Return a name that servers allow: if it is too long, its end is replaced by a digest."""
     encoded = name.encode()
     if len(encoded) <= LONGEST_NAME:
         return name
@@ -38,8 +38,8 @@ class Database:
     """One database of a question set, in one profile.
 
     `collection` names the databases that belong together and share a namespace in the profile `official`:
-    `bird` (Mini-Dev, both revisions), `bird_dev`, `bird_sample`, one of these with a digest where another set
-    stands in the place of a published one, or a user's own name with a digest of the set.
+    `bird` (Mini-Dev, both revisions), `bird_dev`, `bird_sample`, one of these with a digest if another set
+    replaces a published one, or a user's own name with a digest of the set.
     """
 
     collection: str
@@ -47,7 +47,7 @@ class Database:
     sqlite_path: Path
     profile: Profile = Profile.OFFICIAL
     standing: tuple[str, str] | None = None
-    """The database and the schema on a server that it stands on without the harness."""
+    """Database and schema on the server if it was not loaded by the harness."""
 
     @property
     def mysql_database(self) -> str:
@@ -80,25 +80,25 @@ class Database:
 
 
 LOADER_VERSION = 4
-"""Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""
+"""Incremented whenever the same file would be loaded differently: loads of older versions are reloaded."""
 
 NAMESPACE = "bird_harness"
 """The MySQL database, and the schema in each PostgreSQL database, that holds the markers."""
 
 STAGING = f"{NAMESPACE}_staging"
-"""How the name of every staging begins, and no other name."""
+"""Prefix of every staging's name, and of no other name."""
 
 Key = tuple[str, str, str]
-"""Collection, profile and db_id: what a marker is filed under."""
+"""The key of a marker: collection, profile and db_id."""
 
 
 def key(database: Database) -> Key:
-    """What the marker of `database` is filed under."""
+    """Return the key of a database's marker."""
     return database.collection, database.profile.value, database.db_id
 
 
 def filed(collection: str, profile: str, db_id: str) -> Database:
-    """The database that a marker is about; the marker does not know its file."""
+    """Return the database of a marker; its file is unknown."""
     return Database(collection, db_id, Path(), Profile(profile))
 
 
@@ -107,19 +107,19 @@ class Marker:
     """One database as it was loaded."""
 
     sha256: str
-    """Of the SQLite file."""
+    """SHA-256 of the SQLite file."""
     version: int
-    """`LOADER_VERSION` of the load."""
+    """`LOADER_VERSION` at the time of the load."""
     tables: Mapping[str, int]
-    """Rows of each table, by the name that the loader gave it."""
+    """Number of rows of each table, by its name on the server."""
     notes: Sequence[str]
-    """What could not be taken over as declared."""
+    """Declarations that could not be kept."""
     loaded_at: str | None
-    """ISO 8601, UTC; None where the tables may not be whole."""
+    """ISO 8601, UTC; None if the tables may be incomplete."""
     indexes: bool = True
-    """True if they have all keys and indexes of the file, or primary keys alone."""
+    """True for all keys and indexes of the file, False for primary keys only."""
     escape: bool = False
-    """True if what a server cannot hold was to be escaped: see `loaders.portable`."""
+    """True if values that a server cannot store were to be escaped; see `loaders.portable`."""
 
     @classmethod
     def now(
@@ -131,34 +131,34 @@ class Marker:
         indexes: bool = True,
         escape: bool = False,
     ) -> Self:
-        """The marker of a load that has just been done."""
+        """Return the marker of a load that has just finished."""
         moment = datetime.now(UTC).isoformat(timespec="seconds")
         return cls(sha256, LOADER_VERSION, tables, notes, moment, indexes, escape)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote."""
+        """Read the output of `to_json`."""
         return to_record(cls, parse_json(text))
 
     def to_json(self) -> str:
-        """The marker as a JSON object."""
+        """Return the marker as a JSON object."""
         return as_json(asdict(self))
 
     def is_current(self, sha256: str, *, indexes: bool | None = None, escape: bool | None = None) -> bool:
-        """True if loading a file of that digest again would change nothing; None is content with either."""
+        """True if loading a file of that digest again would change nothing; None matches either value."""
         is_same = (self.sha256, self.version) == (sha256, LOADER_VERSION)
         is_wanted = indexes in {None, self.indexes} and escape in {None, self.escape}
         return self.loaded_at is not None and is_same and is_wanted
 
     def checked(self, present: AbstractSet[str]) -> Self:
-        """The marker, no longer called whole if one of its tables is not among those present."""
+        """Return the marker, with `loaded_at` None if one of its tables is not present."""
         return self if self.tables.keys() <= present else replace(self, loaded_at=None)
 
     @property
     def content(self) -> str:
-        """A digest of all that says what stands there, whoever loaded it and when.
+        """A digest of everything that determines the loaded data, whoever loaded it and when.
 
-        The file or the dump, the version of the loader, and how it was told to load.
+        That is the file or the dump, the version of the loader, and the options of the load.
         """
         return content_digest({**asdict(self), "loaded_at": None})
 
@@ -173,7 +173,7 @@ _TAKEN = frozenset({
     "pg_catalog", "postgres", "template0", "template1",
     NAMESPACE, FUNCTIONS_NAMESPACE,
 })  # fmt: skip
-"""Names that belong to a server or to the harness itself."""
+"""Names reserved for servers or for the harness itself."""
 
 _NAMESPACES: Mapping[Dialect, Callable[[Database], tuple[str, ...]]] = {
     Dialect.MYSQL: lambda database: (database.mysql_database,),
@@ -182,15 +182,15 @@ _NAMESPACES: Mapping[Dialect, Callable[[Database], tuple[str, ...]]] = {
 
 
 def namespace(database: Database, dialect: Dialect) -> tuple[str, ...]:
-    """Where the tables of `database` stand: a MySQL database, or a PostgreSQL database and schema."""
+    """Return the namespace of a database's tables: a MySQL database, or a PostgreSQL database and schema."""
     return _NAMESPACES[dialect](database)
 
 
 def refuse_place(database: Database, dialect: Dialect) -> None:
-    """Refuse a collection or db_id whose namespace is not to be had.
+    """Reject a collection or db_id whose namespace is not available.
 
     Raises:
-        BadInput: it is the server's or the harness's own, or its name is too long.
+        BadInput: the namespace is reserved, or its name is too long.
     """
     for name in namespace(database, dialect):
         is_taken = name in _TAKEN or name.startswith(STAGING)
@@ -208,16 +208,16 @@ def refuse_collisions(
     present: Mapping[Database, AbstractSet[str]],
     dialect: Dialect,
 ) -> None:
-    """Refuse tables that would take the place of one that is not their own.
+    """Reject tables that would replace a table of another owner.
 
     Args:
-        planned: the tables of each database that is to be loaded, as the server will name them.
-        markers: of everything loaded so far.
-        present: what stands in the namespace of each of these databases now.
+        planned: the tables of each database to load, by their names on the server.
+        markers: the markers of everything loaded so far.
+        present: the tables now in the namespace of each of these databases.
         dialect: the server's.
 
     Raises:
-        BadInput: with both databases, or the one and the table that nobody is known to have loaded.
+        BadInput: names both databases, or the one and the table that no load created.
     """
     owners: dict[tuple[tuple[str, ...], str], str] = {}
     for filed_under, marker in markers.items():
@@ -231,9 +231,11 @@ def refuse_collisions(
             where = f"{database.sqlite_path}: table {table}: {'.'.join(place)} on {dialect}"
             if owner_id is not None:
                 raise BadInput(
-                    f"{where} has that of {owner_id} already; use --profile faithful, where each"
-                    " database has a place of its own"
+                    f"{where} already has this table, from {owner_id}; use --profile faithful, where"
+                    " each database has its own namespace"
                 )
             if table in present[database] and table not in own:
-                raise BadInput(f"{where} has one that bird-harness did not load; drop or rename that one")
+                raise BadInput(
+                    f"{where} has a table of that name, not loaded by bird-harness; drop or rename it"
+                )
             owners[place, table] = database.db_id

@@ -1,8 +1,8 @@
-"""A SQLite table as text that LOAD DATA or COPY reads, a bounded number of bytes at a time.
+"""Write a SQLite table as text for LOAD DATA or COPY, a bounded number of bytes at a time.
 
-Separators are characters that texts seldom hold, so that hardly anything has to be escaped and SQLite itself
-writes whole pages of lines. A page in which there are not as many as there should be is written again, with
-everything escaped; one with a character that SQLite does not write goes the long way, value by value.
+Separators are characters that are rare in texts, so that escapes are rarely needed and SQLite itself writes
+whole pages of lines. A page with an unexpected number of separators is written again with escapes; a page
+with a character that SQLite does not write is written by Python, value by value.
 """
 
 import sqlite3
@@ -24,36 +24,36 @@ _REAL = (
 )
 """A double as text that reads back as the same double.
 
-The quotient of two doubles that are exact is rounded once, and so is the text of that quotient when it is
-read. So six decimals need no shortest text, for which Python has to be asked. Zero may have a sign.
+The quotient of two exact doubles is rounded once, and so is its text when it is read. So numbers with six
+decimals need no shortest text, which only Python can compute. Zero may have a sign.
 """
 
 _SINGLE = _REAL.replace("exact_text", "single_text")
-"""A double as text that reads as the single next to it.
+"""A double as text that reads as the nearest single.
 
-A text is not read as the double is rounded where one of them alone is in the middle between two singles. Such
-a middle has 25 bits: none is so near to a number of six decimals, unless it is that number.
+Reading a text and rounding the double can differ only if one of the two is exactly between two singles. Such
+a midpoint has 25 bits: none is that near to a number of six decimals, unless it is that number.
 """
 
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a server reads a table as text."""
+    """The format in which a server reads a table as text."""
 
     escape: bytes
-    """Stands before N where a value is NULL."""
+    """The escape character; followed by N it means NULL."""
     field: bytes
-    """Between two fields."""
+    """The separator of fields."""
     line: bytes
-    """What ends a line."""
+    """The end of a line."""
     escapes: Mapping[bytes, bytes]
-    """What is written for a character that would be taken for more than itself; `escape` is the first."""
+    """Replacements for characters with a special meaning; `escape` is the first."""
     reals: Mapping[str, str]
-    """SQL for a value of each type of fractions as text."""
+    """SQL that writes a value as text, for each fractional type."""
 
     @property
     def null(self) -> bytes:
-        """What is written for NULL."""
+        """The text for NULL."""
         return self.escape + b"N"
 
 
@@ -64,7 +64,7 @@ MYSQL = TextForm(
     escapes={special: b"\x1d" + special for special in (b"\x1d", b"\x1e", b"\x1f")},
     reals={"double": _REAL},
 )
-"""With ASCII's separators of data."""
+"""Uses ASCII's information separators."""
 
 POSTGRESQL = TextForm(
     escape=b"\\",
@@ -73,20 +73,20 @@ POSTGRESQL = TextForm(
     escapes={b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\x1f": b"\\\x1f"},
     reals={"double precision": _REAL, "real": _SINGLE},
 )
-"""The text format of COPY, whose fields alone may be separated by another character."""
+"""The text format of COPY, in which only the separator of fields can be chosen."""
 
 _BLOBS = frozenset({"longblob", "bytea"})
 
 _PAGE_ROWS = 1_000
 _PAGE_BYTES = 4_000_000
 _NUMBER_BYTES = 32
-"""What a value that is no text takes in memory, about."""
+"""Approximate memory for a value that is not a text."""
 _LONGEST_LINE = _PAGE_BYTES // 4
-"""SQLite has a line three times in memory until its page is there."""
+"""SQLite holds a line in memory three times until its page is complete."""
 
 _SELDOM = 100
 _MOST_COLUMNS = 400
-"""SQLite's limit of 1,000 nested operations is further than that. https://sqlite.org/limits.html."""
+"""Well below SQLite's limit of 1,000 nested operations. https://sqlite.org/limits.html."""
 
 _LEAST_ROWID, _GREATEST_ROWID = -(2**63), 2**63 - 1
 
@@ -96,19 +96,19 @@ def pages(connection: sqlite3.Connection, table: ServerTable, form: TextForm) ->
 
     Args:
         connection: one of `loaders.source.opened`.
-        table: what to write: its columns in their order, then the rowid where `table.place` asks for it.
-        form: how.
+        table: the table to write: its columns in order, then the rowid if `table.place` is set.
+        form: the format.
 
     Yields:
-        Bytes to send, and how many lines they end. A long line comes in several parts.
+        Bytes to send, and the number of lines that end in them. A long line is split into parts.
 
     Raises:
-        sqlite3.OperationalError: a text could not be read. Not every text that is no UTF-8 is noticed here;
-            the others are sent as they are.
+        sqlite3.OperationalError: a text could not be read. Some invalid UTF-8 is not detected here and sent
+            unchanged.
     """
     rowid = _rowid(table)
     if rowid is None or not is_plain(connection, table):
-        # NOT INDEXED: a covering index would give the rows in its own order.
+        # NOT INDEXED: a covering index would return the rows in its own order.
         query = f"SELECT {', '.join(_values(table))} FROM {quoted(table.source.name)} NOT INDEXED"  # noqa: S608
         yield from _lines(connection.execute(query), table, form)
     else:
@@ -116,7 +116,7 @@ def pages(connection: sqlite3.Connection, table: ServerTable, form: TextForm) ->
 
 
 def is_plain(connection: sqlite3.Connection, table: ServerTable) -> bool:
-    """True if SQLite can write pages of it: rowids, text in UTF-8, no blobs, nothing long."""
+    """True if SQLite can write its pages: it has rowids, UTF-8 texts, no blobs, no long values."""
     return (
         connection.execute("PRAGMA encoding").fetchone() == ("UTF-8",)
         and _rowid(table) is not None
@@ -127,7 +127,7 @@ def is_plain(connection: sqlite3.Connection, table: ServerTable) -> bool:
 
 
 def encoded(row: Sequence[object], form: TextForm) -> Iterator[bytes]:
-    """Write one line, field by field, everything escaped that would be taken for more than itself."""
+    """Write one line, field by field, with special characters escaped."""
     separator = b""
     for value in row:
         yield separator + _field(value, form)
@@ -148,7 +148,7 @@ def _field(value: object, form: TextForm) -> bytes:
 
 
 def _rowid(table: ServerTable) -> str | None:
-    """SQL for the rowid, where there is one that can be asked for."""
+    """Return SQL for the rowid; None if there is none or its names are taken."""
     if table.source.rowid is not None:
         return quoted(table.source.rowid)
     return rowid_name(column.source.name for column in table.columns) if table.source.has_rowid else None
@@ -159,12 +159,12 @@ def _width(table: ServerTable) -> int:
 
 
 def _size(table: ServerTable) -> int:
-    """The rows of a page."""
+    """Return the number of rows in a page."""
     return max(1, min(_PAGE_ROWS, _PAGE_BYTES // _width(table)))
 
 
 def _values(table: ServerTable) -> list[str]:
-    """SQL for the fields of a row."""
+    """Return SQL for the fields of a row."""
     values = [stored_value(column) for column in table.columns]
     return values if table.place is None else [*values, "rowid"]
 
@@ -191,7 +191,7 @@ def _whole_pages(
         if _is_text(column) and not column.source.escaped
     ]
     place = f"FROM {name} WHERE {rowid} BETWEEN ? AND ?"
-    # printf() stops at a NUL character, group_concat() does not.
+    # printf() stops at a NUL character; group_concat() does not.
     checks = [
         " + ".join([f"count(*) * {len(nullable)}", *(f"- count({column})" for column in nullable)]),
         *(f"CAST(group_concat({column}, '') AS BLOB)" for column in texts),
@@ -215,7 +215,7 @@ def _whole_pages(
             yield from _lines(connection.execute(rows, (start, last)), table, form)
         else:
             if is_seldom and not _is_sound(text, count, nulls, len(values), form):
-                # Where one page holds what has to be escaped, others do.
+                # If one page needs escapes, others probably do, too.
                 is_seldom = False
                 text = connection.execute(escaped, (start, last)).fetchone()[0]
             yield text, count
@@ -223,7 +223,7 @@ def _whole_pages(
 
 
 def _is_sound(text: bytes, lines: int, nulls: int, fields: int, form: TextForm) -> bool:
-    """True if separators and escapes are as many as they are without any in the texts."""
+    """True if the numbers of separators and escapes show that the texts contain none."""
     expected = {form.escape: nulls, form.line: lines, form.field: lines * (fields - 1)}
     return all(
         _times(text, special, expected.get(special, 0)) == expected.get(special, 0)
@@ -232,12 +232,12 @@ def _is_sound(text: bytes, lines: int, nulls: int, fields: int, form: TextForm) 
 
 
 def _times(text: bytes, special: bytes, expected: int) -> int:
-    """How often `special` occurs; where that is seldom, finding is faster than comparing each byte."""
+    """Count `special`; if it is rare, splitting is faster than comparing each byte."""
     return len(text.split(special)) - 1 if len(text) > _SELDOM * expected else text.count(special)
 
 
 def _line(connection: sqlite3.Connection, table: ServerTable, form: TextForm, *, escape: bool) -> str:
-    """SQL for a line, by as few calls of printf() as there have to be: || would copy the line each time."""
+    """Return SQL for a line, with as few calls of printf() as possible: each || would copy the line."""
     fields = [_written(column, form, escape=escape) for column in table.columns]
     if table.place is not None:
         fields.append(("%d", "rowid"))
@@ -252,7 +252,7 @@ def _line(connection: sqlite3.Connection, table: ServerTable, form: TextForm, *,
 
 
 def _written(column: ServerColumn, form: TextForm, *, escape: bool) -> tuple[str, str]:
-    """How printf() writes a column, and what it is given."""
+    """Return printf()'s directive for a column, and its argument."""
     value = stored_value(column)
     if column.type == "bigint" and not column.source.nulls:
         return "%d", value
@@ -273,7 +273,7 @@ _BATCH_BYTES = 4_000_000
 
 
 def stored_value(column: ServerColumn) -> str:
-    """SQL for a column's value in the form that its type on the server reads as text."""
+    """Return SQL for a column's value in the form that its type on the server reads as text."""
     name, source = quoted(column.source.name), column.source
     if source.escaped:
         return escaped_value(name, among_others=source.mixed)
@@ -287,16 +287,16 @@ def stored_value(column: ServerColumn) -> str:
 def batches(
     connection: sqlite3.Connection, table: Table, values: Sequence[str]
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Read a table through.
+    """Yield all rows of a table in batches.
 
     Args:
         connection: the file's.
         table: what to read.
-        values: an SQL expression per column.
+        values: one SQL expression per column.
     """
     width = sum(_NUMBER_BYTES + column.longest for column in table.columns)
     size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // width))
-    # NOT INDEXED: a covering index would give the rows in its own order.
+    # NOT INDEXED: a covering index would return the rows in its own order.
     cursor = connection.execute(f"SELECT {', '.join(values)} FROM {quoted(table.name)} NOT INDEXED")  # noqa: S608
     while rows := cursor.fetchmany(size):
         yield rows

@@ -1,16 +1,16 @@
-"""Which portable type a column gets, how its dates are read, and how values without a type are escaped.
+"""Choose a column's portable type, define the forms of dates, and escape values that fit no type.
 
-The rule is a pure one over a column's declaration and what is stored in it. Nothing stored is changed in
-value. Where the declaration and the data disagree, the data decide, and the disagreement is reported.
+The choice depends only on a column's declaration and its stored values, none of which is changed. If the
+declaration and the data disagree, the data decide, and the disagreement is reported.
 
 Dates are read by SQL that SQLite evaluates; `{0}` is the column. A *day* is a calendar day from year 1 on,
 written `YYYY-MM-DD`, `YYYY/MM/DD` or, as PostgreSQL reads it by default, `MM/DD/YYYY`. A *moment* is
-`YYYY-MM-DD HH:MM:SS` with up to six decimals, in no time zone. What is neither makes its column one of text.
+`YYYY-MM-DD HH:MM:SS` with up to six decimals, in no time zone. Any other value makes its column text.
 https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME-DATE-TABLE
 
-A load with `--escape` writes a value that servers cannot hold without loss: `MARK`, a letter that says what
-it is, its bytes in hexadecimal. So are texts written that begin so by themselves, or would be taken for a
-number of the same column: what arrives can be turned back. docs/explanation/loading.md says how.
+A load with `--escape` writes a value that servers cannot store as `MARK`, a letter for its type, and its
+bytes in hexadecimal. Texts that begin with `MARK`, or would be read as a number of the same column, are
+escaped, too: the original value can always be restored. docs/explanation/loading.md describes it.
 """
 
 from collections.abc import Set as AbstractSet
@@ -22,23 +22,23 @@ from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, MARK, PortableType, affi
 _DATES = frozenset({PortableType.DATE, PortableType.DATETIME})
 
 INEXACT = f"typeof({{0}}) = 'integer' AND {{0}} NOT BETWEEN -{2**53} AND {2**53}"
-"""SQL, `{0}` the column: an integer that a double may not hold exactly."""
+"""SQL, `{0}` the column: an integer that a double may not represent exactly."""
 
 AMBIGUOUS = (
     "typeof({0}) = 'text' AND CAST({0} AS BLOB) IN"
     " (SELECT CAST(exact_text({0}) AS BLOB) FROM {1} WHERE typeof({0}) IN ('integer', 'real'))"
 )
-"""SQL, `{0}` the column, `{1}` its table: a text that a number of the column is written as, byte by byte."""
+"""SQL, `{0}` the column, `{1}` its table: a text identical to a number of the column written as text."""
 
 
 READS_AS_NUMBER = "typeof({0}) = 'text' AND {0} = CAST({0} AS NUMERIC)"
-"""SQL, `{0}` the column: a text that a comparison with a number would take for one."""
+"""SQL, `{0}` the column: a text that a comparison with a number would treat as a number."""
 
 
 class Unrepresentable(ValueError):
-    """No portable type holds the stored values; the text says why.
+    """No portable type fits the stored values; the message says why.
 
-    `predicate` is SQL that finds the first of them, `{0}` being the column and `{1}` its table.
+    `predicate` is SQL that finds such values; `{0}` is the column and `{1}` its table.
     """
 
     def __init__(self, why: str, predicate: str) -> None:
@@ -47,21 +47,21 @@ class Unrepresentable(ValueError):
 
 
 @dataclass(frozen=True)
-class Stored:
-    """What a column holds apart from NULL."""
+class ColumnStatistics:
+    """Facts about the values of a column other than NULL."""
 
     values: int = 0
     classes: AbstractSet[str] = frozenset()
     """The storage classes, as `typeof` names them. https://sqlite.org/datatype3.html."""
     least: float | None = None
     greatest: float | None = None
-    """The extremes where they are numbers, or texts that are such, see `digits`."""
+    """The extremes of numbers, or of texts that are numbers, see `digits`."""
     longest: int = 0
     """See `dialects.schema.Column.longest`."""
     days: bool = False
-    """True if every value is the text of a day."""
+    """True if every value is a text that is a day."""
     moments: bool = False
-    """True if every value is the text of a plain day or of a moment."""
+    """True if every value is a text that is a plain day or a moment."""
     digits: bool = False
     """See `dialects.schema.Column.digits`."""
     slashes: bool = False
@@ -77,10 +77,10 @@ class Stored:
 
 
 def declared_type(declared: str) -> PortableType | None:
-    """The portable type that a declaration asks for, or None if it leaves that to the data.
+    """Return the portable type that a declaration asks for; None if the data decide.
 
     DATE, DATETIME and TIMESTAMP ask for dates, BOOLEAN for an integer; a missing type, NUMERIC, DECIMAL and
-    whatever else SQLite takes for numeric leave it open.
+    other types with NUMERIC affinity leave it open.
     """
     words = declared.upper().replace("(", " ").split()
     if not words:
@@ -101,17 +101,16 @@ def declared_type(declared: str) -> PortableType | None:
     return named.get(words[0]) or by_affinity.get(affinity(declared))
 
 
-def portable_type(declared: str, stored: Stored) -> tuple[PortableType, str | None]:
+def portable_type(declared: str, stored: ColumnStatistics) -> tuple[PortableType, str | None]:
     """Choose the type of a column.
 
-    Text and numbers together become text, the numbers as the shortest text that reads back as the same
-    number.
+    A mixture of texts and numbers becomes text, each number as the shortest text that reads back as it.
 
     Returns:
-        The type, and what the column holds if that is not what its declaration asks for.
+        The type; and a description of the values if the declaration asks for another type.
 
     Raises:
-        Unrepresentable: no type holds all values and keeps them apart.
+        Unrepresentable: no type fits all values and keeps them distinct.
     """
     asked = declared_type(declared)
     if not stored.classes:
@@ -129,7 +128,7 @@ def portable_type(declared: str, stored: Stored) -> tuple[PortableType, str | No
 def _expected(declared: str, asked: PortableType | None) -> AbstractSet[PortableType]:
     if asked is not None:
         return {asked}
-    # ANY is the one type of STRICT tables that asks for nothing; NUMERIC and its like ask for numbers.
+    # ANY is the only type of STRICT tables that asks for nothing; NUMERIC and the like ask for numbers.
     is_open = declared.strip().upper() in {"", "ANY"}
     return frozenset(PortableType) if is_open else {PortableType.INTEGER, PortableType.REAL}
 
@@ -141,7 +140,7 @@ _PURE = {
 }
 
 
-def _type_of_text(asked: PortableType | None, stored: Stored) -> tuple[PortableType, str]:
+def _type_of_text(asked: PortableType | None, stored: ColumnStatistics) -> tuple[PortableType, str]:
     if asked is PortableType.DATE and stored.days:
         return PortableType.DATE, "days"
     if asked in _DATES and stored.moments:
@@ -149,7 +148,7 @@ def _type_of_text(asked: PortableType | None, stored: Stored) -> tuple[PortableT
     return PortableType.TEXT, "text that is no date" if asked in _DATES else "text"
 
 
-def _type_of_mixture(stored: Stored) -> tuple[PortableType, str]:
+def _type_of_mixture(stored: ColumnStatistics) -> tuple[PortableType, str]:
     if "blob" in stored.classes:
         raise Unrepresentable("a blob in a column that holds other values, too", "typeof({0}) = 'blob'")
     if "text" not in stored.classes:
@@ -162,7 +161,7 @@ def _type_of_mixture(stored: Stored) -> tuple[PortableType, str]:
 
 
 _PLAIN_DAY = "(date({0}, '+0 days') IS {0} AND substr({0}, 1, 4) != '0000')"
-"""date() returns `YYYY-MM-DD`; only a modifier makes it put 30 February right.
+"""date() returns `YYYY-MM-DD`; only a modifier makes it correct 30 February.
 
 https://sqlite.org/lang_datefunc.html
 """
@@ -172,7 +171,7 @@ DAY = (
     " WHEN {0} LIKE '__/__/____' THEN substr({0}, 7) || '-' || replace(substr({0}, 1, 5), '/', '-')"
     " ELSE {0} END"
 )
-"""The day as `YYYY-MM-DD`, whichever way it is written."""
+"""A day as `YYYY-MM-DD`, however it is written."""
 
 _SLASHED_DAY = _PLAIN_DAY.format(f"({DAY})")
 _MOMENT = (
@@ -189,9 +188,9 @@ DATE_FIGURES = (
     "max(instr({0}, char(0)))",
 )
 """Whether all are days; all are plain days or moments; one has a slash; one has a fraction of a second; one
-has a NUL character, behind which SQLite's functions do not look.
+has a NUL character, at which SQLite's functions stop reading.
 
-CASE, because only a condition of it stops at what decides it.
+CASE, because only its conditions are evaluated lazily.
 """
 
 DATE_FORMS = (
@@ -203,25 +202,25 @@ DATE_FORMS = (
     ("0000-00-00", "{0} LIKE '0000-00-00%'"),
     ("looks like a date", "{0} GLOB '[0-9]*[-/][0-9]*[-/][0-9]*'"),
 )
-"""The ways to write a date, each with what tells it from those behind it; the last two are no dates.
+"""The forms of dates, each with a condition that excludes later ones; the last two are not valid dates.
 
-Of texts without NUL characters.
+For texts without NUL characters.
 """
 
 DAYS_SINCE_2000 = f"CAST(julianday({DAY}) - 2451544.5 AS INTEGER)"
-"""A day as PostgreSQL's binary format counts it. Exact: midnights are whole and a half."""
+"""A day in PostgreSQL's binary format. Exact, since the Julian day of a midnight ends in .5."""
 
 MICROSECONDS_SINCE_2000 = (
     "(CAST(strftime('%s', substr({0}, 1, 19)) AS INTEGER) - 946684800) * 1000000"
     " + CAST(substr(substr({0}, 21) || '000000', 1, 6) AS INTEGER)"
 )
-"""A moment or plain day as PostgreSQL's binary format counts it, taken for UTC."""
+"""A moment or plain day in PostgreSQL's binary format, interpreted as UTC."""
 
 
 def escaped_text(text: bytes, encoding: str, *, among_others: bool) -> str:
-    """What is written for a text, given as its bytes in the encoding of the file.
+    """Return the text to write for a text, which is given as bytes in the file's encoding.
 
-    `among_others` says that the column holds other values than texts, too.
+    `among_others` is True if the column also has values other than texts.
     """
     try:
         found = text.decode(encoding)
@@ -233,7 +232,7 @@ def escaped_text(text: bytes, encoding: str, *, among_others: bool) -> str:
 
 
 def escaped_value(name: str, *, among_others: bool) -> str:
-    """SQL for the text that is written for a value of a column, which is given quoted."""
+    """Return SQL for the text to write for a value of a column; `name` is the quoted column."""
     return (
         f"CASE typeof({name}) WHEN 'null' THEN NULL"
         f" WHEN 'text' THEN escaped_text(CAST({name} AS BLOB), {among_others:d})"
@@ -242,7 +241,7 @@ def escaped_value(name: str, *, among_others: bool) -> str:
 
 
 def _reads_like_a_number(text: str) -> bool:
-    """True if a comparison with a number takes it for one, or it is what an infinite number is written as."""
+    """True if a comparison with a number treats the text as a number, or it is an infinite number's text."""
     return text in _INFINITE_TEXTS or well_formed(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""A database server's address and credentials, wherever it came from, and sessions that are used again."""
+"""A database server's address and credentials, whatever its origin, and reusable sessions."""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ from dialects.enums import Dialect
 
 
 class Origin(StrEnum):
-    """How a server came to be there, in the order in which the harness looks for one."""
+    """The origin of a server, in the order in which the harness looks for one."""
 
     DSN = "dsn"
     COMPOSE = "compose"
@@ -26,9 +26,9 @@ class Origin(StrEnum):
 class Server:
     """An account that may create databases and roles on a running MySQL or PostgreSQL server.
 
-    Predictions never run under this account: they run as `reader_user`, a role that can only read. But on a
-    private server, whose databases are there already, the account is that role, and nothing is made;
-    `database` is the one that it connects to.
+    Predictions never use this account: they run as `reader_user`, a role that can only read. On a private
+    server, whose databases exist already, this account is that role, and nothing is created; `database` is
+    the one to connect to.
     """
 
     dialect: Dialect
@@ -44,14 +44,14 @@ class Server:
 
     @property
     def reader_password(self) -> str:
-        """The reading role's password: derived, so that there is no second secret to keep."""
+        """The reading role's password, derived so that there is only one secret to keep."""
         if self.is_private:
             return self.password
         return hmac.new(self.password.encode(), self.reader_user.encode(), hashlib.sha256).hexdigest()
 
     @property
     def is_local(self) -> bool:
-        """True if the way to the server never leaves this machine, so that encrypting it gains nothing."""
+        """True if the server is on this machine, so that encryption gains nothing."""
         return self.host in ("127.0.0.1", "::1", "localhost")
 
     @property
@@ -61,10 +61,10 @@ class Server:
 
 
 READER_CONNECTIONS = 150
-"""What the reading role may have on a server at once; both servers of the harness take 200 in all.
+"""Most connections of the reading role; the harness's own servers allow 200 in total.
 
-Loading and looking at the server are always possible. PostgreSQL limits the role, MySQL has an account for
-each of them (`mysql_accounts`).
+The rest stays free for loading and for administration. PostgreSQL limits the role; on MySQL each connection
+has its own account (`mysql_accounts`).
 """
 
 
@@ -78,8 +78,8 @@ _IDLE: ContextVar[dict[Hashable, list[_Closable]] | None] = ContextVar("idle ses
 
 
 @contextmanager
-def kept() -> Iterator[None]:
-    """Within the block sessions of this thread are kept for whoever wants the same; then they are closed."""
+def session_pool() -> Iterator[None]:
+    """Within the block, keep this thread's sessions open for reuse; close them at the end."""
     idle: dict[Hashable, list[_Closable]] = {}
     token = _IDLE.set(idle)
     try:
@@ -92,12 +92,12 @@ def kept() -> Iterator[None]:
 
 
 @contextmanager
-def borrowed(want: Hashable, connect: Callable[[], Session]) -> Iterator[Session]:
-    """A session that is idle, or a new one; one in which anything failed is closed.
+def pooled(want: Hashable, connect: Callable[[], Session]) -> Iterator[Session]:
+    """Yield an idle session or a new one; close it if anything fails in the block.
 
     Args:
-        want: what makes sessions the same.
-        connect: opens one.
+        want: the key under which sessions are interchangeable.
+        connect: opens a session.
     """
     idle = _IDLE.get()
     sessions: list[Session] = [] if idle is None else idle.setdefault(want, [])  # type: ignore[assignment]
@@ -120,22 +120,22 @@ class Sessions(Protocol):
     """The administrator's sessions with an engine's servers: the module `session` of the engine's folder."""
 
     TITLE: str
-    """What people call the engine."""
+    """The engine's name in messages."""
     Error: type[Exception]
-    """What its driver raises."""
+    """The driver's base exception."""
 
     def connected(
         self, server: Server, database: str = ..., *, autocommit: bool = ...
     ) -> AbstractContextManager[Any]:
-        """A connection; to a database where the engine asks for one, by default to that of maintenance.
+        """Yield a connection; if the engine needs a database, to this one or the maintenance database.
 
         Raises:
-            EngineUnavailable: for every error of the server that nobody caught within the `with` block.
+            EngineUnavailable: for every error of the server not caught within the `with` block.
         """
         ...
 
     def ask(self, connection: Any, statement: str, values: Parameters | None = None) -> list[Any]:
-        """Run a statement, `%s` or `%(name)s` where `values` are, and return its rows."""
+        """Run a statement with `%s` or `%(name)s` for `values`, and return its rows."""
         ...
 
     def attempt(self, connection: Any, statement: str) -> str | None:
@@ -143,14 +143,14 @@ class Sessions(Protocol):
         ...
 
     def is_broken(self, error: Exception) -> bool:
-        """True if the server is at fault, and not what was asked of it."""
+        """True if the server is at fault, not the statement."""
         ...
 
     def message(self, error: Exception) -> str:
-        """The server's message alone, without numbers, hints and context."""
+        """Return the server's message without numbers, hints and context."""
         ...
 
 
 def sessions(dialect: Dialect) -> Sessions:
-    """The engine's; it brings its driver along, which is slow to import."""
+    """Return the engine's sessions; imports its driver, which is slow."""
     return cast("Sessions", importlib.import_module(f"loaders.{dialect}.session"))

@@ -1,15 +1,15 @@
-"""A SQLite file, opened so that nothing can change it: its declarations, and values that no server holds.
+"""Open a SQLite file read-only; read its declarations, and find values that servers cannot store.
 
-Only a file that stands still can be loaded: one with an unfinished journal beside it is refused, because
-an immutable connection would not see what the journal holds.
+A file with an unfinished journal is rejected, because an immutable connection would not see the changes in
+the journal.
 
-What SQLite's figures can tell is refused before anything is written; what only the text itself shows is
-looked for when a load has failed on it.
+Values that show in SQLite's figures are rejected before anything is written; those that show only in the
+texts are searched for after a load has failed on them.
 
-Declarations are read through PRAGMAs and never by parsing SQL. Left out, each with a note: views, virtual
-tables with their shadow tables, and indexes that are partial or over expressions. Translations put the query
-of a view in its place. DEFAULT, CHECK and COLLATE clauses do not matter to a database that is only read, or
-have no counterpart; SQLite's own tables (`sqlite_sequence`, `sqlite_stat1`) are no data.
+Declarations are read through PRAGMAs, never by parsing SQL. Left out, each with a note: views, virtual
+tables with their shadow tables, and indexes that are partial or over expressions. Translations replace a view
+by its query. DEFAULT, CHECK and COLLATE clauses do not matter to a database that is only read, or have no
+counterpart; SQLite's own tables (`sqlite_sequence`, `sqlite_stat1`) are not data.
 """
 
 import sqlite3
@@ -30,7 +30,7 @@ from loaders.base.processes import ended_by
 from loaders.portable import escaped_text
 
 _JOURNALS = ("-wal", "-journal")
-"""Suffixes of the files beside a database that hold changes not yet in it. https://sqlite.org/tempfiles.html."""
+"""Suffixes of files with changes that are not yet in the database. https://sqlite.org/tempfiles.html."""
 
 _SINGLE = struct.Struct("f")
 
@@ -39,33 +39,33 @@ _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 
 
 def rowid_name(columns: Iterable[str]) -> str | None:
-    """What the rowid can be asked for by in a table with such columns, if anything."""
+    """Return a name for the rowid in a table with these columns; None if all are taken."""
     taken = {column.lower() for column in columns}
     return next((name for name in _ROWID_NAMES if name not in taken), None)
 
 
 def text_of(name: str) -> str:
-    """SQL for a value as text, a number as its shortest one; `name` is the column, quoted.
+    """Return SQL for a value as text, a number as its shortest text; `name` is the quoted column.
 
-    A text goes by no function: one whose bytes are no characters comes as far as its reader, who can say so.
+    A text is passed unchanged, so that its reader can report invalid bytes.
     """
     return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN exact_text({name}) ELSE {name} END"
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a SQLite file read-only, with functions of our own.
+    """Open a SQLite file read-only, with additional functions.
 
     `exact_text(x)` is a number's shortest text that reads back as the same number, `single_text(x)` that of
-    the single next to it; `is_text(x)` says whether the blob `x` is text in the file's encoding;
+    the nearest single; `is_text(x)` is true if the blob `x` is text in the file's encoding;
     `escaped_text(x, y)` is that of `loaders.portable`.
 
     Raises:
-        BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Raised for
-            errors of SQLite within the `with` block, too.
+        BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Also raised for
+            errors of SQLite within the `with` block.
     """
     for suffix in _JOURNALS:
-        # Beside the path as it is given, which may have no name, as `.` has none.
+        # Next to the path as given, which may have no name, like `.`.
         journal = Path(f"{path}{suffix}")
         if journal.exists() and journal.stat().st_size:
             raise BadInput(
@@ -73,7 +73,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             )
     try:
         with closing(
-            # One thread at a time uses it, but not always the one that opened it.
+            # Only one thread at a time uses it, but not always the one that opened it.
             sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
             )
@@ -90,9 +90,9 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _advice(error: sqlite3.Error) -> str:
-    # The lowest byte is the error; the others say more about it. https://sqlite.org/rescode.html
+    # The lowest byte is the error; the others are details. https://sqlite.org/rescode.html
     if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_ERROR:
-        return "SQLite alone can't read it: load a copy without what only its own application knows"
+        return "plain SQLite can't read it; load a copy without the parts that need its own application"
     return "give the path of a complete SQLite file"
 
 
@@ -118,12 +118,12 @@ def _is_text(encoding: str, value: bytes) -> bool:
 
 
 def place(connection: sqlite3.Connection, table: str, column: str, predicate: str) -> str | None:
-    """Say in which row of `table` the first value that meets `predicate` stands, or None.
+    """Describe the row of the first value in `table` that satisfies `predicate`; None if there is none.
 
     Args:
-        connection: of `opened`.
+        connection: one from `opened`.
         table: the table's name.
-        column: the name of the column that the predicate is about.
+        column: the name of the predicate's column.
         predicate: SQL in which `{0}` is the column and `{1}` the table.
     """
     condition = predicate.format(quoted(column), quoted(table))
@@ -154,28 +154,26 @@ def _first(
 
 @dataclass(frozen=True)
 class Refusal:
-    """A kind of value that an engine cannot hold."""
+    """A kind of value that an engine cannot store."""
 
     what: str
     predicate: str
-    """SQL that finds it, `{0}` being the column."""
+    """SQL that finds it; `{0}` is the column."""
 
 
-_INFINITE = Refusal("an infinite number, which MySQL has not", "abs({0}) = 9e999")
+_INFINITE = Refusal("an infinite number, which MySQL cannot store", "abs({0}) = 9e999")
 _TOO_LARGE = Refusal(
     "a number beyond PostgreSQL's real, the type in the profile official",
     f"abs({{0}}) >= {LARGEST_REAL!r} AND abs({{0}}) < 9e999",
 )
-_NUL = Refusal("a NUL character, which PostgreSQL's text cannot hold", "instr({0}, char(0))")
-_NOT_TEXT = Refusal(
-    "text with bytes that are no characters", "typeof({0}) = 'text' AND NOT is_text(CAST({0} AS BLOB))"
-)
+_NUL = Refusal("a NUL character, which PostgreSQL's text cannot store", "instr({0}, char(0))")
+_NOT_TEXT = Refusal("text with invalid bytes", "typeof({0}) = 'text' AND NOT is_text(CAST({0} AS BLOB))")
 
 OPAQUE = f"CASE WHEN typeof({{0}}) = 'text' THEN {_NUL.predicate} OR {_NOT_TEXT.predicate} ELSE 0 END"
-"""SQL, `{0}` the column: a text that is never told as one, escaped or not."""
+"""SQL, `{0}` the column: a text that no server can store as text, escaped or not."""
 
 UNREADABLE = "CASE WHEN typeof({0}) = 'blob' THEN NOT is_text({0}) OR instr({0}, x'00') ELSE 0 END"
-"""SQL, `{0}` the column: a blob whose bytes are no text, or one with a NUL."""
+"""SQL, `{0}` the column: a blob whose bytes are not a text, or have a NUL."""
 
 _NUMBERS = {
     (Dialect.MYSQL, Profile.OFFICIAL): (_INFINITE,),
@@ -186,11 +184,11 @@ _NUMBERS = {
 _TEXTS = {Dialect.MYSQL: (_NOT_TEXT,), Dialect.POSTGRESQL: (_NOT_TEXT, _NUL)}
 
 PLACES = tuple(_NUMBERS)
-"""Every server in every profile."""
+"""All combinations of engine and profile."""
 
 
 def refusals(type_: PortableType) -> dict[Refusal, list[tuple[Dialect, Profile]]]:
-    """What a column of that type is refused for, and where."""
+    """Return the kinds of values rejected in a column of that type, with the engines and profiles."""
     found: dict[Refusal, list[tuple[Dialect, Profile]]] = {}
     for (dialect, profile), of_numbers in _NUMBERS.items():
         of_type = {PortableType.REAL: of_numbers, PortableType.TEXT: _TEXTS[dialect]}
@@ -202,10 +200,10 @@ def refusals(type_: PortableType) -> dict[Refusal, list[tuple[Dialect, Profile]]
 def refuse_numbers(
     connection: sqlite3.Connection, path: Path, table: ServerTable, dialect: Dialect, profile: Profile
 ) -> None:
-    """Refuse numbers that the engine cannot hold, looking only where the census saw huge ones.
+    """Reject numbers that the engine cannot store, searching only columns with huge ones in the census.
 
     Raises:
-        BadInput: with the file, table, column and row of the first.
+        BadInput: names the file, table, column and row of the first one.
     """
     huge = [
         column.source.name
@@ -217,19 +215,19 @@ def refuse_numbers(
 
 
 def refuse_text(connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect) -> None:
-    """Refuse text that the engine cannot hold, looking at every text of the table.
+    """Reject text that the engine cannot store, reading every text of the table.
 
     Raises:
-        BadInput: with the file, table, column and row of the first.
+        BadInput: names the file, table, column and row of the first one.
     """
     _refuse(connection, path, table, _texts(table), _TEXTS[dialect])
 
 
 def refuse_utf16(connection: sqlite3.Connection, path: Path, table: Table) -> None:
-    """Refuse text of a UTF-16 file that is no UTF-16: SQLite gives other characters for it and says nothing.
+    """Reject invalid UTF-16 in a UTF-16 file: SQLite silently returns other characters.
 
     Raises:
-        BadInput: with the file, table, column and row of the first.
+        BadInput: names the file, table, column and row of the first one.
     """
     if connection.execute("PRAGMA encoding").fetchone() != ("UTF-8",):
         _refuse(connection, path, table, _texts(table), [_NOT_TEXT])
@@ -266,7 +264,7 @@ class DeclaredColumn:
 
 @dataclass(frozen=True)
 class DeclaredTable:
-    """One ordinary table; keys spell its columns as it does itself."""
+    """One ordinary table; its keys spell columns as the table does."""
 
     name: str
     columns: tuple[DeclaredColumn, ...]
@@ -274,7 +272,7 @@ class DeclaredTable:
     unique: tuple[tuple[str, ...], ...]
     indexes: tuple[tuple[str, ...], ...]
     references: tuple[ForeignKey, ...]
-    """As declared: `parent_columns` is empty where the parent's primary key is meant."""
+    """As declared: empty `parent_columns` mean the parent's primary key."""
     has_rowid: bool = True
     has_key_index: bool = False
     """See `dialects.schema.Table.has_key_index`."""
@@ -282,7 +280,7 @@ class DeclaredTable:
 
 @dataclass
 class Declarations:
-    """All ordinary tables in the order of their creation, and what was left out."""
+    """All ordinary tables in the order of their creation, with notes on what is left out."""
 
     tables: list[DeclaredTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -292,7 +290,7 @@ class Declarations:
 def declarations(connection: sqlite3.Connection) -> Declarations:
     """Read every declaration of a file opened by `opened`."""
     found = Declarations()
-    # Kinds: https://sqlite.org/pragma.html#pragma_table_list. A shadow table is the inside of a virtual one.
+    # Types: https://sqlite.org/pragma.html#pragma_table_list. Shadow tables store a virtual table's data.
     entries = connection.execute(
         r"SELECT list.type, name, wr, strict, sql FROM sqlite_master AS entry"
         r" JOIN pragma_table_list AS list USING (name)"
@@ -312,7 +310,7 @@ def declarations(connection: sqlite3.Connection) -> Declarations:
 
 
 def _without_any(table: DeclaredTable) -> DeclaredTable:
-    """A STRICT table, in which ANY says no more than no type. https://sqlite.org/stricttables.html."""
+    """Return a STRICT table with ANY as no type, which means the same. https://sqlite.org/stricttables.html."""
     columns = [
         replace(column, declared="") if column.declared.upper() == "ANY" else column
         for column in table.columns
@@ -344,7 +342,7 @@ def _table(connection: sqlite3.Connection, name: str, notes: list[str], *, has_r
 
 
 def _collation(connection: sqlite3.Connection, table: str, column: str) -> str:
-    """What compares a column's texts: no PRAGMA says it, but the code of a comparison names it.
+    """Return a column's collation: no PRAGMA lists it, but the bytecode of a comparison names it.
 
     https://sqlite.org/opcode.html#Eq
     """

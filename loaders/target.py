@@ -1,11 +1,11 @@
-"""The seam between loading and a server engine: its folder has a module `target` with a `TARGET`.
+"""The interface between loading and a server engine, whose folder has a module `target` with a `TARGET`.
 
-New tables are filled in a place of their own, the staging, and put in place all at once: whatever interrupts
-a load, the database is the old or the new one.
+New tables are filled in a separate namespace, the staging, and put in place all at once: whatever interrupts
+a load, the database is either the old or the new one.
 
-Keys and indexes are added once the rows are there. The rows satisfy every key in SQLite, yet not always on a
-server: two texts that MySQL's default collation calls equal, two doubles that round to one single, a value
-too long for an index. What a server refuses is left out and noted: no row is lost for a key.
+Keys and indexes are added after the rows. The rows satisfy every key in SQLite, but not always on a server:
+two texts may be equal in MySQL's default collation, two doubles may round to the same single, a value may be
+too long for an index. A key that a server refuses is left out and noted: no row is lost for a key.
 """
 
 import importlib
@@ -31,14 +31,14 @@ from loaders.source import refuse_text
 
 @dataclass(frozen=True)
 class LoadSource:
-    """One SQLite file, and what is to be loaded of it."""
+    """One SQLite file, and the tables to load from it."""
 
     path: Path
     sha256: str
     tables: Sequence[ServerTable]
-    """All of them; their keys and indexes are those that are wanted."""
+    """All its tables, with only the keys and indexes to create."""
     notes: Sequence[str]
-    """What the census could not take over as declared."""
+    """Declarations that the census could not keep."""
 
 
 @dataclass(frozen=True)
@@ -46,57 +46,57 @@ class FilledTable:
     """One staged table with all its rows."""
 
     rows: int
-    """As the server counts them."""
+    """Number of rows, as the server counts them."""
     notes: tuple[str, ...]
     """The keys and indexes that the server refused, one sentence each."""
 
 
 class RowsChanged(Exception):
-    """The server took the rows, but not as they were sent; the text is its first warning."""
+    """The server changed rows that were sent; the message is its first warning."""
 
 
 @dataclass(frozen=True)
 class KeySyntax:
-    """How an engine writes what the keys stand on in a MySQL database or PostgreSQL schema, given quoted."""
+    """An engine's syntax for tables and key columns; `place` is the quoted database or schema."""
 
     place: str
     index: ClassVar[str] = "CREATE INDEX ON {table} {columns}"
     """The statement that adds an ordinary index."""
 
     def table(self, table: ServerTable) -> str:
-        """The table's full name."""
+        """Return the table's full name."""
         return f"{self.place}.{quoted(table.name)}"
 
     def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:  # noqa: ARG002 - values are whole
-        """A list of columns, given by SQLite's names; `whole` where a prefix of a value will not do."""
+        """Return a list of columns, given by SQLite's names; `whole` if prefixes of values do not suffice."""
         return f"({', '.join(map(quoted, table.spelled(columns)))})"
 
 
 class Target(ABC):
     """An engine that databases are loaded into, always under the server's administrating account.
 
-    `fill` and `link` run in processes of their own, many at once; everything else in the one that loads. Each
-    has its own connections. Every method raises `EngineUnavailable` when the server cannot be reached or
+    `fill` and `link` run in worker processes, several at once; all other methods in the loading process. Each
+    has its own connections. Every method raises `EngineUnavailable` if the server cannot be reached or
     breaks.
     """
 
     dialect: ClassVar[Dialect]
     in_processes: ClassVar[bool]
-    """Whether tables are filled in processes, because Python works on every row that is sent."""
+    """True if tables are filled in processes, because Python handles every row."""
     settled: ClassVar[str]
-    """The options of a table that keep its statistics as they are."""
+    """Options of CREATE TABLE that keep a table's statistics unchanged."""
     syntax: ClassVar[type[KeySyntax]] = KeySyntax
 
     @abstractmethod
     def exclusive(self, server: Server) -> AbstractContextManager[None]:
-        """Be the only one who loads into this server; waits for another one to finish.
+        """Hold the server's lock for loading; waits for another load to finish.
 
-        The server itself ends the exclusion when the process dies.
+        The server releases it if the process dies.
         """
 
     @abstractmethod
     def tidy(self, server: Server, databases: Sequence[Database]) -> None:
-        """Drop every staging that a killed load left where `databases` stand or would stand."""
+        """Drop every staging that a killed load left in the namespaces of `databases`."""
 
     @abstractmethod
     def admit_reader(self, server: Server) -> None:
@@ -104,37 +104,37 @@ class Target(ABC):
 
     @abstractmethod
     def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
-        """Make sure that the functions of `loaders.functions` are there for databases of profile faithful.
+        """Install the functions of `loaders.functions` for databases of profile `faithful`, if needed.
 
         Raises:
-            BadInput: something else has their namespace.
+            BadInput: something else uses their namespace.
         """
 
     @abstractmethod
     def markers(self, server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
-        """The markers where `databases` stand or would stand, and those of their neighbours there.
+        """Return the markers in the namespaces of `databases`, including those of other databases there.
 
-        A database that has lost a table since is not called whole: see `Marker.checked`.
+        A database that has lost a table since its load counts as incomplete: see `Marker.checked`.
         """
 
     @abstractmethod
     def present(self, server: Server, database: Database) -> set[str]:
-        """The tables that stand where those of `database` do or would."""
+        """Return the tables in the namespace of `database`."""
 
     @abstractmethod
     def prepare(self, server: Server, database: Database, staging: str) -> None:
-        """Make an empty staging, which the reading role cannot use.
+        """Create an empty staging that the reading role cannot use.
 
         Args:
-            server: where.
-            database: what will be staged.
-            staging: its name, which no other load and no other database has.
+            server: the server.
+            database: the database to stage.
+            staging: its name, which no other load and no other database uses.
 
         Raises:
-            BadInput: the place of `database` is not fit for it.
+            BadInput: the namespace of `database` cannot be used.
         """
 
-    def fill(  # noqa: PLR0913, PLR0917 - what one table takes
+    def fill(  # noqa: PLR0913, PLR0917 - the parts of one table's load
         self,
         server: Server,
         database: Database,
@@ -144,19 +144,19 @@ class Target(ABC):
         connection: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> FilledTable:
-        """Stage one table: its rows, then primary key, unique keys and indexes, then statistics.
+        """Fill one staged table: its rows, then primary key, unique keys and indexes, then statistics.
 
         Args:
-            server: where to.
-            database: whose table it is.
-            source: all its tables.
-            table: one of them.
+            server: the server.
+            database: the table's database.
+            source: its file and all its tables.
+            table: the table to fill.
             staging: see `prepare`.
             connection: to the file.
-            advance: told how many more rows have been sent.
+            advance: called with the number of additional rows sent.
 
         Raises:
-            BadInput: the server cannot hold what the file holds, or other rows arrived than were sent.
+            BadInput: the server cannot store a value of the file, or received other rows than were sent.
         """
         engine, syntax = sessions(self.dialect), self.syntax(quoted(staging))
         with engine.connected(server, namespace(database, self.dialect)[0]) as session:
@@ -186,7 +186,7 @@ class Target(ABC):
         return FilledTable(count, tuple(notes))
 
     def more_columns(self, database: Database, table: ServerTable, syntax: KeySyntax) -> list[str]:  # noqa: ARG002
-        """What a table has besides the columns of the file's, as CREATE TABLE takes it."""
+        """Return additional columns and constraints of a table, in the syntax of CREATE TABLE."""
         return []
 
     @abstractmethod
@@ -198,26 +198,26 @@ class Target(ABC):
         connection: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> int:
-        """Send every row to the table of this full name, and return their number as the server counts it.
+        """Send every row to the table with this full name, and return the server's count of them.
 
         Raises:
-            RowsChanged: it holds others than were sent.
+            RowsChanged: it has other rows than were sent.
             sqlite3.OperationalError: a text could not be read.
         """
 
     def add_keys(
         self, session: Any, database: Database, source: LoadSource, table: ServerTable, syntax: KeySyntax
     ) -> list[str]:
-        """Add the keys and indexes of a filled table, and return a note on each that is left out."""
+        """Add the keys and indexes of a filled table; return a note on each that is left out."""
         del database, source
         return add_keys(table, syntax, partial(sessions(self.dialect).attempt, session))
 
     @abstractmethod
     def analyze(self, session: Any, staging: str, table: str) -> None:
-        """Gather the statistics of a table."""
+        """Compute the statistics of a table."""
 
     def link(self, server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:
-        """Add the foreign keys between the staged tables, and return a note on each that is left out."""
+        """Add the foreign keys between the staged tables; return a note on each that is left out."""
         engine, syntax = sessions(self.dialect), self.syntax(quoted(staging))
         with engine.connected(server, namespace(database, self.dialect)[0]) as session:
             attempt = partial(engine.attempt, session)
@@ -231,49 +231,49 @@ class Target(ABC):
     def put_in_place(
         self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
     ) -> None:
-        """Put the staged tables in place of the tables `old`, and remember it as `marker`.
+        """Replace the tables `old` by the staged ones, and store `marker`.
 
-        Until the end the old tables are there, from then on the new ones. The reading role can read those,
-        and nothing else.
+        The old tables stay visible until the end, then the new ones are. The reading role can read only
+        those.
         """
 
     @abstractmethod
     def discard(self, server: Server, database: Database, staging: str) -> None:
-        """Drop what is left of a staging, if anything is; a server that does not answer is passed over."""
+        """Drop the rest of a staging, if there is any; ignores a server that does not answer."""
 
     @abstractmethod
     def run_dump(
         self, server: Server, database: Database, staging: str, dump: Path, advance: Callable[[int], None]
     ) -> None:
-        """Run a published dump with `staging` in the place of its database or schema.
+        """Run a published dump in `staging` instead of its own database or schema.
 
         Args:
-            server: where.
-            database: any of those that are in the dump.
-            staging: an empty one.
-            dump: what the engine's own tool writes of one database as plain text.
-            advance: told how many more bytes have been sent.
+            server: the server.
+            database: any database of the dump.
+            staging: an empty staging.
+            dump: output of the engine's own tool for one database, as plain text.
+            advance: called with the number of additional bytes sent.
 
         Raises:
-            BadInput: it does not run, or wants to do more than fill tables of its own.
+            BadInput: it fails, or does more than fill its own tables.
         """
 
     @abstractmethod
     def take_over(
         self, server: Server, database: Database, staging: str, to: str, tables: Sequence[str]
     ) -> None:
-        """Move staged tables to another staging, with statistics that stay as they are."""
+        """Move staged tables to another staging, with statistics that stay unchanged."""
 
     @abstractmethod
     def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
-        """Drop databases (to their collections), rights on them and what is remembered of their loads."""
+        """Drop databases (mapped to their collections), with their grants and markers."""
 
 
 def target(dialect: Dialect) -> Target:
-    """The engine's `TARGET`. Each brings its driver along, which is slow to import.
+    """Return the engine's `TARGET`; imports its driver, which is slow.
 
     Raises:
-        BadInput: it has no servers.
+        BadInput: the engine has no servers.
     """
     if dialect not in TARGETS:
         raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
@@ -282,10 +282,10 @@ def target(dialect: Dialect) -> Target:
 
 
 Attempt = Callable[[str], str | None]
-"""Runs a statement and returns None, or undoes it and returns why the server refused it."""
+"""Runs a statement and returns None, or reverts it and returns why the server refused it."""
 
 Attempts = Callable[[Sequence[str]], Sequence[str | None]]
-"""Runs statements on one table, in this order, and returns of each what an `Attempt` does."""
+"""Runs statements on one table, in this order, and returns the result of `Attempt` for each."""
 
 
 def add_keys(
@@ -296,17 +296,17 @@ def add_keys(
     primary_key: bool = True,
     attempts: Attempts | None = None,
 ) -> list[str]:
-    """Add primary key, unique keys and indexes; an ordinary index stands in for a key that is refused.
+    """Add primary key, unique keys and indexes; a refused key is replaced by an ordinary index.
 
     Args:
-        table: the table, filled.
-        syntax: the engine's.
+        table: the filled table.
+        syntax: the engine's syntax.
         attempt: runs a statement.
-        primary_key: whether the primary key is still to be added.
-        attempts: runs the statements for ordinary indexes; one after the other unless told otherwise.
+        primary_key: whether to add the primary key.
+        attempts: runs the statements for ordinary indexes; by default `attempt`, one after the other.
 
     Returns:
-        A note on each that is left out.
+        A note on each key or index that is left out.
     """
     source, name, notes = table.source, syntax.table(table), []
     wanted = (
@@ -338,7 +338,7 @@ def _foreign_keys(
         f"{_named(table, reference.columns)} to {reference.parent}": _clause(table, tables, reference, syntax)
         for reference in table.source.foreign_keys
     }
-    # At once they cost little more than one alone.
+    # All at once cost little more than one.
     if not clauses or attempt(f"ALTER TABLE {name} {', '.join(clauses.values())}") is None:
         return []
     refusals = {names: attempt(f"ALTER TABLE {name} {clause}") for names, clause in clauses.items()}

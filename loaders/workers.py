@@ -1,8 +1,8 @@
-"""The parts of a load, done in worker processes, in threads or, where those do not pay, in this process.
+"""Run the tasks of a load in worker processes, in threads or, if those do not pay, in this process.
 
-SQLite's rows become Python's values under the interpreter's lock, so that threads would take turns there.
-Threads start at once, and do for tasks that wait for SQLite and a server, and hardly hold the lock. The
-processes end with the one that started them, however that ends.
+Turning SQLite's rows into Python values needs the interpreter's lock, so threads would not run in parallel.
+Threads start immediately and suffice for tasks that mostly wait for SQLite and a server. The processes end
+with the one that started them, however that ends.
 """
 
 import heapq
@@ -39,7 +39,7 @@ class Survey:
 
     path: Path
     jobs: int = field(default=1, compare=False)
-    """Threads that take it."""
+    """Number of threads."""
     escape: bool = field(default=False, compare=False)
     """See `loaders.census.census`."""
 
@@ -49,13 +49,13 @@ class Survey:
 
     @property
     def name(self) -> str:
-        """What to call it in a message."""
+        """The task's name in messages."""
         return str(self.path)
 
 
 @dataclass(frozen=True)
 class Fill:
-    """One table of a database."""
+    """Loading one table of a database."""
 
     server: Server
     database: Database
@@ -64,7 +64,7 @@ class Fill:
     staging: str
 
     def do(self, advance: Callable[[int], None]) -> FilledTable:
-        """See `Target.fill`; `advance` is told how many more rows have been sent."""
+        """See `Target.fill`; `advance` is called with the number of additional rows sent."""
         dialect, path = self.server.dialect, self.source.path
         advance(0)
         with opened(path) as connection:
@@ -75,13 +75,13 @@ class Fill:
 
     @property
     def name(self) -> str:
-        """What to call it in a message."""
+        """The task's name in messages."""
         return f"{self.source.path}: table {self.table.source.name}"
 
 
 @dataclass(frozen=True)
 class Link:
-    """What is between the tables of a database, once they are all there."""
+    """Adding the foreign keys of a database, once all its tables are filled."""
 
     server: Server
     database: Database
@@ -96,24 +96,24 @@ class Link:
 
     @property
     def name(self) -> str:
-        """What to call it in a message."""
+        """The task's name in messages."""
         return f"{self.source.path}: foreign keys"
 
 
 LoadTask = Survey | Fill | Link
-"""Something to be done in any process; what it is made of can be sent there."""
+"""A task for any process; all its parts can be pickled."""
 
 _ENDING_SECONDS = 5
 _AGAIN_SECONDS = 0.05
 
 Advance = Callable[[LoadTask, int], None]
-"""Told, in the thread that asks for results, how many more rows a task has sent."""
+"""Called, in the thread that reads results, with a task and the number of additional rows it has sent."""
 
 
 class LoadWorkers:
-    """Do `number` tasks at once, and take more at any time, also between two results.
+    """Runs `number` tasks at once, and accepts more at any time, also between two results.
 
-    This one does one after the other, in this process.
+    This class runs one after the other, in this process.
     """
 
     def __init__(self, number: int) -> None:
@@ -122,14 +122,14 @@ class LoadWorkers:
         self._given = count()
 
     def give(self, task: LoadTask, urgency: tuple[float, float]) -> None:
-        """Have a task done: the one of the largest urgency is next, of several the one given first."""
+        """Add a task: the most urgent task runs first, of equally urgent ones the first added."""
         heapq.heappush(self._heap, (-urgency[0], -urgency[1], next(self._given), task))
 
     def _next(self) -> LoadTask:
         return heapq.heappop(self._heap)[-1]
 
     def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
-        """Each task with its result, as they finish, until none is left.
+        """Yield each task with its result, as they finish, until none is left.
 
         Raises:
             HarnessError: a task raised it, or its process died.
@@ -139,25 +139,25 @@ class LoadWorkers:
             yield task, task.do(lambda rows, task=task: advance(task, rows))  # type: ignore[misc]
 
     def end(self) -> None:
-        """End what is under way; nothing can be given any more. May be called twice."""
+        """Stop running tasks; no more can be added. May be called twice."""
 
 
 @contextmanager
 def workers(number: int, *, processes: bool = True) -> Iterator[LoadWorkers]:
-    """As many worker processes or threads, started when needed and ended at the end; 1 means none.
+    """Yield `number` worker processes or threads, started when needed and stopped at the end; 1 means none.
 
-    Processes in any case where SQLite may not take all the memory that long values need: its limit is one for
-    the whole process, and whoever has run predictions in this one has set it.
+    Always uses processes if this process limits SQLite's memory, as running predictions does: the limit
+    applies to the whole process, and long values may need more.
     """
-    hands: LoadWorkers
+    pool: LoadWorkers
     if (processes and number > 1) or _is_limited():
-        hands = _Processes(number)
+        pool = _Processes(number)
     else:
-        hands = LoadWorkers(1) if number == 1 else _Threads(number)
+        pool = LoadWorkers(1) if number == 1 else _Threads(number)
     try:
-        yield hands
+        yield pool
     finally:
-        hands.end()
+        pool.end()
 
 
 def _is_limited() -> bool:
@@ -167,7 +167,7 @@ def _is_limited() -> bool:
 
 
 class _Processes(LoadWorkers):
-    """In processes, which are started when they are needed."""
+    """Runs tasks in processes, which are started when needed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -178,7 +178,7 @@ class _Processes(LoadWorkers):
         self._hand_out()
         while self._busy:
             for connection in wait(list(self._busy)):
-                assert isinstance(connection, Connection)  # noqa: S101 - for the type alone
+                assert isinstance(connection, Connection)  # noqa: S101 - for the type checker
                 task = self._busy[connection]
                 said = self._heard(connection, task)
                 if isinstance(said, int):
@@ -233,12 +233,12 @@ class _Processes(LoadWorkers):
                 process.wait()
 
 
-class _Over(Exception):
-    """Nobody wants the result any more."""
+class _Cancelled(Exception):
+    """The result is no longer needed."""
 
 
 class _Threads(LoadWorkers):
-    """In a thread each."""
+    """Runs each task in a thread."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -274,7 +274,7 @@ class _Threads(LoadWorkers):
 
     def _advance(self, task: LoadTask, rows: int) -> None:
         if self._is_over:
-            raise _Over
+            raise _Cancelled
         self._heard.put((task, rows))
 
     def end(self) -> None:
@@ -293,7 +293,7 @@ def _serve(connection: Connection) -> None:
             while True:
                 tasks.put(connection.recv())
         except (EOFError, OSError):
-            # The load is over, or its process is: nothing more is to be written.
+            # The load or its process has ended: nothing more must be written.
             os._exit(0)
 
     Thread(target=receive, name="bird-receive", daemon=True).start()
@@ -302,7 +302,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _outcome(task: LoadTask, connection: Connection) -> object:
-    """A tuple of the result alone, or an error; numbers of rows are sent before it."""
+    """Return a tuple of only the result, or an error; numbers of rows are sent before it."""
     try:
         return (task.do(connection.send),)
     except HarnessError as error:
@@ -312,5 +312,5 @@ def _outcome(task: LoadTask, connection: Connection) -> object:
 
 
 def main() -> None:
-    """Entry point of the process; the argument is the descriptor of the socket."""
+    """Run a worker process; its argument is the descriptor of the socket."""
     _serve(Connection(int(sys.argv[1])))

@@ -11,7 +11,7 @@ from harness.cli.console import messages, say
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
 from harness.session.request import check_range
-from loaders.twins.builder import Unmade, made_lines, make
+from loaders.twins.builder import TwinFailure, made_lines, make
 
 
 @app.command()
@@ -53,6 +53,6 @@ def twins(  # noqa: PLR0913 - one parameter an option
         )
     for line in made_lines(made):
         say(line)
-    unmade = [one for one in made if isinstance(one, Unmade)]
+    unmade = [one for one in made if isinstance(one, TwinFailure)]
     if unmade:
         raise typer.Exit(1 if len(unmade) < len(made) else BadInput.exit_code)

@@ -222,12 +222,12 @@ def _missing(folder: Path, sources: Sequence["TwinSource"]) -> list["TwinSource"
 
 def _complete(folder: Path, seed: int, sources: Sequence["TwinSource"], say: Callable[[str], None]) -> None:
     """Add missing databases to the folder of a seed, holding its lock."""
-    from loaders.twins.builder import Unmade, make  # noqa: PLC0415 - as above
+    from loaders.twins.builder import TwinFailure, make  # noqa: PLC0415 - as above
 
     if not sources:
         return
     say(f"making variant {folder.name}: {', '.join(each.db_id for each in sources)} ...")
-    unmade = [one for one in make(sources, folder, seed=seed) if isinstance(one, Unmade)]
+    unmade = [one for one in make(sources, folder, seed=seed) if isinstance(one, TwinFailure)]
     if unmade:
         raise BadInput(
             one_line(

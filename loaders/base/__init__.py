@@ -1,1 +1,1 @@
-"""What every room stands on: errors, places, files, processes, and the store of what was computed."""
+"""The foundation of all packages: errors, paths, files, processes, and the store of computed values."""

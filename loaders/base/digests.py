@@ -1,8 +1,8 @@
-"""Digests of files, remembered for as long as a file is unchanged, so that a gigabyte is read once.
+"""Digests of files, cached while a file is unchanged, so that a gigabyte is read only once.
 
-A file is unchanged if it has the path, size, inode and times that it had. Its time of change is set by the
-system alone, at every change, and hides one only where two fall into one tick of the clock. So what changed
-moments ago is not remembered, for the reason that https://git-scm.com/docs/racy-git gives.
+A file is unchanged if its path, size, inode and times are the same. The system sets the time of change at
+every change, so a change is missed only if two fall into one tick of the clock. So the digest of a file
+that changed moments ago is not cached; https://git-scm.com/docs/racy-git explains why.
 """
 
 import hashlib
@@ -17,14 +17,14 @@ from loaders.base.store import EntryKind, Store, allowed_bytes, default_path
 
 _SETTLED_SECONDS = 5.0
 _LEAST_BYTES = 4 * 2**20
-"""Smaller files are read in a few milliseconds, which is what asking takes."""
+"""Smaller files are read in a few milliseconds, as long as a look into the store takes."""
 _REMEDY = "give the path of a SQLite file"
 _HERE: dict[bytes, str] = {}
-"""What this process has read, or found."""
+"""Digests that this process has read or found."""
 
 
 def sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal.
+    """Return the file's SHA-256 in hexadecimal.
 
     Raises:
         BadInput: the file can't be read.
@@ -33,11 +33,11 @@ def sha256(path: Path) -> str:
 
 
 def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
-    """The SHA-256 of each file in hexadecimal, by its path.
+    """Return the SHA-256 of each file in hexadecimal, by its path.
 
     Args:
         paths: of files that can be read.
-        trust: whether what is remembered is used; else every file is read.
+        trust: whether to use cached digests; if not, every file is read.
 
     Raises:
         BadInput: a file can't be read.
@@ -47,13 +47,13 @@ def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
     found = {path: _HERE[key] for path, key in keys.items() if trust and key in _HERE}
     large = {path for path in looks if path not in found and looks[path].st_size >= _LEAST_BYTES}
     with ExitStack() as stack:
-        # Whoever wants to know why nothing is remembered hears it from the evaluation's own store.
+        # The evaluation's own store reports why nothing is cached.
         store = stack.enter_context(Store(default_path(), allowed_bytes(), lambda _: None)) if large else None
         if store and trust:
             known = store.get(keys[path] for path in large)
-            told = {path: known[keys[path]].hex() for path in large if keys[path] in known}
-            _HERE.update((keys[path], digest) for path, digest in told.items())
-            found |= told
+            cached = {path: known[keys[path]].hex() for path in large if keys[path] in known}
+            _HERE.update((keys[path], digest) for path, digest in cached.items())
+            found |= cached
         fresh: dict[bytes, bytes] = {}
         for path in looks.keys() - found.keys():
             found[path] = read_sha256(path, _REMEDY)
@@ -67,7 +67,7 @@ def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
 
 
 def read_sha256(path: Path, remedy: str = "check the path") -> str:
-    """The file's SHA-256 in hexadecimal, read now.
+    """Read the file now and return its SHA-256 in hexadecimal.
 
     Raises:
         BadInput: the file can't be read; the message ends with `remedy`.

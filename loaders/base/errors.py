@@ -1,7 +1,7 @@
-"""What can stop a run, each with the exit code that the command line gives it.
+"""The errors that stop a run, each with its exit code, and the parts of their messages.
 
-Every message names what is wrong, where, and what to do about it, in one line: the command line prints
-it as it is and adds nothing.
+Every message says in one line what is wrong, where, and what to do about it: the command line prints it
+unchanged.
 """
 
 import shlex
@@ -19,25 +19,25 @@ _MAKEFILE = Path(__file__).parents[2] / "Makefile"
 
 
 class EngineUnavailable(HarnessError):
-    """An engine that was asked for is not there, cannot be started, or broke."""
+    """A requested engine is missing, cannot be started, or broke."""
 
     exit_code = 3
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a run as Ctrl-C does: what was done is kept, and how it goes on is said."""
+    """SIGTERM, which ends a run like Ctrl-C: results are kept, and a message says how to resume."""
 
 
 def stopped_exit(stopped: BaseException) -> int:
-    """The exit code of a process that Ctrl-C or SIGTERM ended, as shells report it."""
+    """Return the exit code of a process ended by Ctrl-C or SIGTERM, as shells report it."""
     return 128 + (signal.SIGTERM if isinstance(stopped, Terminated) else signal.SIGINT)
 
 
 @contextmanager
 def terminable() -> Iterator[Sequence[int]]:
-    """Within the block SIGTERM raises `Terminated`, where nobody else has taken the signal.
+    """Within the block, let SIGTERM raise `Terminated`, unless the signal has another handler.
 
-    Yields the signals that came.
+    Yields the signals received.
     """
     came: list[int] = []
 
@@ -57,7 +57,7 @@ def terminable() -> Iterator[Sequence[int]]:
 
 
 def brief(value: object, most: int = 80) -> str:
-    """A value as a message quotes it: cut, if it is long, with its length."""
+    """Return a value for a message: if it is long, truncated and with its length."""
     try:
         text = str(value)
     except ValueError:  # https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
@@ -66,16 +66,16 @@ def brief(value: object, most: int = 80) -> str:
 
 
 def within(name: str, value: float | None, least: float, most: float, unit: str = "") -> None:
-    """Refuse a number outside of a range, or what is no number; None is what was not given.
+    """Reject a value that is not a number in a range; None means that none was given.
 
-    A range of whole numbers has no others in it.
+    A range with integer bounds contains only integers.
 
     Raises:
-        BadInput: it is; the message calls it `name`.
+        BadInput: the value is rejected; the message calls it `name`.
     """
     whole = isinstance(least, int) and isinstance(most, int)
     if value is not None and not (_is_number(value, whole=whole) and least <= value <= most):
-        allowed = f"has to be between {least:,.15g} and {most:,.15g}{unit and ' '}{unit}"
+        allowed = f"must be between {least:,.15g} and {most:,.15g}{unit and ' '}{unit}"
         raise BadInput(f"{name} {brief(value)}: {allowed}")
 
 
@@ -84,15 +84,14 @@ def _is_number(value: object, *, whole: bool) -> bool:
 
 
 _WORDS = {"images": "up --build --no-start"}
-"""What targets of make call, where it is no command of the same name."""
+"""Commands of make's targets that have another name."""
 
 
 def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
-    """A command for a message, as the user can type it in the working folder.
+    """Return a command for a message, as the user can type it in the working folder.
 
-    `make up NATIVE=1` where that is a checkout of the project whose Makefile has the command, and
-    `bird-harness up --native` elsewhere.
-    `rest` is what `make` has no variable for.
+    For example, `make up NATIVE=1` in a checkout whose Makefile has it, and `bird-harness up --native`
+    elsewhere. `rest` are arguments without a variable of `make`.
     """
     given = {option: shlex.quote(value) for option, value in options.items()}
     here = Path("Makefile")
@@ -107,18 +106,18 @@ def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
 
 
 def to_start() -> str:
-    """What to do where no server is up."""
+    """Return the advice for a missing server."""
     return f"start one with `{command('up')}`, or without Docker with `{command('up', 'native')}`"
 
 
 def said(error: OSError) -> str:
-    """What the system says of an error, without numbers and paths.
+    """Return the system's message of an error, without numbers and paths.
 
-    `shutil` raises one with a list of those of all files, https://docs.python.org/3/library/shutil.html#shutil.Error;
-    the first stands for them.
+    `shutil` raises one error with a list for all files, https://docs.python.org/3/library/shutil.html#shutil.Error;
+    the first of them is used.
     """
     if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
         reason = str(error.args[0][0][-1])
-        # As the system's errors are printed: "[Errno 28] No space left on device: 'path'".
+        # The format of the system's errors: "[Errno 28] No space left on device: 'path'".
         return reason.partition("] ")[2].partition(": '")[0] or reason
     return error.strerror or str(error)

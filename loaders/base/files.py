@@ -1,6 +1,6 @@
-"""Text and JSON files: read strictly, written whole or not at all.
+"""Read text and JSON files strictly; write them completely or not at all.
 
-What is not exactly right stops the run with a message of one line, which counts every fault of a file.
+Any fault stops the run with a message of one line, which counts every fault of a file.
 """
 
 import codecs
@@ -25,7 +25,7 @@ from loaders.base.errors import brief
 from loaders.base.paths import room
 
 FILE_BYTES = "BIRD_FILE_BYTES"
-"""The environment variable that says how large a question or prediction file may be."""
+"""The environment variable for the greatest size of a question or prediction file."""
 MOST_BYTES = 64 * 2**20
 _LEAST_BYTES = 10**6
 
@@ -39,14 +39,14 @@ _KINDS = (
 )
 
 _SHOWN = 5
-"""How many entries a message lists before it only counts."""
+"""Number of entries that a message lists; further ones are only counted."""
 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file with its text: never blank, UTF-8, a leading byte order mark left out.
+    """A file with its text: never blank, UTF-8, without a leading byte order mark.
 
-    It is kept as it was read: Python takes four bytes for every character of a text that has one emoji.
+    The bytes are kept: as a string, a text with one emoji takes four bytes for every character.
     """
 
     path: Path
@@ -55,13 +55,13 @@ class TextFile:
 
     @property
     def text(self) -> str:
-        """The whole text, decoded anew."""
+        """The whole text, decoded on each access."""
         return self.encoded.decode()
 
     def lines(self) -> Iterator[str]:
-        """The text's lines, without what ends them.
+        """Yield the text's lines, without line breaks.
 
-        Not as splitlines() has them: JSON and SQL may hold the other characters that it takes for ends.
+        Unlike splitlines(), this splits only at line feeds: JSON and SQL may contain its other separators.
         """
         start, end = 0, 0
         while end >= 0:
@@ -71,32 +71,32 @@ class TextFile:
 
 
 def one_line(message: str) -> str:
-    """The message with everything that doesn't print, line breaks above all, written as an escape."""
+    """Return the message with characters that do not print, such as line breaks, as escapes."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
 
 
 def refuse(path: Path, fault: str, remedy: str) -> NoReturn:
-    """Raise BadInput for a file as a whole: what is wrong with it and what to do about it."""
+    """Raise BadInput for a whole file: what is wrong with it and what to do about it."""
     raise BadInput(one_line(f"{path}: {fault}; {remedy}"))
 
 
 class Faults:
-    """The faults of a file's entries, gathered so that one message counts them all."""
+    """The faults of a file's entries, collected for one message."""
 
     def __init__(self, path: Path, noun: str) -> None:
-        """Gather faults of `path`, whose entries a message calls `noun` (entry, line, question, ...)."""
+        """Collect faults of `path`, whose entries a message calls `noun` (entry, line, question, ...)."""
         self._path = path
         self._noun = noun
         self._entries: dict[str, list[str]] = {}
         self._remedies: dict[str, None] = {}
 
     def add(self, entry: object, fault: str, remedy: str) -> None:
-        """Note what is wrong with `entry` and what to do about it."""
+        """Add what is wrong with `entry` and what to do about it."""
         self._entries.setdefault(fault, []).append(brief(entry))
         self._remedies[remedy] = None
 
     def stop(self) -> None:
-        """Raise BadInput if there is any fault: each kind with its count and its first few entries."""
+        """Raise BadInput if there are faults: each kind with its count and its first entries."""
         if self._entries:
             faults = (f"{self._listed(entries)}: {fault}" for fault, entries in self._entries.items())
             refuse(self._path, "; also ".join(faults), "; ".join(self._remedies))
@@ -110,10 +110,10 @@ class Faults:
 
 
 def most_bytes() -> int:
-    """How large a question or prediction file may be.
+    """Return the greatest size of a question or prediction file, in bytes.
 
     Raises:
-        BadInput: the environment says something else than a size.
+        BadInput: the environment variable is not a size.
     """
     return room(FILE_BYTES, MOST_BYTES, _LEAST_BYTES)
 
@@ -122,12 +122,12 @@ def read_text(path: Path, most: int | None = None, remedy: str = "fetch or write
     """Read a whole file.
 
     Args:
-        path: a regular file; a pipe, which may never end, and a device are none.
-        most: how many bytes it may have; None for any number.
-        remedy: what to do about a file that is empty.
+        path: a regular file, not a pipe, which may never end, or a device.
+        most: the greatest number of bytes; None for any.
+        remedy: what to do about an empty file.
 
     Raises:
-        BadInput: it is no file, cannot be read, is too large, blank, or not UTF-8.
+        BadInput: it is not a file, cannot be read, is too large, blank, or not UTF-8.
     """
     with _opened(path, most) as file:
         raw = file.read()
@@ -140,24 +140,24 @@ def read_text(path: Path, most: int | None = None, remedy: str = "fetch or write
         try:
             decoder.decode(piece, final=start + _PIECE >= len(raw))
         except UnicodeDecodeError as error:
-            # The decoder puts before a piece what was left of the one before.
+            # The decoder prepends the rest of the previous piece.
             at = start + error.start - (len(error.object) - len(piece))
             _refuse_byte(path, raw[at], raw.count(b"\n", 0, at) + 1)
     return TextFile(path, sha256, raw)
 
 
 def read_lines(path: Path, *, ended: bool = False) -> Iterator[tuple[int, str]]:
-    """Read the lines of a file that hold something, one at a time: it may be larger than the memory.
+    """Read the lines of a file that are not blank, one at a time: it may be larger than memory.
 
     Args:
         path: a regular file, as for `read_text`.
-        ended: whether a last line without a line break is left out, whatever it holds.
+        ended: whether to omit a last line without a line break.
 
     Yields:
-        A line's number, from 1, and its text with the line break.
+        The number of a line, from 1, and its text with the line break.
 
     Raises:
-        BadInput: it is no file, cannot be read, or a line is not UTF-8.
+        BadInput: it is not a file, cannot be read, or a line is not UTF-8.
     """
     with _opened(path) as file:
         for number, line in enumerate(file, start=1):
@@ -177,16 +177,16 @@ def _refuse_byte(path: Path, byte: int, line: int) -> NoReturn:
 
 @contextmanager
 def _opened(path: Path, most: int | None = None) -> Iterator[BinaryIO]:
-    """A regular file, open for reading; whatever the system says within the block is a fault of the file."""
+    """Open a regular file for reading; any system error within the block is a fault of the file."""
     try:
-        # Opening a pipe would else wait for somebody to write to it.
+        # Without O_NONBLOCK, opening a pipe would wait for a writer.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
             found = os.fstat(file.fileno())
             kind = next((name for is_kind, name in _KINDS if is_kind(found.st_mode)), None)
             if kind is not None:
                 refuse(path, f"is {kind}, not a file", "name a regular file")
             if most is not None and found.st_size > most:
-                larger = f"has {found.st_size:,} bytes, more than the {most:,} that are read"
+                larger = f"has {found.st_size:,} bytes, more than the limit of {most:,}"
                 refuse(path, larger, f"split it, or raise the limit by {FILE_BYTES}=1GB")
             yield file
     except OSError as error:
@@ -197,7 +197,7 @@ def _opened(path: Path, most: int | None = None) -> Iterator[BinaryIO]:
 
 
 def _kind(path: Path) -> str | None:
-    """What a path leads to if that is no regular file."""
+    """Return what a path leads to; None for a regular file or nothing."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -206,7 +206,7 @@ def _kind(path: Path) -> str | None:
 
 
 def is_text(value: Any) -> TypeGuard[str]:
-    r"""Whether a JSON value is a string that UTF-8 can hold: `"\ud83d"` alone, half a character, is none."""
+    r"""True if a JSON value is a string valid in UTF-8; `"\ud83d"` alone, half a character, is not."""
     if not isinstance(value, str):
         return False
     try:
@@ -217,10 +217,10 @@ def is_text(value: Any) -> TypeGuard[str]:
 
 
 def parse_json(text: str) -> Any:
-    """Parse one JSON document whose objects name no key twice.
+    """Parse one JSON document without repeated keys in an object.
 
     Raises:
-        ValueError: it is not; the text says where and what is wrong.
+        ValueError: it is not such a document; the message says what is wrong and where.
     """
     try:
         return json.loads(text, object_pairs_hook=_object)
@@ -237,10 +237,10 @@ def parse_json(text: str) -> Any:
 
 
 def read_json(file: TextFile, remedy: str = "fetch or write it again") -> Any:
-    """Parse a file that is one JSON document; `remedy` is for one that is none.
+    """Parse a file that is one JSON document; `remedy` is for a file that is not.
 
     Raises:
-        BadInput: it is not JSON, or an object in it names a key twice.
+        BadInput: it is not JSON, or an object has a key twice.
     """
     try:
         return parse_json(file.text)
@@ -252,7 +252,7 @@ def read_json_lines(file: TextFile) -> list[tuple[int, dict[str, Any]]]:
     """Parse a file with one JSON object in each line that isn't blank; lines are numbered from 1.
 
     Raises:
-        BadInput: a line is not JSON or no object.
+        BadInput: a line is not a JSON object.
     """
     faults = Faults(file.path, "line")
     records: list[tuple[int, dict[str, Any]]] = []
@@ -273,7 +273,7 @@ def read_json_lines(file: TextFile) -> list[tuple[int, dict[str, Any]]]:
 
 
 def json_type(value: Any) -> str:
-    """JSON's name of a parsed value's type, with its article."""
+    """Return JSON's name for a parsed value's type, with its article."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
     return names.get(type(value), "a number")
 
@@ -296,10 +296,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 
 
 def locked(folder: Path) -> int:
-    """A descriptor that keeps other processes from writing the same folder, until it is closed.
+    """Return a descriptor that locks a folder against other writing processes until it is closed.
 
     Raises:
-        BadInput: another process writes it.
+        BadInput: another process is writing it.
         OSError: there is no such folder.
     """
     descriptor = os.open(folder, os.O_RDONLY)
@@ -307,7 +307,7 @@ def locked(folder: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
-        refuse(folder, "another process is writing it", "wait until it has ended, or stop it")
+        refuse(folder, "another process is writing it", "wait until it ends, or stop it")
     except BaseException:
         os.close(descriptor)
         raise
@@ -320,7 +320,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def as_json(content: Any, indent: int | None = None) -> str:
-    """A JSON document that UTF-8 can hold; texts as they are, unless they hold half of a surrogate pair."""
+    """Return a JSON document; non-ASCII characters are escaped only if a text is not valid in UTF-8."""
     text = _encode(content) if indent is None else json.dumps(content, indent=indent, ensure_ascii=False)
     try:
         text.encode()
@@ -330,7 +330,7 @@ def as_json(content: Any, indent: int | None = None) -> str:
 
 
 def ascii_json(content: Any, *, is_compact: bool = False, is_sorted: bool = False) -> str:
-    """A JSON document in one line, with an escape for whatever is not ASCII.
+    """Return a JSON document in one line, with an escape for whatever is not ASCII.
 
     Args:
         content: plain values.
@@ -341,24 +341,24 @@ def ascii_json(content: Any, *, is_compact: bool = False, is_sorted: bool = Fals
 
 
 def printable_json(content: Any) -> str:
-    """A document in JSON in which whatever does not print is an escape of JSON's, so that nothing is lost."""
+    """Return a JSON document with characters that do not print as escapes, so that nothing is lost."""
     text = json.dumps(content, indent=2, ensure_ascii=False)
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def content_digest(content: Any) -> str:
-    """The SHA-256 of plain JSON values, the same whatever the order of members."""
+    """Return the SHA-256 of plain JSON values, independent of the order of members."""
     return hashlib.sha256(ascii_json(content, is_sorted=True).encode()).hexdigest()
 
 
 def replace(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file, a text or its parts, so that a reader sees the old one or the new one, never a part."""
+    """Write a file, a text or its parts; a reader sees either the old or the new one, never a part."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
             file.writelines((text,) if isinstance(text, str) else text)
         os.chmod(name, 0o644)  # noqa: PTH101 - a temporary file is private, a result is not
-        os.replace(name, path)  # noqa: PTH105 - the name comes as a string
+        os.replace(name, path)  # noqa: PTH105 - the name is a string
     except BaseException:
         with suppress(OSError):
             os.unlink(name)  # noqa: PTH108 - the same
@@ -366,7 +366,7 @@ def replace(path: Path, text: str | Iterable[str]) -> None:
 
 
 def point(link: Path, target: str) -> None:
-    """Make `link` a symbolic link to `target` beside it, unless something else has its name."""
+    """Make `link` a symbolic link to `target` in the same folder, unless something else has its name."""
     if link.is_symlink() or not link.exists():
         fresh = link.with_name(f".{link.name}.{target}")
         fresh.symlink_to(target, target_is_directory=True)

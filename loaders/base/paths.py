@@ -1,6 +1,6 @@
-"""Where the harness keeps what it fetches, what it has computed, and what its servers store.
+"""The folders for downloads, computed values, and the data of native servers.
 
-Root's places are not root's own: PostgreSQL refuses to run as root, and the account that it runs as instead
+For root they are outside root's home: PostgreSQL refuses to run as root, and the account that it uses instead
 must be able to enter them.
 """
 
@@ -19,47 +19,47 @@ _ROOT_CACHE = Path("/var/cache/bird-harness")
 _ROOT_STATE = Path("/var/lib/bird-harness")
 
 FIGURES = Path(__file__).parents[2] / "benchmarks" / "figures"
-"""What the project expects of published golds and has judged about them. A checkout has it, and no wheel."""
+"""The project's expectations and judgements of published golds. In checkouts only, not in wheels."""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def is_root() -> bool:
-    """True if servers have to be started as somebody else."""
+    """True if servers must be started under another account."""
     return os.geteuid() == 0
 
 
 def cache() -> Path:
-    """What can be fetched or computed again. `BIRD_CACHE` chooses another folder. Made if it is not there.
+    """Return the folder for data that can be fetched or computed again: `BIRD_CACHE`; created if missing.
 
     Raises:
-        BadInput: it cannot be made or written.
+        BadInput: it cannot be created or written.
     """
     return _made("BIRD_CACHE", cache_path())
 
 
 def cache_path() -> Path:
-    """`cache`, which may not be there and may be impossible to make."""
+    """Return the path of `cache` without creating it."""
     default = _ROOT_CACHE if is_root() else platformdirs.user_cache_path("bird-harness")
     return chosen("BIRD_CACHE") or default
 
 
 def state() -> Path:
-    """What native servers store: data, passwords. `BIRD_STATE` chooses another folder.
+    """Return the folder for native servers' data and passwords: `BIRD_STATE`; created if missing.
 
     Raises:
-        BadInput: it cannot be made or written.
+        BadInput: it cannot be created or written.
     """
     default = _ROOT_STATE if is_root() else platformdirs.user_state_path("bird-harness")
     return _made("BIRD_STATE", chosen("BIRD_STATE") or default)
 
 
 def chosen(variable: str) -> Path | None:
-    """The place that an environment variable names; None where it is not set.
+    """Return the path in an environment variable; None if it is not set.
 
     Raises:
-        BadInput: it begins with the home folder of somebody who has none.
+        BadInput: it begins with a home folder that does not exist.
     """
     named = os.environ.get(variable)
     try:
@@ -69,10 +69,10 @@ def chosen(variable: str) -> Path | None:
 
 
 def room(variable: str, usual: int, least: int, otherwise: str = "") -> int:
-    """A size that an environment variable says, e.g. `500MB` or `4GiB`, or else the usual one, in bytes.
+    """Return the size in an environment variable, e.g. `500MB` or `4GiB`, or else `usual`, in bytes.
 
     Raises:
-        BadInput: it is no size, or less than `least`; `otherwise` is what else can be done.
+        BadInput: it is not a size, or less than `least`; `otherwise` is an alternative for the message.
     """
     text = os.environ.get(variable, "").strip()
     if not text:
@@ -89,20 +89,20 @@ def _made(variable: str, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        fault = f"cannot be made ({said(error)})"
+        fault = f"cannot be created ({said(error)})"
     else:
         if os.access(folder, os.W_OK | os.X_OK):
             return folder
         fault = "cannot be written"
-    raise BadInput(f"folder {str(folder)!a}: {fault}; set {variable} to a folder that can be written")
+    raise BadInput(f"folder {str(folder)!a}: {fault}; set {variable} to a writable folder")
 
 
 @contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Make a folder for the block; of what was made for it, what is empty at the end goes again.
+    """Create a folder for the block; at the end, remove created folders that are empty.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     fresh = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)

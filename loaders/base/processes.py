@@ -1,8 +1,8 @@
-"""Processes and threads of this project: what they may use of the machine, how they start and end.
+"""Start and end the project's processes and threads, and determine their share of the machine.
 
-Promises: nothing is imported from the folder in which somebody works; and a process that is started here ends
-with the one that started it, however that ends and whatever it is doing. A loop in C that never lets go of
-Python's lock is ended by the kernel.
+Promises: nothing is imported from the user's working folder; and a process started here ends with the one
+that started it, however that ends and whatever it is doing. The kernel ends even a loop in C that never
+releases Python's lock.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _SET_DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG, https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html."""
 
 _PATIENT = signal.SIGQUIT
-"""The kernel answers it by calling `alarm` with its number, 3: so many seconds later the process is ended."""
+"""The signal's handler is `alarm`, called with its number, 3: the process ends three seconds later."""
 
 
 def start_process(
@@ -43,13 +43,13 @@ def start_process(
 ) -> subprocess.Popen[bytes]:
     """Start `main` of a module in a process that ends with this one.
 
-    It belongs to a session of its own: Ctrl-C is for the process that asks, which decides what is to be done.
+    It has its own session: Ctrl-C reaches only the starting process, which decides what to do.
 
     Args:
-        module: its name.
-        arguments: descriptors that it inherits, which are its arguments.
-        output: where what it prints goes.
-        grace: whether it is left three seconds for what it has to do when this process is gone.
+        module: the module's name.
+        arguments: descriptors that it inherits and gets as arguments.
+        output: the file for its output.
+        grace: whether it gets three seconds to finish after this process has ended.
     """
     code = _MAIN.format(root=_ROOT, parent=os.getpid(), grace=grace, module=module)
 
@@ -67,13 +67,13 @@ def start_process(
 
 
 def end_with(parent: int, grace: bool) -> None:  # noqa: FBT001 - called by the line above alone
-    """Have the kernel end this process when its parent is gone; where there is no such kernel, do nothing."""
+    """Let the kernel end this process after its parent; does nothing on systems other than Linux."""
     if sys.platform != "linux":
         return
     library = ctypes.CDLL(None)
     if grace:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        # Python's own handlers run when the loop in C is over: this one is of C itself.
+        # Python's handlers run only after a loop in C: this handler is C code.
         library.signal(int(_PATIENT), ctypes.cast(library.alarm, ctypes.c_void_p))
     library.prctl(_SET_DEATH_SIGNAL, int(_PATIENT if grace else signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
@@ -82,7 +82,7 @@ def end_with(parent: int, grace: bool) -> None:  # noqa: FBT001 - called by the 
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """Processes that other libraries start in this context do not import from the working folder either."""
+    """Within the block, keep processes of other libraries from importing from the working folder."""
     name = "PYTHONSAFEPATH"
     before = os.environ.get(name)
     os.environ[name] = "1"
@@ -96,9 +96,9 @@ def safe_path() -> Iterator[None]:
 
 
 class _Starter:
-    """Starts processes from one thread, which goes on as long as this process.
+    """Starts processes from one thread, which lives as long as this process.
 
-    To the kernel the parent is the thread that started a process, so no other may do so.
+    For the kernel, the parent is the thread that started a process, so only this thread may do so.
     """
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class _Starter:
         self._thread: Thread | None = None
 
     def call(self, function: Callable[[], Made]) -> Made:
-        """What the function returns in that thread."""
+        """Call the function in that thread, and return its result."""
         future: Future[Made] = Future()
         with self._lock:
             if self._thread is None:
@@ -121,7 +121,7 @@ class _Starter:
             function, future = self._calls.get()
             try:
                 future.set_result(function())
-            except BaseException as error:  # noqa: BLE001 - it is the caller's
+            except BaseException as error:  # noqa: BLE001 - raised in the caller
                 future.set_exception(error)
             del function, future
 
@@ -143,7 +143,7 @@ _ENDS: dict[Callable[[], None], int] = {}
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Within the block `end`, called by any thread, makes what this one waits for fail."""
+    """Within the block, let `end_threads` call `end`, which makes this thread's pending operation fail."""
     with _LOCK:
         _ENDS[end] = get_ident()
     try:
@@ -154,7 +154,7 @@ def ended_by(end: Callable[[], None]) -> Iterator[None]:
 
 
 def end_threads(threads: Collection[int | None]) -> None:
-    """Make everything fail that these threads wait for."""
+    """Make the pending operations of these threads fail."""
     with _LOCK:
         for stop, thread in _ENDS.items():
             if thread in threads:
@@ -162,22 +162,22 @@ def end_threads(threads: Collection[int | None]) -> None:
 
 
 def processors() -> int:
-    """How many processors this process may keep busy: its affinity, and the quota of its control group."""
+    """Return how many processors this process may use, by its affinity and its control group's quota."""
     quota = cpu_quota()
     allowed = len(os.sched_getaffinity(0))
     return allowed if quota is None else max(1, min(allowed, math.ceil(quota)))
 
 
 def cpu_quota(proc: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys/fs/cgroup")) -> float | None:
-    """The processor time a second that the control groups of this process allow; None without a limit.
+    """Return the processor time per second that this process's control groups allow; None without a limit.
 
-    The least of its own group and those around it counts, in both versions of control groups:
+    The least quota of its group and the groups above counts, in both versions of control groups:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files (`cpu.max`),
     https://docs.kernel.org/scheduler/sched-bwc.html (`cpu.cfs_quota_us`).
 
     Args:
-        proc: says which groups the process is in.
-        mounted: where the groups are.
+        proc: the file with the groups of the process.
+        mounted: where control groups are mounted.
     """
     try:
         lines = proc.read_text(encoding="utf-8").splitlines()
@@ -195,7 +195,7 @@ def cpu_quota(proc: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys
 
 
 def _around(mounted: Path, path: str) -> Iterator[Path]:
-    """A group and the groups around it; within a container its path may be one of the host's."""
+    """Yield a group and the groups above; in a container its path may be the host's."""
     inner = mounted / path.strip("/")
     yield from (group for group in (inner, *inner.parents) if group.is_relative_to(mounted))
 
@@ -218,7 +218,7 @@ def _legacy(group: Path) -> float | None:
 
 
 def machine() -> dict[str, Any]:
-    """What a manifest says of the machine."""
+    """Return the machine's properties for a manifest."""
     about = Path("/proc/cpuinfo")
     lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
@@ -230,9 +230,9 @@ def machine() -> dict[str, Any]:
 
 
 class Memo:
-    """Computes the value of a key once, however many threads ask for it at the same time.
+    """Computes the value of a key once, even if several threads ask for it at the same time.
 
-    An exception reaches all that wait for the value and is then forgotten: what failed may come back.
+    An exception is raised in all waiting threads and then forgotten, since the next attempt may succeed.
     """
 
     def __init__(self) -> None:
@@ -240,7 +240,7 @@ class Memo:
         self._futures: dict[Hashable, Future[object]] = {}
 
     def __call__(self, key: Hashable, compute: Callable[[], Made]) -> Made:
-        """The value of `key`, computed now if nobody has."""
+        """Return the value of `key`, computed now if it is not known."""
         with self._lock:
             future = self._futures.get(key)
             is_mine = future is None
@@ -249,7 +249,7 @@ class Memo:
         if is_mine:
             try:
                 future.set_result(compute())
-            except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
+            except BaseException as error:  # noqa: BLE001 - raised in waiting threads
                 with self._lock:
                     del self._futures[key]
                 future.set_exception(error)

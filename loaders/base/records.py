@@ -1,7 +1,7 @@
-"""Records of files: dataclasses made of plain JSON values, strictly, and back; by msgspec.
+"""Convert plain JSON values strictly to dataclasses and back, with msgspec.
 
-A value of another type, a member that is missing and one that is unknown are faults. Each is told with its
-path in the record, what was there and what has to be there.
+A value of another type, a missing member and an unknown one are faults. A message names the path in the
+record, the value found and the one expected.
 """
 
 import io
@@ -22,19 +22,19 @@ Record = TypeVar("Record")
 
 
 class RecordFault(ValueError):
-    """Values are no such record; the text says where, what was there and what has to be there."""
+    """Values do not form the record; the message names the path, the value found and the one expected."""
 
 
 def to_record(kind: type[Record], content: Any, *, others: bool = False) -> Record:
-    """Make a record, or a container of records, of the plain values that a JSON file holds.
+    """Make a record, or a container of records, from the plain values of a JSON file.
 
     Args:
         kind: a dataclass, or another type that msgspec knows.
         content: as `parse_json` returns it.
-        others: whether it may have members that the dataclass has not, which are left.
+        others: whether to ignore members that the dataclass does not have.
 
     Raises:
-        RecordFault: it is not of that type.
+        RecordFault: the values do not fit the type.
     """
     import msgspec  # noqa: PLC0415 - slow to import, and many commands read no record
 
@@ -48,11 +48,11 @@ def to_record(kind: type[Record], content: Any, *, others: bool = False) -> Reco
 
 
 def to_plain(record: Any, *, known_only: bool = False) -> Any:
-    """Return the plain values of a record, in the order of its fields, from which `to_record` makes it again.
+    """Return the plain values of a record, in the order of its fields; the inverse of `to_record`.
 
     Args:
         record: a dataclass, or a container of some.
-        known_only: whether members that are None are left out, at every level.
+        known_only: whether to omit members that are None, at every level.
     """
     import msgspec  # noqa: PLC0415 - the same
 
@@ -61,7 +61,7 @@ def to_plain(record: Any, *, known_only: bool = False) -> Any:
 
 
 def to_object(content: Any) -> dict[str, Any]:
-    """Make sure that plain values are a JSON object. Raises RecordFault."""
+    """Return `content` if it is a JSON object; raises RecordFault otherwise."""
     return to_record(dict, content)
 
 
@@ -70,11 +70,11 @@ def read_record(path: Path, make: Callable[[Any], Record], remedy: str) -> Recor
 
     Args:
         path: the file.
-        make: makes the record of plain values; raises ValueError or BadInput where it cannot.
-        remedy: what to do about a file that holds something else.
+        make: makes the record from plain values; raises ValueError or BadInput if it cannot.
+        remedy: what to do about a file with other contents.
 
     Raises:
-        BadInput: the file cannot be read, is no JSON or no such record.
+        BadInput: the file cannot be read, or is not JSON or not such a record.
     """
     content = read_json(read_text(path, remedy=remedy), remedy)
     try:
@@ -86,31 +86,31 @@ def read_record(path: Path, make: Callable[[Any], Record], remedy: str) -> Recor
 def read_records(
     path: Path, make: Callable[[Any], Record], remedy: str, *, noun: str | None = None, ended: bool = False
 ) -> Iterator[Record]:
-    """Read a file with a JSON document in each line, one at a time; the rest is as in `read_record`.
+    """Read a file with one JSON document per line, one at a time; otherwise like `read_record`.
 
     Args:
         path: the file.
-        make: makes the record of plain values.
-        remedy: what to do about a line that holds something else.
-        noun: what such a line is not, where the message is to say so.
-        ended: whether a last line without a line break is left out.
+        make: makes the record from plain values.
+        remedy: what to do about a line with other contents.
+        noun: the kind of record, for the message about a line that is not one.
+        ended: whether to omit a last line without a line break.
     """
     for number, line in read_lines(path, ended=ended):
         try:
             yield make(parse_json(line))
         except (ValueError, BadInput) as fault:
-            refuse(path, f"line {number}{f' is no {noun}' if noun else ''}: {fault}", remedy)
+            refuse(path, f"line {number}{f' is not a {noun}' if noun else ''}: {fault}", remedy)
 
 
 class Recorder:
-    """A file of JSON lines that grows while a command goes on: nothing that was added is lost.
+    """A file of JSON lines that grows while a command runs: nothing that was added is lost.
 
-    A line is the system's when `add` returns, whatever becomes of this process. A last line that a crash cut
-    off is taken away when the file is opened. Threads share a recorder, processes do not: who makes one has
-    `locked` the folder.
+    When `add` returns, the line has been handed to the system, even if this process dies. An incomplete last
+    line after a crash is removed when the file is opened. Threads can share a recorder, processes cannot: its
+    creator must have `locked` the folder.
 
     Args:
-        path: the file; it appears with its first line.
+        path: the file; created with its first line.
 
     Raises:
         OSError: it cannot be read or written.
@@ -120,7 +120,7 @@ class Recorder:
         self.path = path
         whole = _whole(path) if path.exists() else 0
         self.was_cut_off = path.exists() and whole < path.stat().st_size
-        """Whether the last line was not whole."""
+        """True if the last line was incomplete."""
         if self.was_cut_off:
             os.truncate(path, whole)
         self._lock = Lock()
@@ -128,7 +128,7 @@ class Recorder:
         self._fault: OSError | None = None
 
     def read(self, make: Callable[[Any], Record], remedy: str, noun: str | None = None) -> Iterator[Record]:
-        """The records of the lines that are there, as `read_records` makes them."""
+        """Yield the records of the existing lines, as `read_records` does."""
         return read_records(self.path, make, remedy, noun=noun) if self.path.exists() else iter(())
 
     def add(self, record: Mapping[str, Any], *, durable: bool = False) -> None:
@@ -136,14 +136,14 @@ class Recorder:
         self.add_line(as_json(record), durable=durable)
 
     def add_line(self, line: str, *, durable: bool = False) -> None:
-        """Add a line, given without its end.
+        """Add a line, given without its line break.
 
         Args:
             line: a JSON document.
-            durable: whether it outlives the machine, too.
+            durable: whether it must also survive a crash of the machine.
 
         Raises:
-            OSError: it cannot be written. Nothing is, from then on: a line after half a line would be lost.
+            OSError: it cannot be written. Later calls fail, too: a line after half a line would be lost.
         """
         rest = memoryview(f"{line}\n".encode())
         with self._lock:
@@ -161,7 +161,7 @@ class Recorder:
                 raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
@@ -169,7 +169,7 @@ class Recorder:
 
 
 def _whole(path: Path) -> int:
-    """How many bytes of a file are lines with their ends; it may be larger than the memory."""
+    """Return how many bytes of a file are complete lines; it may be larger than memory."""
     with path.open("rb") as file:
         at = file.seek(0, os.SEEK_END)
         while at:
@@ -186,13 +186,13 @@ _PIECE = 2**16
 
 
 def _native(value: Any) -> Any:
-    """A value of a subclass, of texts or numbers, or another mapping, as what JSON has."""
+    """Convert a subclass of a text or number, or another mapping, to JSON's own type."""
     if isinstance(value, Mapping):
         return dict(value)
     for kind in (str, int, float):
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"{type(value).__name__} is no value of JSON")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
 @cache
@@ -222,12 +222,12 @@ _FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
     (re.compile("Object missing required field `(.+)`"), lambda found: f"has no {found[1]}"),
     (re.compile("Invalid enum value (.+)"), lambda found: f"cannot be {brief(found[1])}"),
 )
-"""What msgspec says, https://jcristharif.com/msgspec/usage.html#validation, and how it is told."""
+"""msgspec's messages, https://jcristharif.com/msgspec/usage.html#validation, and this project's wording."""
 
 
 def _in_words(message: str) -> str:
     said, _, place = message.partition(" - at `$")
-    # A key of an object of any keys is told by the library as three dots.
+    # The library writes a key of an object with arbitrary keys as three dots.
     where = place.rstrip("`").removeprefix(".")
     for form, words in _FORMS:
         if found := form.fullmatch(said):
@@ -236,6 +236,6 @@ def _in_words(message: str) -> str:
 
 
 def _named(types: str) -> str:
-    # A member that may be null may be left out as well: that need not be told.
+    # A member that may be null may also be missing, so null need not be mentioned.
     wanted = [each for each in types.split(" | ") if each != "null" or each == types]
     return " or ".join(_TYPES.get(each, each) for each in wanted)

@@ -1,13 +1,14 @@
-"""What has been computed once, for all runs to come: bytes by their keys, in one SQLite file.
+"""Cache computed values for later runs: bytes by key, in one SQLite file.
 
-Nothing depends on it: whatever is wrong with the store, the disk or its rights, values are computed again,
-and it is said once. A value is handed out only if it is, to the last bit, what was put in under its key.
+Nothing depends on it: if anything is wrong with the store, the disk or permissions, values are computed
+again, and one message says so. A value is returned only if it is, to the last bit, the one stored under its
+key.
 
-What is not a store of this project is neither written nor removed, wherever `BIRD_STORE` points: a store is
-known by its header, so that nothing is opened as a database to find out.
+A file that is not a store of this project is neither written nor removed, wherever `BIRD_STORE` points. A
+store is recognized by its header, so that no other file is opened as a database.
 
-WAL mode lets processes read while one writes. With `synchronous=NORMAL` a crash of the machine can cost the
-last values, which can be computed again, but never leaves a broken file: https://sqlite.org/wal.html.
+In WAL mode processes can read while one writes. With `synchronous=NORMAL` a crash of the machine can lose the
+last values, which can be computed again, but never corrupts the file: https://sqlite.org/wal.html.
 """
 
 import os
@@ -34,20 +35,20 @@ from loaders.base import paths
 from loaders.base.files import one_line
 
 BUSY_SECONDS = 10.0
-"""How long a process waits for its turn to write."""
+"""How long a process waits for the lock to write."""
 
 _OURS = 0x42495244
 """The file's `application_id`, https://sqlite.org/pragma.html#pragma_application_id."""
 _VERSION = 1
 _KEPT_SHARE = 0.8
-"""What is left of the allowed size after entries had to go: so they go seldom, and many at a time."""
+"""Share of the allowed size left after an eviction: so evictions are rare, and of many entries at a time."""
 _WAL_BYTES = 16 * 2**20
 _WAL_PAGES = _WAL_BYTES // 4096
-"""How much is written before it is moved to the file; pages that change often are moved once."""
+"""Size of the journal before it is copied to the file; pages that change often are copied once."""
 _PAGES_KIBIBYTES = 32 * 1024
-"""Memory for pages; SQLite's own 2 MB are too little for keys that are spread over the whole file."""
+"""Memory for pages; SQLite's default of 2 MB is too little for keys spread over the whole file."""
 _ENTRY_BYTES = 80
-"""What an entry takes beside its value, roughly."""
+"""Approximate size of an entry without its value."""
 
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -63,14 +64,14 @@ COMMIT;
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
 _IDENTITY = slice(68, 72)
-"""Of the header: the `application_id`, https://sqlite.org/fileformat.html#application_id."""
+"""Position of the `application_id` in the header, https://sqlite.org/fileformat.html#application_id."""
 
 _JOURNALS = {
     "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
     "-shm": (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"),
     "-journal": (b"\xd9\xd5\x05\xf9",),
 }
-"""What SQLite puts beside a database, by the end of its name, and how that begins.
+"""Suffixes of SQLite's journals, and how such files begin.
 
 https://sqlite.org/walformat.html, https://sqlite.org/fileformat.html#the_rollback_journal
 """
@@ -85,16 +86,16 @@ _KINDS = {
 }
 
 
-class Unusable(Exception):
-    """A store of this project that cannot be used: damaged, or of another version; says which."""
+class UnusableStore(Exception):
+    """A store of this project cannot be used: it is damaged, or of another version."""
 
 
 def is_there(path: Path) -> bool:
-    """True if a store of this project is at `path`, usable or not; False for an empty file, too.
+    """True if a store of this project is at `path`, usable or not; also False for an empty file.
 
     Raises:
-        BadInput: something else is there, or in the place of its journals.
-        OSError: it cannot be looked at.
+        BadInput: something else is there, or where its journals would be.
+        OSError: it cannot be examined.
     """
     head = _head(path, path)
     if head:
@@ -109,7 +110,7 @@ def is_there(path: Path) -> bool:
 
 
 def _head(file: Path, store: Path) -> bytes:
-    """How `file` begins; empty if there is none."""
+    """Return the beginning of `file`; empty if there is none."""
     try:
         mode = file.stat().st_mode
     except FileNotFoundError:
@@ -122,18 +123,18 @@ def _head(file: Path, store: Path) -> bytes:
 
 def _refusal(file: Path, store: Path, what: str) -> BadInput:
     place = "where a journal of the store would be" if file != store else "and not bird-harness's store"
-    remedy = "let BIRD_STORE name another file"
+    remedy = "set BIRD_STORE to another file"
     if what == _FOREIGN:
-        remedy += ", or remove this one if nobody needs it"
-    return BadInput(one_line(f"{file}: {what}, {place}; it is left as it is; {remedy}"))
+        remedy += ", or remove this one if it is not needed"
+    return BadInput(one_line(f"{file}: {what}, {place}; it is left unchanged; {remedy}"))
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """A connection to the store at `path`, made if there is nothing; for all threads, one at a time.
+    """Return a connection to the store at `path`, created if missing; for all threads, one at a time.
 
     Raises:
         BadInput: something else is there.
-        Unusable: it is to be discarded.
+        UnusableStore: it should be discarded.
         OSError, sqlite3.Error: it cannot be used.
     """
     if not is_there(path):
@@ -146,18 +147,18 @@ def opened(path: Path) -> sqlite3.Connection:
     except BaseException as error:
         connection.close()
         if isinstance(error, sqlite3.DatabaseError) and is_broken(error):
-            raise Unusable(f"damaged ({error})") from error
+            raise UnusableStore(f"damaged ({error})") from error
         raise
     return connection
 
 
 def _make(path: Path) -> None:
-    """An empty store, there as a whole or not at all."""
+    """Create an empty store, completely or not at all."""
     real = path.resolve()
     fresh = real.with_name(f".{real.name}.{secrets.token_hex(4)}")
     try:
         with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
-            # Holds only where the file is made now, and only if it comes first.
+            # Takes effect only on a new file, and only as the first statement.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.executescript(_SCHEMA)
@@ -175,12 +176,12 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     if not tables <= {"entries", "contents"}:
         raise _refusal(path, path, "another program's database")
     if (version := _number(connection, "user_version")) != _VERSION:
-        raise Unusable(f"of version {version}, where this is version {_VERSION}")
+        raise UnusableStore(f"it is of version {version}, not {_VERSION}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}").fetchall()
     connection.execute(f"PRAGMA cache_size = -{_PAGES_KIBIBYTES}")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES}").fetchall()
-    # What a file brings along is not run: https://sqlite.org/security.html.
+    # No code in the file's schema is run: https://sqlite.org/security.html.
     connection.execute("PRAGMA trusted_schema = OFF")
     try:
         connection.execute("SELECT id, key, kind, used, size FROM entries LIMIT 0")
@@ -188,24 +189,24 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
             raise
-        raise Unusable(str(error)) from error
+        raise UnusableStore(str(error)) from error
 
 
 def is_broken(error: Exception) -> bool:
-    """True if SQLite says that a file is damaged or no database at all."""
+    """True if SQLite reports that a file is damaged or not a database."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     return code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def is_busy(error: Exception) -> bool:
-    """True if others had the file for too long."""
+    """True if other processes locked the file for too long."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def discard(path: Path) -> None:
     """Remove a store of this project, with its journals; nothing else.
 
-    Processes that have it open go on with what they have.
+    Processes that have it open continue with the removed file.
 
     Raises:
         BadInput: something else is there.
@@ -222,7 +223,7 @@ def _unlink(path: Path) -> None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Everything in the `with` block is written, or nothing."""
+    """Write everything in the `with` block, or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -234,9 +235,9 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def bound(connection: sqlite3.Connection, most_bytes: int) -> None:
-    """Drop the entries that were not used for the longest time, if the file has become too large.
+    """Drop the least recently used entries, if the file has become too large.
 
-    The pages that they leave are used again; those beyond `most_bytes` go back to the disk.
+    Their pages are used again; those beyond `most_bytes` are returned to the disk.
     """
     if _used_bytes(connection) > most_bytes:
         with transaction(connection):
@@ -247,18 +248,18 @@ def bound(connection: sqlite3.Connection, most_bytes: int) -> None:
 
 
 def vacuum(connection: sqlite3.Connection, pages: int = 0) -> None:
-    """Give free pages back to the disk, all of them by default."""
-    # It has to be stepped through, though it has no rows: `execute` would stop after one page.
+    """Return free pages to the disk, by default all of them."""
+    # It must be stepped through, although it returns no rows: `execute` would stop after one page.
     connection.executescript(f"PRAGMA incremental_vacuum({pages});")
 
 
 def _evict(connection: sqlite3.Connection, goal: int) -> None:
     while (used := _used_bytes(connection)) > goal:
-        [told] = connection.execute("SELECT total(size + ?) FROM entries", (_ENTRY_BYTES,)).fetchone()
-        if not told:
+        [total] = connection.execute("SELECT total(size + ?) FROM entries", (_ENTRY_BYTES,)).fetchone()
+        if not total:
             return
-        # Pages are never quite full: an entry frees more than it says.
-        excess = (used - goal) * told / used
+        # Pages are never completely full: dropping an entry frees more than its size.
+        excess = (used - goal) * total / used
         leaving: list[tuple[int]] = []
         for identity, size in connection.execute("SELECT id, size FROM entries ORDER BY used"):
             leaving.append((identity,))
@@ -275,7 +276,7 @@ def _used_bytes(connection: sqlite3.Connection) -> int:
 
 
 def on_disk(path: Path) -> int:
-    """Bytes of the file and its journal."""
+    """Return the bytes of the file and its journal."""
     size = 0
     for name in (path.name, f"{path.name}-wal"):
         with suppress(OSError):
@@ -288,17 +289,17 @@ def _number(connection: sqlite3.Connection, pragma: str) -> int:
 
 
 MOST_BYTES = 2_000_000_000
-"""How large the file may grow where `BIRD_STORE_BYTES` says nothing else."""
+"""Greatest size of the file if `BIRD_STORE_BYTES` is not set."""
 _LEAST_BYTES = 1_000_000
 _COARSE_SECONDS = 24 * 3600
-"""How old an entry's last use has to be for a reading to note another: so reading seldom writes."""
+"""Age of an entry's last use before reading updates it: so reading rarely writes."""
 _BATCH = 500
 
 _GET = "SELECT key, used, checksum, value FROM entries JOIN contents USING (id) WHERE id IN ({})"
 
 
 class EntryKind(IntEnum):
-    """What an entry is; it is counted by it, and no more."""
+    """The kind of an entry, used only to count entries."""
 
     EXECUTION = 1
     JUDGEMENT = 2
@@ -307,7 +308,7 @@ class EntryKind(IntEnum):
 
 @dataclass(frozen=True)
 class KindShare:
-    """How many entries there are of a kind, and the bytes of their values."""
+    """The number of entries of one kind, and the bytes of their values."""
 
     entries: int
     bytes: int
@@ -315,9 +316,9 @@ class KindShare:
 
 @dataclass(frozen=True)
 class StoreStatistics:
-    """What the store holds: how much of each kind, the size of its files, and how large they may grow.
+    """The contents of the store: the share of each kind, the size of its files, and their greatest size.
 
-    `oldest` and `newest` are times of last use, in seconds since 1970, exact to a day; None where nothing is.
+    `oldest` and `newest` are times of last use, in seconds since 1970, exact to a day; None if it is empty.
     """
 
     kinds: Mapping[EntryKind, KindShare]
@@ -328,20 +329,20 @@ class StoreStatistics:
 
     @property
     def entries(self) -> int:
-        """Of all kinds."""
+        """Number of entries of all kinds."""
         return sum(share.entries for share in self.kinds.values())
 
 
 def default_path() -> Path:
-    """The store of this user: the file that `BIRD_STORE` names, or one in the cache folder."""
+    """Return the path of this user's store: `BIRD_STORE`, or a file in the cache folder."""
     return paths.chosen("BIRD_STORE") or paths.cache_path() / "store.sqlite"
 
 
 def allowed_bytes() -> int:
-    """How large the store may grow: `BIRD_STORE_BYTES`, e.g. `500MB` or `4GiB`, or else `MOST_BYTES`.
+    """Return the greatest size of the store: `BIRD_STORE_BYTES`, e.g. `500MB` or `4GiB`, or `MOST_BYTES`.
 
     Raises:
-        BadInput: it is no size, or less than a megabyte.
+        BadInput: it is not a size, or less than a megabyte.
     """
     return paths.room(
         "BIRD_STORE_BYTES", MOST_BYTES, _LEAST_BYTES, ", or use --no-cache to do without the store"
@@ -353,18 +354,18 @@ def _warn(message: str) -> None:
 
 
 class Store:
-    """Bytes by key, kept from run to run; for several threads, and several processes with a `Store` each.
+    """Bytes by key, kept between runs; for several threads, and several processes with a `Store` each.
 
-    Keys are digests, of 8 bytes or more. The file is bounded: the entries that were not used for the longest
-    time go first. In a process that was forked it is empty and keeps nothing: open another one there.
+    Keys are digests of at least 8 bytes. The size of the file is bounded: the least recently used entries are
+    dropped first. In a forked process the store is empty and stores nothing: open another one there.
 
     Args:
-        path: the file; its folder is made. A store that is damaged or of another version is replaced.
-        most_bytes: how large the file may grow, give or take what one `put` brings.
-        say: told in one line that a file was replaced, and, once, why nothing is found or kept any more.
+        path: the file; its folder is created. A store that is damaged or of another version is replaced.
+        most_bytes: the greatest size of the file, which one `put` may exceed.
+        say: called with a line when a file is replaced, and once when the store stops working.
 
     Raises:
-        BadInput: `path` is something else than a store; it is left as it is.
+        BadInput: `path` is not a store; it is left unchanged.
     """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES, say: Callable[[str], None] = _warn) -> None:
@@ -376,19 +377,19 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._writes = True
         with self._guarded():
-            # Before anything is made beside it.
+            # Checked before any file is created next to it.
             is_there(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._opening():
                 try:
                     self._connection = opened(path)
-                except Unusable as reason:
+                except UnusableStore as reason:
                     discard(path)
                     self._connection = opened(path)
-                    say(f"{path} was no store that can be used: {reason}; it was replaced by an empty one")
+                    say(f"{path} was not a usable store: {reason}; it was replaced by an empty one")
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The values that are there, by their keys."""
+        """Return the stored values, by key."""
         wanted = {_identity(key): key for key in keys}
         found: dict[bytes, bytes] = {}
         long_ago = int(time.time()) - _COARSE_SECONDS
@@ -414,9 +415,9 @@ class Store:
         return found
 
     def put(self, values: Mapping[bytes, bytes], kind: EntryKind = EntryKind.EXECUTION) -> None:
-        """Keep values, all of them or none."""
+        """Store values, all of them or none."""
         now = int(time.time())
-        # Rows next to each other share pages.
+        # Adjacent rows share pages.
         rows = sorted((_identity(key), key, value) for key, value in values.items())
         entries = [(identity, key, int(kind), now, len(value)) for identity, key, value in rows]
         contents = [(identity, _checksum(key, value), value) for identity, key, value in rows]
@@ -430,7 +431,7 @@ class Store:
                 bound(connection, self._most_bytes)
 
     def figures(self) -> StoreStatistics:
-        """What is there now."""
+        """Return statistics of the current contents."""
         shares: dict[EntryKind, KindShare] = {}
         times: list[float] = []
         with self._guarded() as connection:
@@ -444,7 +445,7 @@ class Store:
         return StoreStatistics(shares, on_disk(self.path), self._most_bytes, oldest, newest)
 
     def clear(self) -> int:
-        """Drop all entries and give their room back to the disk; returns how many there were."""
+        """Drop all entries and return their space to the disk; return their number."""
         dropped = 0
         with self._guarded(writing=True) as connection:
             if connection:
@@ -456,7 +457,7 @@ class Store:
         return dropped
 
     def close(self) -> None:
-        """Close the file; from then on nothing is found or kept."""
+        """Close the file; afterwards nothing is found or stored."""
         with self._lock:
             if self._connection and os.getpid() == self._process:
                 self._connection.close()
@@ -471,32 +472,32 @@ class Store:
         self.close()
 
     def _opening(self) -> FileLock:
-        """Nobody removes the file while another one opens it.
+        """Return a lock under which no process removes the file while another one opens it.
 
-        A lock empties the file of its name, which must not be one that somebody else may have.
+        Locking empties the lock file, so its name must not be that of any other file.
         """
         return FileLock(self.path.with_name(f".{self.path.name}.bird-harness.lock"), timeout=BUSY_SECONDS)
 
     @contextmanager
     def _guarded(self, *, writing: bool = False) -> Iterator[sqlite3.Connection | None]:
-        """The connection, for one thread at a time; whatever goes wrong with it ends in doing without it."""
+        """Yield the connection to one thread at a time, None if unusable; an error disables the store."""
         if os.getpid() != self._process:
             yield None
             return
         with self._lock:
             try:
                 yield self._connection if self._writes or not writing else None
-            except (sqlite3.Error, OSError, Unusable, TypeError, ValueError) as error:
+            except (sqlite3.Error, OSError, UnusableStore, TypeError, ValueError) as error:
                 self._failed(error, writing=writing)
 
     def _failed(self, error: Exception, *, writing: bool) -> None:
-        """Stop writing, or stop altogether; a file that is not what it should be is not met again."""
+        """Stop writing, or disable the store; a broken file is removed."""
         broken = is_broken(error) or isinstance(error, TypeError | ValueError)
         if self._connection and is_busy(error):
             return
         if writing and not broken:
             self._writes = False
-            self._say(f"{self.path}: {error}; nothing more is kept in this run")
+            self._say(f"{self.path}: {error}; nothing more is stored in this run")
             return
         self.close()
         removed = False
@@ -505,13 +506,13 @@ class Store:
                 discard(self.path)
                 removed = True
         self._say(
-            f"{self.path}: {error}; this run does without what earlier ones have computed"
+            f"{self.path}: {error}; this run does not use cached results"
             + (", and the broken file was removed" if removed else "")
         )
 
 
 def _identity(key: bytes) -> int:
-    """The row of a key. Keys are digests, so two with the same row are rare, and only push each other out."""
+    """Return the row of a key. Keys are digests, so collisions are rare, and only replace each other."""
     return int.from_bytes(key[:8], "big", signed=True)
 
 

@@ -1,7 +1,7 @@
-"""SQLite's functions for servers: what no target can say exactly in its own words, in one namespace.
+"""SQLite's functions for servers, in one namespace: those that no built-in of a target can replace exactly.
 
 Each target's functions are one file of SQL, `mysql.sql` and `postgresql.sql`, with the same names, arguments
-and meaning in both. They come with every load in profile `faithful`, and only translations use them.
+and meaning in both. Every load in profile `faithful` installs them, and only translations use them.
 """
 
 import hashlib
@@ -17,16 +17,16 @@ _TRAILING = re.compile(r"(?:\s|--[^\n]*$)*\Z", re.MULTILINE)
 
 @cache
 def script(dialect: Dialect) -> str:
-    """The file of one target."""
+    """Return the text of one target's file."""
     return Path(__file__).with_name(f"{dialect}.sql").read_text(encoding="utf-8")
 
 
 @cache
 def digest(dialect: Dialect) -> str:
-    """What tells one version of the functions from another."""
+    """Return a digest that identifies the version of the functions."""
     return hashlib.sha256(script(dialect).encode()).hexdigest()
 
 
 def statements(dialect: Dialect) -> list[str]:
-    """The file's statements, one for each function, without the comments between them."""
+    """Return the file's statements, one per function, without the comments between them."""
     return [_TRAILING.sub("", found[0]).rstrip(";") for found in _STATEMENT.finditer(script(dialect))]

@@ -1,1 +1,1 @@
-"""All that loading knows of MySQL, but for entries in tables of data; `target` is what a load asks."""
+"""Loading into MySQL, except for its entries in tables of data; a load uses `target`."""

@@ -1,4 +1,4 @@
-"""The administrator's sessions with a MySQL server, and whose fault an error in one is."""
+"""The administrator's sessions with a MySQL server, and the classification of their errors."""
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
@@ -12,7 +12,7 @@ from pymysql.connections import Connection
 
 from dialects.identifiers import quoted
 from loaders.base.errors import EngineUnavailable
-from loaders.server import Parameters, Server, borrowed
+from loaders.server import Parameters, Server, pooled
 
 TITLE = "MySQL"
 Error = pymysql.Error
@@ -21,24 +21,24 @@ CONNECT_SECONDS = 10
 
 _SESSION = (
     "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES', time_zone = '+00:00',"
-    # Wide tables of texts are judged by their rows and not by what their columns could hold at most.
+    # Wide tables are checked by their rows, not by the greatest possible length of their columns.
     " innodb_strict_mode = 0,"
     # The census has checked the references.
     " foreign_key_checks = 0,"
-    # Neither the lock nor a slow file is to lose its connection.
+    # A waiting lock or a slow file must not lose its connection.
     " wait_timeout = 86400, net_read_timeout = 3600"
 )
 
 _BROKEN = frozenset(
     {1021, 1037, 1038, 1040, 1041, 1044, 1045, 1053, 1129, 1130, 1142, 1203, 1226, 1227, 3948}
 )
-"""The server is out of space, memory or connections, is stopping, or does not let this account do its work.
+"""The server is out of space, memory or connections, is stopping, or denies this account its rights.
 
 https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
 """
 
 _CLIENT_ERRORS = range(2000, 3000)
-"""The client's own: no server, or none any more.
+"""The client's own errors: no server, or a lost connection.
 
 https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html
 """
@@ -54,10 +54,10 @@ def connected(
 ) -> Iterator[Connection[Any]]:
     """See `Sessions.connected`. Each statement is its own transaction.
 
-    `alone`: nobody gets the session before or after, for locks and settings that end with it.
+    `alone`: do not share the session, for locks and settings that end with it.
 
     Raises:
-        EngineUnavailable: for every error of the server that nobody caught within the `with` block.
+        EngineUnavailable: for every error of the server not caught within the `with` block.
     """
 
     def connect() -> Connection[Any]:
@@ -68,11 +68,11 @@ def connected(
         )  # fmt: skip
 
     try:
-        with closing(connect()) if alone else borrowed(server, connect) as connection:
+        with closing(connect()) if alone else pooled(server, connect) as connection:
             yield connection
     except pymysql.Error as error:
         raise EngineUnavailable(
-            f"MySQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
+            f"MySQL at {server.address}: {message(error)}; run `bird-harness doctor`"
         ) from error
 
 
@@ -84,13 +84,13 @@ def ask(connection: Connection[Any], statement: str, values: Parameters | None =
 
 
 def grant(connection: Connection[Any], server: Server, right: str, database: str) -> None:
-    """Let the reading role use `right` on everything in `database`."""
+    """Grant the reading role `right` on everything in `database`."""
     pattern = _pattern(connection, database)
     ask(connection, f"GRANT {right} ON {pattern}.* TO {connection.escape(server.reader_user)}@'%'")
 
 
 def revoke(connection: Connection[Any], server: Server, right: str, database: str) -> None:
-    """Take back what `grant` gave; nothing happens where it gave nothing."""
+    """Revoke what `grant` granted, if anything."""
     pattern = _pattern(connection, database)
     reader = connection.escape(server.reader_user)
     ask(connection, f"REVOKE IF EXISTS {right} ON {pattern}.* FROM {reader}@'%' IGNORE UNKNOWN USER")
@@ -109,7 +109,7 @@ def is_broken(error: Exception) -> bool:
 
 
 def message(error: Exception) -> str:
-    """The server's message without its number."""
+    """Return the server's message without its number."""
     return str(error.args[-1]) if error.args else str(error)
 
 

@@ -1,14 +1,14 @@
-"""Loading into MySQL: filled in a staging database, then put in place by one atomic RENAME TABLE.
+"""Load into MySQL: fill a staging database, then put its tables in place by one atomic RENAME TABLE.
 
-The changes of a load are in the binary log, where a server has one: a replica could not rename tables that it
-never got. The project's own servers have none.
+On a server with a binary log, a load is written to it: a replica could not rename tables that it never got.
+The project's own servers have none.
 
-Of a table come the primary key, the rows by LOAD DATA, then the other keys and indexes, then statistics.
-InnoDB keeps rows in the order of the primary key, so that this one is there before them. The others are built
-from all rows at once. There is no AUTO_INCREMENT: nothing is inserted after the load, and it would renumber a
-row with id 0. Checks of unique keys stay on: none that they could be left out for is there yet.
+A table gets its primary key, the rows by LOAD DATA, then the other keys and indexes, then statistics. InnoDB
+stores rows in the order of the primary key, so it is created before them. The others are built from all rows
+at once. There is no AUTO_INCREMENT: nothing is inserted after the load, and it would renumber a row with id
+0. Checks of unique keys stay on: there is no unique key yet for which turning them off would save time.
 
-A dump is run as an account that can do nothing but fill the staging; the server sees to that.
+A dump runs under an account that can do nothing but fill the staging; the server enforces that.
 """
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
@@ -44,10 +44,10 @@ from loaders.server import Origin, Server
 from loaders.target import KeySyntax, LoadSource, RowsChanged, Target, add_keys
 
 _RETIRED = "_retired"
-"""Behind a staging's name: the database where the old tables go, to be dropped."""
+"""Suffix of a staging's name for the database that the old tables are moved to and dropped with."""
 
 _OLDER_RETIRED = f"{NAMESPACE}_retired"
-"""Where those of earlier versions went."""
+"""The database that earlier versions used for that."""
 
 _LOADS = f"{NAMESPACE}.loads"
 _LOCK = f"{NAMESPACE} load"
@@ -55,7 +55,7 @@ _COUNT_VALUES = (
     "UPDATE performance_schema.setup_instruments SET flags = 'controlled'"
     " WHERE name IN ('memory/sql/String::value', 'memory/sql/JSON')"
 )
-"""Makes `connection_memory_limit` one of these, too; for as long as the server runs.
+"""Includes this memory in `connection_memory_limit`, while the server runs.
 
 https://dev.mysql.com/doc/refman/9.7/en/performance-schema-setup-instruments-table.html
 """
@@ -75,7 +75,7 @@ _COST_THE_SAME = (
 )
 """Makes a page cost the same in memory and on disk.
 
-Else plans depend on which pages are in memory (none, after a restart), and with them the order of rows, and
+Otherwise plans depend on the pages in memory (none after a restart), and with plans the order of rows, and
 Soft-F1.
 https://dev.mysql.com/doc/refman/9.7/en/cost-model.html
 """
@@ -83,20 +83,20 @@ https://dev.mysql.com/doc/refman/9.7/en/cost-model.html
 _SETTLED = "STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
 """Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
 
-They are counted over all pages of an index unless it has a gigabyte. Sampled pages are drawn by lot, so that
-another load of the same file could be given other plans.
+They are computed from all pages of an index below a gigabyte. Sampled pages are random, so another load of
+the same file could get other plans.
 https://dev.mysql.com/doc/refman/9.7/en/innodb-persistent-stats.html
 """
 
 _UNINDEXED = frozenset({"text", "longtext", "longblob"})
-"""Types that MySQL indexes by a prefix only."""
+"""Types of which MySQL indexes only a prefix."""
 
 
 class _Syntax(KeySyntax):
     index = "ALTER TABLE {table} ADD INDEX {columns}"
 
     def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
-        """An index needs no more of a long value than fits."""
+        """Return a list of columns; an index uses only the prefix of a long value that fits."""
         room = MYSQL_KEY_CHARACTERS // len(columns)
         types = {column.source.name: column.type for column in table.columns}
         cut = {
@@ -131,7 +131,7 @@ class _MySql(Target):
                     ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
 
     def admit_reader(self, server: Server) -> None:
-        # On servers of the harness's own, its memory is counted, and plans depend on the data alone.
+        # On the harness's own servers, its memory is counted, and plans depend only on the data.
         if server.origin is not Origin.DSN:
             with connected(server) as connection:
                 attempt(connection, _COUNT_VALUES)
@@ -163,15 +163,15 @@ class _MySql(Target):
             return _tables(connection, database.mysql_database)
 
     def prepare(self, server: Server, database: Database, staging: str) -> None:
-        # Nobody has rights on it but who may do anything.
+        # Only accounts with all rights can use it.
         with connected(server) as connection:
             ask(connection, f"CREATE DATABASE {staging} COLLATE {MYSQL_COLLATIONS[database.profile]}")
 
     def put_in_place(
         self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
     ) -> None:
-        # The tables are swapped by one statement, which a crash cannot cut in two. The marker is not whole
-        # before it and whole after it. https://dev.mysql.com/doc/refman/9.7/en/atomic-ddl.html
+        # The tables are swapped by one atomic statement. The marker is incomplete before it and complete
+        # after it. https://dev.mysql.com/doc/refman/9.7/en/atomic-ddl.html
         collation = MYSQL_COLLATIONS[database.profile]
         live, retired = quoted(database.mysql_database), f"{staging}{_RETIRED}"
         with connected(server) as connection:
@@ -294,7 +294,7 @@ _KEY_BYTES_PER_CHARACTER = 4
 """https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html."""
 
 _THREADS = "SET SESSION innodb_parallel_read_threads = {0}, innodb_ddl_threads = {0}"
-"""Which count the rows and build the indexes of a table; for few rows they take longer to start than to work.
+"""Threads that count rows and build indexes; for few rows, starting them takes longer than their work.
 
 https://dev.mysql.com/doc/refman/9.7/en/innodb-parameters.html#sysvar_innodb_parallel_read_threads
 """
@@ -303,9 +303,9 @@ _MANY_ROWS = 50_000
 
 
 def _is_ordered(table: ServerTable, profile: Profile) -> bool:
-    """True if the primary key may stand before the rows do: where it cannot be refused.
+    """True if the primary key can be created before the rows, since it cannot be refused.
 
-    Integers mean the same to SQLite and to every collation, and short texts to the one of profile faithful.
+    Integers compare alike in SQLite and MySQL, and so do short texts in profile `faithful`.
     """
     key_columns = [column for column in table.columns if column.source.name in table.source.primary_key]
     is_faithful = profile is Profile.FAITHFUL
@@ -328,7 +328,7 @@ def _add_all_keys(
     *,
     primary_key: bool,
 ) -> list[str]:
-    """Add all keys and indexes by one statement, which reads the table once; one by one if it is refused."""
+    """Add all keys and indexes by one statement, which reads the table once; if refused, one by one."""
     wanted: list[str] = []
     add = partial(add_keys, table, syntax, primary_key=primary_key)
     add(wanted.append)
@@ -341,11 +341,11 @@ def _add_all_keys(
 
 
 def _by_halves(session: Connection[Any], words: str, statements: Sequence[str]) -> list[str | None]:
-    """Why each is refused, or None, as one after the other would be: as many as possible are run as one.
+    """Run statements, as many as possible at once; return the reason for each refused one, None for others.
 
     Args:
-        session: where they are run.
-        words: how each statement begins.
+        session: the session.
+        words: the common beginning of the statements.
         statements: changes of one table.
     """
     if not statements:
@@ -363,7 +363,7 @@ def _by_halves(session: Connection[Any], words: str, statements: Sequence[str]) 
 
 
 def _referring(syntax: KeySyntax, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
-    """The columns of foreign keys that need an index of their own, which `link` would otherwise build.
+    """Yield the columns of foreign keys that need their own index, which `link` would otherwise build.
 
     https://dev.mysql.com/doc/refman/9.7/en/create-table-foreign-keys.html
     """
@@ -380,13 +380,13 @@ def _referring(syntax: KeySyntax, table: ServerTable, tables: Sequence[ServerTab
 
 
 def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
-    """Types without lengths, in which a foreign key may differ from what it refers to."""
+    """Return the columns' types without lengths, which may differ between a foreign key and its parent."""
     types = {column.source.name: column.type for column in table.columns}
     return [types[column].split("(")[0] for column in columns]
 
 
 _PIPE_BYTES = 2**20
-"""What an ordinary account may have in a pipe: the next page is written while the last one is sent."""
+"""Largest pipe of an ordinary account: the next page is written while the last one is sent."""
 
 
 def _load_rows(
@@ -396,9 +396,9 @@ def _load_rows(
     source: sqlite3.Connection,
     advance: Callable[[int], None],
 ) -> None:
-    """Send every row of a table to that of this full name."""
+    """Send every row of a table to the server's table with this full name."""
     reading, writing = os.pipe()
-    with suppress(AttributeError, OSError):  # Linux alone can do it
+    with suppress(AttributeError, OSError):  # only Linux can do it
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
     with ThreadPoolExecutor(1) as pool:
         sent = pool.submit(_send, connection, _statement(name, table, f"/dev/fd/{reading}"), reading)
@@ -409,7 +409,7 @@ def _load_rows(
                     if rows:
                         advance(rows)
         except BrokenPipeError:
-            sent.result()  # The server has refused, and says why.
+            sent.result()  # The server has refused, and this raises its reason.
             raise
         warning = sent.result()
     if warning:
@@ -423,7 +423,7 @@ def _write(pipe: int, page: bytes) -> None:
 
 
 def _statement(name: str, table: ServerTable, path: str) -> str:
-    """The statement that reads pages. As binary they are taken byte by byte, and texts still checked."""
+    """Return the statement that reads pages: as binary, byte by byte; texts are still checked."""
     fields = [quoted(column.name) for column in table.columns]
     if table.place is not None:
         fields.append(quoted(table.place))
@@ -451,15 +451,15 @@ def _send(connection: Connection[Any], statement: str, reading: int) -> str | No
 _ACCOUNT = "bird_harness_dump"
 _RIGHTS = "SELECT, INSERT, CREATE, DROP, ALTER, INDEX, REFERENCES, LOCK TABLES"
 _OF_THE_SERVER = re.compile(rb"SET @@(GLOBAL|SESSION)\.(GTID_PURGED|SQL_LOG_BIN)", re.IGNORECASE)
-"""What `mysqldump` writes for replicas, and the account may not do."""
+"""Statements of `mysqldump` for replicas that the account may not run."""
 
 _DENIED = frozenset({1044, 1045, 1142, 1227})
-"""Here it is the dump that asks for too much."""
+"""Errors that mean that a dump exceeds its rights."""
 
 
 @contextmanager
 def _writing(server: Server, staging: str) -> Iterator[Server]:
-    """An account for the dump, as the reading role of a server; it goes at the end."""
+    """Yield a server whose reading role is an account for the dump; it is dropped at the end."""
     writer = replace(server, reader_user=_ACCOUNT)
     with connected(server) as connection:
         ask(connection, "DROP USER IF EXISTS %s@'%%'", [_ACCOUNT])
@@ -469,7 +469,7 @@ def _writing(server: Server, staging: str) -> Iterator[Server]:
         yield writer
     except pymysql.Error as error:
         raise EngineUnavailable(
-            f"MySQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
+            f"MySQL at {server.address}: {message(error)}; run `bird-harness doctor`"
         ) from error
     finally:
         with connected(server) as connection:
@@ -504,7 +504,7 @@ def _tables(connection: Connection[Any], database: str) -> set[str]:
 
 
 def _tables_of_each(connection: Connection[Any], databases: AbstractSet[str]) -> dict[str, set[str]]:
-    """In one question, however many databases there are; one without tables is left out."""
+    """Return the tables of several databases, with one query; databases without tables are left out."""
     statement = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema IN %s"
     found: dict[str, set[str]] = {}
     for database, name in ask(connection, statement, [sorted(databases)]) if databases else ():
@@ -513,23 +513,23 @@ def _tables_of_each(connection: Connection[Any], databases: AbstractSet[str]) ->
 
 
 _OWNED = f"{NAMESPACE}.functions"
-"""Says that the functions' database is the harness's own."""
+"""Marks the functions' database as the harness's own."""
 
 _FUNCTIONS_LOCK = f"{NAMESPACE} functions"
 _COLLATION = "utf8mb4_0900_bin"
 _MODES = "NO_BACKSLASH_ESCAPES"
-"""A function keeps the modes that it was made under; these make division by zero NULL, as in SQLite."""
+"""A function keeps the modes of its creation; with these, division by zero is NULL, as in SQLite."""
 
 _PLACE_FOR_COMMENT = re.compile(r"\bNO SQL\b")
 
 
 def commented(statement: str) -> str:
-    """The statement with its own digest as the function's comment."""
+    """Return the statement with its own digest as the function's comment."""
     return _PLACE_FOR_COMMENT.sub(f"NO SQL COMMENT '{_digest(statement)}'", statement, count=1)
 
 
 def _own_functions(connection: Connection[Any], server: Server) -> None:
-    """Make sure that the functions' database is there, is ours, and lets the reading role call them."""
+    """Create the functions' database if missing; check that it is ours; let the reading role call them."""
     ask(connection, f"CREATE DATABASE IF NOT EXISTS {NAMESPACE} COLLATE {_COLLATION}")
     ask(connection, f"CREATE TABLE IF NOT EXISTS {_OWNED} (name varchar(64) PRIMARY KEY, sha256 char(64))")
     owned = ask(connection, f"SELECT sha256 FROM {_OWNED} WHERE name = %s", [FUNCTIONS_NAMESPACE])  # noqa: S608 - a constant
@@ -537,8 +537,8 @@ def _own_functions(connection: Connection[Any], server: Server) -> None:
     exists = ask(connection, found, [FUNCTIONS_NAMESPACE])
     if exists and not owned:
         raise BadInput(
-            f"MySQL at {server.address}: database {FUNCTIONS_NAMESPACE} is not of bird-harness, which"
-            " needs the name for SQLite's functions; rename it"
+            f"MySQL at {server.address}: database {FUNCTIONS_NAMESPACE} does not belong to"
+            " bird-harness, which needs the name for SQLite's functions; rename it"
         )
     digest = functions.digest(Dialect.MYSQL)
     if owned != [(digest,)]:
@@ -550,7 +550,7 @@ def _own_functions(connection: Connection[Any], server: Server) -> None:
 
 
 def _functions_there(connection: Connection[Any]) -> dict[str, tuple[str, str, str, str]]:
-    """The comment, modes, collation and body of each function that is there."""
+    """Return the comment, modes, collation and body of each existing function."""
     statement = (
         "SELECT routine_name, routine_comment, sql_mode, collation_connection, routine_definition"
         " FROM information_schema.routines WHERE routine_schema = %s AND routine_type = 'FUNCTION'"
@@ -560,7 +560,7 @@ def _functions_there(connection: Connection[Any]) -> dict[str, tuple[str, str, s
 
 
 def _is_same(statement: str, found: tuple[str, str, str, str] | None) -> bool:
-    """True if a function was made from that statement, and has not been changed since."""
+    """True if a function was created by that statement and has not been changed since."""
     if found is None:
         return False
     *facts, body = found

@@ -1,1 +1,1 @@
-"""All that loading knows of PostgreSQL, but for entries in tables of data; `target` is what a load asks."""
+"""Loading into PostgreSQL, except for its entries in tables of data; a load uses `target`."""

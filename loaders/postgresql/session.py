@@ -1,4 +1,4 @@
-"""The administrator's sessions with a PostgreSQL server, and whose fault an error in one is."""
+"""The administrator's sessions with a PostgreSQL server, and the classification of their errors."""
 
 import os
 import socket
@@ -12,20 +12,20 @@ from psycopg import Connection
 
 from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import ended_by
-from loaders.server import Parameters, Server, borrowed
+from loaders.server import Parameters, Server, pooled
 
 TITLE = "PostgreSQL"
 Error = psycopg.Error
 
 MAINTENANCE = "postgres"
-"""The database that every server has, and no prediction uses."""
+"""A database that every server has and no prediction uses."""
 
 CONNECT_SECONDS = 10
 
 _OPTIONS = "-c client_min_messages=warning -c statement_timeout=0 -c lock_timeout=0 -c timezone=UTC"
 
 _LIMIT_EXCEEDED = "54"
-"""The SQLSTATE class for too much of something: columns, the size of a row, that of an index entry.
+"""The SQLSTATE class for exceeded limits: number of columns, size of a row or an index entry.
 
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
@@ -38,7 +38,7 @@ def connected(
     """See `Sessions.connected`. Commits at the end, rolls back on any exception.
 
     Raises:
-        EngineUnavailable: for every error of the server that nobody caught within the `with` block.
+        EngineUnavailable: for every error of the server not caught within the `with` block.
     """
 
     def connect() -> Connection[Any]:
@@ -50,7 +50,7 @@ def connected(
 
     try:
         with (
-            borrowed((server, database), connect) as connection,
+            pooled((server, database), connect) as connection,
             ended_by(partial(_cut, connection)),
         ):
             connection.autocommit = autocommit
@@ -58,12 +58,12 @@ def connected(
             connection.commit()
     except psycopg.Error as error:
         raise EngineUnavailable(
-            f"PostgreSQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
+            f"PostgreSQL at {server.address}: {message(error)}; run `bird-harness doctor`"
         ) from error
 
 
 def _cut(connection: Connection[Any]) -> None:
-    """Break a session off, whatever it waits for."""
+    """Shut a session down, whatever it waits for."""
     with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
         line.shutdown(socket.SHUT_RDWR)
 
@@ -81,7 +81,7 @@ def ask(connection: Connection[Any], statement: str, values: Parameters | None =
 
 
 def message(error: Exception) -> str:
-    """The server's message without the hints and the context that follow it."""
+    """Return the server's message without the hints and context that follow it."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         return error.diag.message_primary
     return " ".join(str(error).split())

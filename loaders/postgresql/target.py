@@ -1,22 +1,23 @@
-"""Loading into PostgreSQL: tables are filled in a schema of their own and put in place in one transaction.
+"""Load into PostgreSQL: fill tables in a staging schema, then put them in place in one transaction.
 
 Other sessions see the old tables, marker and statistics until it commits, and the new ones afterwards.
 
-The role that predictions run as reads what was loaded, within limits, and no more. Tables are granted where
-they are loaded. What PostgreSQL lets every role do besides is taken away here.
+The role that runs predictions can only read what was loaded, within limits. Tables are granted when they are
+loaded. Other rights that PostgreSQL grants to every role are revoked here.
 https://www.postgresql.org/docs/current/ddl-priv.html
 
-Each table comes in a transaction of its own: rows by COPY, then keys, then statistics. COPY reads text that
-SQLite writes in whole pages, and where it can't, its binary format, value by value.
+Each table is filled in its own transaction: rows by COPY, then keys, then statistics. COPY reads text that
+SQLite writes in whole pages or, if it can't, its binary format, value by value.
 
-ANALYZE looks at 300 rows for each unit of the statistics target, by default at 30,000, which it draws by lot:
-another load of the same rows would be given other plans. A larger target of the columns would make it look at
-more, and the planner slower, for it keeps as many values. An object of extended statistics has a target of
-its own that decides alike how many rows are looked at: it is made for the while. So the statistics of the
-columns have their usual size, and are of all rows.
+ANALYZE samples 300 random rows for each unit of the statistics target, by default 30,000: another load of the
+same rows would get other plans. A larger target of the columns would sample more rows, but also store more
+values and slow the planner down. An object of extended statistics has its own target, which also determines
+the
+sample: it is created only for ANALYZE. So the statistics of the columns have their usual size, and are
+computed from all rows.
 https://www.postgresql.org/docs/current/sql-alterstatistics.html
 
-A dump is run as a role that can do nothing but fill the staging; the server sees to that.
+A dump runs as a role that can do nothing but fill the staging; the server enforces that.
 """
 
 import re
@@ -59,7 +60,7 @@ _LOADS = f"{NAMESPACE}.loads"
 _FUNCTIONS = "bird-harness functions "
 _LOCK = int.from_bytes(b"birdload")
 _WITH_PROVIDERS = 150_000
-"""The first version whose clusters can sort by something other than the C library."""
+"""The first version whose clusters can sort without the C library."""
 
 _LONGEST_NAME = 63
 """Bytes. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
@@ -67,7 +68,7 @@ _LONGEST_NAME = 63
 _SETTLED = "WITH (autovacuum_enabled = off)"
 """Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
 
-Rows arrive frozen and visible to all, so that nothing is left for a vacuum.
+Rows are loaded frozen and visible to all, so there is nothing to vacuum.
 """
 
 
@@ -84,7 +85,7 @@ class _PostgreSql(Target):
             yield
 
     def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
-        # The comment on their schema tells whose they are, and which version.
+        # The comment on the schema identifies its owner and the version.
         schema, wanted = FUNCTIONS_NAMESPACE, f"{_FUNCTIONS}{functions.digest(Dialect.POSTGRESQL)}"
         for name in sorted({database.postgresql_database for database in databases}):
             _create_database(server, name)
@@ -97,8 +98,8 @@ class _PostgreSql(Target):
                     continue
                 if found is not None and not str(found[0]).startswith(_FUNCTIONS):
                     raise BadInput(
-                        f"PostgreSQL at {server.address}: schema {schema} of database {name} is not of"
-                        " bird-harness, which needs the name for SQLite's functions; rename it"
+                        f"PostgreSQL at {server.address}: schema {schema} of database {name} does not"
+                        " belong to bird-harness, which needs the name for SQLite's functions; rename it"
                     )
                 ask(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
                 ask(connection, f"CREATE SCHEMA {schema}")
@@ -173,13 +174,13 @@ class _PostgreSql(Target):
             ask(connection, f"DROP SCHEMA IF EXISTS {quoted(staging)} CASCADE")
 
     def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
-        # Rights and what is remembered stand in the database itself.
+        # Grants and markers are in the database itself.
         with connected(server, autocommit=True) as connection:
             for name in collections:
                 ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)} WITH (FORCE)")
 
     def admit_reader(self, server: Server) -> None:
-        # The role is held to its limits wherever it may connect.
+        # The role's limits apply wherever it may connect.
         with connected(server) as connection:
             if server.origin is not Origin.DSN:
                 _close(connection)
@@ -278,7 +279,7 @@ _ON_THE_WIRE = {
     "date": "int4",
     "timestamptz": "int8",
 }
-"""What a column type's binary format is, as the name of a type that psycopg writes from a plain value."""
+"""The binary format of a column type, as the name of a type that psycopg writes from a plain value."""
 
 _COUNTED = {"date": DAYS_SINCE_2000, "timestamptz": MICROSECONDS_SINCE_2000}
 
@@ -286,7 +287,7 @@ _COUNTED = {"date": DAYS_SINCE_2000, "timestamptz": MICROSECONDS_SINCE_2000}
 def _copied_text(
     cursor: Cursor[Any], name: str, table: ServerTable, connection: sqlite3.Connection
 ) -> Iterator[int]:
-    """Send all rows as text; says how many more have been sent."""
+    """Send all rows as text; yield the number of additional rows sent."""
     options = f"FREEZE, ENCODING 'UTF8', DELIMITER E'\\x{POSTGRESQL.field.hex()}'"
     with cursor.copy(f"COPY {name} FROM STDIN ({options})".encode()) as copy:
         for page, rows in pages(connection, table, POSTGRESQL):
@@ -297,7 +298,7 @@ def _copied_text(
 def _copied_binary(
     cursor: Cursor[Any], name: str, table: ServerTable, connection: sqlite3.Connection
 ) -> Iterator[int]:
-    """Send all rows in the binary format; says how many more have been sent."""
+    """Send all rows in the binary format; yield the number of additional rows sent."""
     with cursor.copy(f"COPY {name} FROM STDIN (FORMAT binary, FREEZE)".encode()) as copy:
         copy.set_types([_ON_THE_WIRE[column.type] for column in table.columns])
         write = copy.write_row
@@ -308,16 +309,16 @@ def _copied_binary(
 
 
 def _value(column: ServerColumn) -> str:
-    """SQL for a column's value in its binary format."""
+    """Return SQL for a column's value in its binary format."""
     counted = _COUNTED.get(column.type)
     return counted.format(quoted(column.source.name)) if counted else stored_value(column)
 
 
 _BY_DEFAULT = 30_000
-"""Rows that are looked at anyway."""
+"""Rows that ANALYZE samples by default."""
 _ROWS_OF_ONE = 300
 _MOST = 10_000
-"""The largest target: 3,000,000 rows. Of larger tables so many are drawn by lot."""
+"""The largest target: 3,000,000 rows. Of larger tables a random sample of that size is used."""
 
 
 _ROLE = "bird_harness_dump"
@@ -326,7 +327,7 @@ _OF_THE_OWNER = re.compile(
     rb"|CREATE SCHEMA public;",
     re.DOTALL,
 )
-"""What says who owns what where the dump comes from, and what every database has."""
+"""Statements on owners at the dump's origin, and on objects that every database has."""
 _UNKNOWN_SETTING = "42704"
 """https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 
@@ -345,9 +346,9 @@ def _send(
 
 @contextmanager
 def _writing(server: Server, database: Database, staging: str) -> Iterator[Connection[Any]]:
-    """A session as a role for the dump; what it has made is the administrator's afterwards, and it goes."""
+    """Yield a session as a role for the dump; at the end, reassign its objects and drop the role."""
     name = database.postgresql_database
-    # One for each database: only there can what a killed load left to it be taken away.
+    # One role per database: only there can a killed load's rights be revoked.
     role = f"{_ROLE}_{name}"[:_LONGEST_NAME]
     password = replace(server, reader_user=role).reader_password
     with connected(server, name) as connection:
@@ -373,7 +374,7 @@ def _drop(connection: Connection[Any], role: str) -> None:
 
 
 def _rename_indexes(connection: Connection[Any], staging: str, schema: str) -> None:
-    """Give each staged index a name that nothing in `schema` has, as PostgreSQL does when it names one."""
+    """Give each staged index a name that is free in `schema`, as PostgreSQL itself does."""
     there = connection.execute(
         "SELECT relname, nspname, relkind FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid"
         " WHERE nspname IN (%s, %s)",
@@ -394,7 +395,7 @@ def _cut(name: str, room: int) -> str:
 
 
 def _create_database(server: Server, name: str) -> None:
-    """Create the database, for the reading role alone, unless it is there."""
+    """Create the database, only for the reading role, unless it exists."""
     with connected(server, autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
             provider = " LOCALE_PROVIDER libc" if connection.info.server_version >= _WITH_PROVIDERS else ""
@@ -409,16 +410,16 @@ def _create_database(server: Server, name: str) -> None:
 
 
 def _check_order(connection: Connection[Any], server: Server, database: Database) -> None:
-    """Refuse a database that somebody created with another collation."""
+    """Reject a database created with another collation."""
     if connection.execute("SELECT 'B' < 'a' AND 'a' < U&'\\00C4'").fetchone() != (True,):
         raise BadInput(
             f"PostgreSQL at {server.address}: database {database.postgresql_database} does not sort by code"
-            " point; drop it, bird-harness creates it anew"
+            " point; drop it, and bird-harness will create it again"
         )
 
 
 def _create_namespaces(connection: Connection[Any], server: Server, schema: str) -> None:
-    """Create the schema of the tables, which the reading role may use, and that of the markers."""
+    """Create the schema of the tables, which the reading role may use, and the schema of the markers."""
     for name in (schema, NAMESPACE):
         ask(connection, f"CREATE SCHEMA IF NOT EXISTS {name}")
     ask(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
@@ -430,14 +431,14 @@ def _create_namespaces(connection: Connection[Any], server: Server, schema: str)
 
 
 def _existing(server: Server, names: AbstractSet[str]) -> list[str]:
-    """Which of these databases there are."""
+    """Return those of these databases that exist."""
     with connected(server) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE datname = ANY(%s)", [list(names)])
         return [name for (name,) in rows]
 
 
 def _tables(connection: Connection[Any], schema: str) -> set[str]:
-    """Everything in a schema that a table's name can collide with."""
+    """Return the names in a schema that a table's name can collide with."""
     rows = connection.execute(
         "SELECT relname FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid"
         " WHERE nspname = %s AND relkind NOT IN ('i', 'I')",
@@ -455,12 +456,12 @@ _SETTINGS: Mapping[str, str] = {
     "log_min_messages": "fatal",
     "log_min_error_statement": "panic",
 }
-"""The role's settings. It can change those that are no limit, for its session.
+"""The role's settings. For its session it can change those that are not limits.
 
-`temp_file_limit` is the disk that one statement may fill. A statement whose client has gone ends within
-`client_connection_check_interval` (from version 14, where the system can tell). What it runs is not shown in
-`pg_stat_activity`, where all sessions of one role could read it: golds, and the texts of other predictors.
-The log stays small, however long the texts and however many their errors.
+`temp_file_limit` is the disk space of one statement. A statement whose client is gone ends within
+`client_connection_check_interval` (from version 14, if the system supports it). `pg_stat_activity` does not
+show the running SQL, which all sessions of the role could read: golds, and texts of other predictors. The log
+stays small, however long the texts and however many their errors.
 """
 
 _REVOKED = (
@@ -471,25 +472,25 @@ _REVOKED = (
     "^pg_.*_slot(_|$)",
     "^(query|cursor|table|schema|database)_to_xml",
 )
-"""Functions for everybody that write, reach another session, or run text as SQL.
+"""Public functions that write, reach another session, or run text as SQL.
 
-Nobody answers a question with them; a lock that one prediction holds would decide about another one. As one
-pattern they would take three times as long.
+No question needs them; a lock held by one prediction would affect another one. As a single pattern they would
+take three times as long.
 """
 
 _LANGUAGES = "plpgsql, sql"
-"""Without them the role writes no code. Functions that exist can be called all the same."""
+"""Languages revoked so that the role cannot write code. Existing functions can still be called."""
 
 _SECLUDED = "bird-harness: secluded 1"
-"""Comment of a database from which all of that was taken away; the number changes with it."""
+"""Comment of a database in which all of that was revoked; the number changes with the list."""
 
 _NO_DATABASE_FOR_IT = "permission denied for database"
 
 
 def seclude(server: Server, database: str) -> None:
-    """Take from the role what it can do in a database without privileges on tables, unless that was done.
+    """Revoke what the role can do in a database without privileges on tables, unless that was done before.
 
-    An administrator who is no superuser cannot take functions away; the driver refuses what writes, anyhow.
+    Only a superuser can revoke functions; the driver rejects statements that write in any case.
     """
     with connected(server) as connection:
         said = connection.execute(
@@ -513,7 +514,7 @@ def seclude(server: Server, database: str) -> None:
 
 
 def _close(connection: Connection[Any]) -> None:
-    """Nobody but administrators connects to databases that hold nothing of ours. Not on servers of others."""
+    """Let only administrators connect to databases without benchmark data, on the harness's own servers."""
     rows = connection.execute(
         "SELECT datname FROM pg_database WHERE datname IN ('postgres', 'template1')"
         " AND EXISTS (SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) WHERE grantee = 0)"
@@ -540,7 +541,7 @@ def _put_right(connection: Connection[Any], server: Server) -> None:
     ask(connection, f"ALTER ROLE {role} RESET ALL")
     ask(connection, f"ALTER ROLE {role} SET default_transaction_read_only = on")
     for name, value in _SETTINGS.items():
-        # Some are for a superuser to set, some not for every version.
+        # Some need a superuser, some do not exist in every version.
         attempt(connection, f"ALTER ROLE {role} SET {name} = '{value}'")
 
 
@@ -559,7 +560,7 @@ def _is_as_wanted(connection: Connection[Any], server: Server) -> bool:
 
 
 def _logs_in(server: Server) -> bool:
-    """True if the password is right. A database that is closed to the role says so after looking at it."""
+    """True if the password is right. A database closed to the role reports that only after checking it."""
     try:
         with psycopg.connect(
             host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,

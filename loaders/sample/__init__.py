@@ -1,6 +1,6 @@
-"""A small benchmark of the project's own, in the published file formats: it needs no download and no server.
+"""The project's own small benchmark in the published file formats; needs no download and no server.
 
-The README beside this file describes the content and its conventions.
+README.md in this folder describes its content and conventions.
 """
 
 import csv
@@ -19,7 +19,7 @@ from loaders.base import paths
 from loaders.base.errors import said
 
 PREDICTIONS = Path(__file__).with_name("predictions")
-"""The folder of the bundled prediction files of two made-up baselines, in the official format."""
+"""The folder with predictions of two invented baselines, in the official format."""
 
 __all__ = ["PREDICTIONS", "build", "sample_folder"]
 
@@ -28,14 +28,14 @@ _DATABASES = _HERE / "databases"
 _QUESTIONS = _HERE / "questions"
 
 NULL = r"\N"
-"""How a CSV file of a table writes NULL; an empty field is the empty string."""
+"""NULL in a table's CSV file; an empty field is the empty string."""
 
 
 def sample_folder() -> Path:
-    """The sample benchmark as its published package would unpack, built when it is not there yet.
+    """Return the folder of the sample benchmark, laid out like a published package; build it if missing.
 
-    It stands in the user's cache, or below `BIRD_CACHE` where that is set, in a folder named for a digest of
-    the text files: a new version of the sample is a new folder. Several processes may ask at once.
+    It is in the user's cache, or below `BIRD_CACHE` if that is set, in a folder named after a digest of the
+    text files: each version of the sample has its own folder. Several processes may call this at once.
 
     Raises:
         BadInput: the cache cannot be written.
@@ -55,15 +55,15 @@ def sample_folder() -> Path:
         reason = said(error) if isinstance(error, OSError) else error
         raise BadInput(
             f"sample benchmark: cannot be built in {folder.parent}: {reason}; "
-            "set BIRD_CACHE to a folder that can be written"
+            "set BIRD_CACHE to a writable folder"
         ) from error
     return folder
 
 
 def build(folder: Path) -> Path:
-    """Build the sample benchmark into `folder`, which must not hold its databases yet, and return it.
+    """Build the sample benchmark in `folder`, which must not contain its databases yet, and return it.
 
-    Layout: `sample_<dialect>.json`, `sample_<dialect>_gold.sql` and `sample_tables.json` beside
+    Layout: `sample_<dialect>.json`, `sample_<dialect>_gold.sql`, `sample_tables.json`,
     `dev_databases/<db_id>/<db_id>.sqlite` and `dev_databases/<db_id>/database_description/<table>.csv`.
     """
     shutil.copytree(_QUESTIONS, folder, dirs_exist_ok=True)
@@ -72,7 +72,7 @@ def build(folder: Path) -> Path:
 
 
 def build_databases(folder: Path) -> list[Path]:
-    """Build the SQLite files, each in a folder of its own below `folder`, in order of their names."""
+    """Build the SQLite files, each in its own folder below `folder`, in order of their names."""
     built = []
     for source in sorted(path for path in _DATABASES.iterdir() if path.is_dir()):
         place = folder / source.name
@@ -83,7 +83,7 @@ def build_databases(folder: Path) -> list[Path]:
 
 
 def table_names(connection: sqlite3.Connection) -> list[str]:
-    """The tables of a database in the order in which its schema creates them."""
+    """Return the tables of a database in the order of their creation."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
     return [name for (name,) in rows]
 
@@ -107,7 +107,7 @@ def _read(path: Path) -> Iterator[list[str | None]]:
 
 
 def _digest() -> str:
-    """A digest of everything that decides what is built."""
+    """Return a digest of everything that the sample is built from."""
     sources = [Path(__file__), *_DATABASES.rglob("*"), *_QUESTIONS.rglob("*")]
     digest = hashlib.sha256()
     for path in sorted(path for path in sources if path.is_file()):

@@ -1,8 +1,8 @@
-"""Puts rows into a twin that meet a problem: values for its cells, then a row for each row variable.
+"""Add rows to a twin that solve a problem: values for its cells, then a row for each row variable.
 
-SQLite itself tries a problem's conditions on candidates. Cells that have to be equal are one class.
-Conditions on one class narrow its candidates, conditions on several are a join of them; what the problem
-orders by is that join's ORDER BY.
+SQLite itself evaluates a problem's conditions on candidates. Cells that must be equal form one class.
+Conditions on one class filter its candidates, conditions on several classes join them; the problem's order is
+that join's ORDER BY.
 """
 
 import sqlite3
@@ -14,18 +14,18 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from loaders.twins.queries import RowProblem, cells_in, compared
-from loaders.twins.rows import Full, Rows, StepLimit
+from loaders.twins.rows import NoRowFits, Rows, StepLimit
 from loaders.twins.shape import ColumnShape, Shape, TableName, Value
 from loaders.twins.values import Values
 
 _MOST_PAIRS = 60_000
-"""Combinations of candidates that are tried together."""
+"""Most combinations of candidates tried together."""
 _STEPS = 400
-"""Of 10,000 instructions of SQLite's machine: a limit that is the same on every computer."""
+"""In 10,000 instructions of SQLite's virtual machine: the same limit on every computer."""
 
 
 class ClassCondition(NamedTuple):
-    """A condition over classes: SQL in which class 3 is the column `k3`."""
+    """A condition on classes: SQL in which class 3 is the column `k3`."""
 
     sql: str
     classes: tuple[int, ...]
@@ -33,7 +33,7 @@ class ClassCondition(NamedTuple):
 
 @dataclass
 class Classes:
-    """A problem with its cells put together in classes, each named by its first cell."""
+    """A problem with its cells grouped into classes, each named by its first cell."""
 
     problem: RowProblem
     of: list[int]
@@ -43,14 +43,14 @@ class Classes:
 
     @property
     def constrained(self) -> list[int]:
-        """The classes that are not free, each once."""
+        """The classes that are not free, without repeats."""
         return list(
             dict.fromkeys(each for part in (*self.conditions, *self.ordered) for each in part.classes)
         )
 
 
 def classes(problem: RowProblem) -> Classes:
-    """Put the cells of a problem together."""
+    """Group the cells of a problem into classes."""
     of = list(range(len(problem.cells)))
 
     def root(cell: int) -> int:
@@ -80,8 +80,8 @@ def _condition(expression: exp.Expr, of: Sequence[int]) -> ClassCondition:
     return ClassCondition(copy.sql("sqlite", copy=False), tuple(cells_in(copy)))
 
 
-class Trier:
-    """Tries conditions on values."""
+class ConditionSolver:
+    """Evaluates conditions on values."""
 
     def __init__(self, shape: Shape, rng: Random) -> None:
         self._shape, self._rng = shape, rng
@@ -89,14 +89,14 @@ class Trier:
         self._limit = StepLimit(self._connection)
 
     def column(self, problem: RowProblem, cell: int) -> ColumnShape:
-        """The column that a cell is of."""
+        """Return the column of a cell."""
         row, name = problem.cells[cell]
         return self._shape.by_key[problem.tables[row]].by_key[name]
 
     def narrowed(
         self, name: int, column: ColumnShape, values: Sequence[Value], conditions: Iterable[ClassCondition]
     ) -> list[Value]:
-        """The values that meet all conditions on this class alone."""
+        """Return the values that meet all conditions on only this class."""
         left = list(values)
         for condition in conditions:
             if condition.classes == (name,):
@@ -112,7 +112,7 @@ class Trier:
         conditions: Sequence[ClassCondition],
         ordered: Sequence[ClassCondition],
     ) -> dict[int, Value] | None:
-        """One value for each class so that all conditions hold, None where the candidates have none."""
+        """Return one value for each class so that all conditions hold; None if there is no such choice."""
         names = list(values)
         most = max(int(_MOST_PAIRS ** (1 / max(len(names), 1))), 3)
         tried = {}
@@ -120,7 +120,7 @@ class Trier:
             given = list(values[name])
             self._rng.shuffle(given)
             kept = given[:most] if len(given) > most else given
-            # The ends count where something is ordered.
+            # If there is an order, the extremes matter.
             kept += [value for value in list(values[name])[-4:] if value not in kept]
             tried[name] = (columns[name], kept)
         by = ", ".join(each.sql for each in ordered)
@@ -134,7 +134,7 @@ class Trier:
     def _select(
         self, where: str, by: str, tables: Mapping[int, tuple[ColumnShape, Sequence[Value]]], limit: int
     ) -> list[tuple[Value, ...]] | None:
-        """The rows of the join that meet a condition; None where SQLite does not accept it."""
+        """Return the rows of the join that meet a condition; None if SQLite rejects it."""
         run = self._connection.execute
         for name, (column, values) in tables.items():
             declared = "" if column.affinity == "BLOB" else column.affinity
@@ -163,13 +163,13 @@ Cells = dict[int, Value]
 
 
 class Planter:
-    """Plants rows into `rows`.
+    """Adds rows that solve problems to `rows`.
 
     Args:
         rows: the twin.
-        values: of every column.
-        ranks: of every table, parents before those that refer to them.
-        rng: decides everything that is open.
+        values: the values of every column.
+        ranks: the rank of every table, parents first.
+        rng: makes all free choices.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Planter:
         rng: Random,
     ) -> None:
         self._rows, self._values, self._ranks, self._rng = rows, values, ranks, rng
-        self._trier = Trier(rows.shape, rng)
+        self._solver = ConditionSolver(rows.shape, rng)
         self._candidates: dict[tuple[TableName, str], list[Value]] = {}
 
     def plant(
@@ -191,16 +191,16 @@ class Planter:
         *,
         wide: bool = False,
     ) -> Cells | None:
-        """Plant one row of every row variable, with all conditions met.
+        """Add one row for every row variable, so that all conditions hold.
 
         Args:
-            problem: what has to hold.
-            fixed: values that cells have to have.
-            avoided: values that shown cells should not have, if there are others.
-            wide: whether columns whose values are all known may get others.
+            problem: the problem.
+            fixed: required values of cells.
+            avoided: values that shown cells should not have, if possible.
+            wide: whether columns with completely known values may get others.
 
         Returns:
-            The cells, or None where no values were found, or pinned cells are in the way.
+            The cells; None if no values were found, or pinned cells prevent it.
         """
         put = classes(problem)
         for wider in (False, True) if wide else (False,):
@@ -214,18 +214,18 @@ class Planter:
     def _options(
         self, put: Classes, fixed: Mapping[int, Value], *, wide: bool
     ) -> dict[int, list[Value]] | None:
-        """The candidates of every class that is not free; None where a class has none."""
+        """Return the candidates of every class that is not free; None if a class has none."""
         given = {put.of[cell]: value for cell, value in fixed.items()}
         ordered = {each for condition in put.ordered for each in condition.classes}
         found = {}
         for name in put.constrained:
             about = [each for each in put.conditions if name in each.classes]
-            column = self._trier.column(put.problem, name)
+            column = self._solver.column(put.problem, name)
             if name in given:
                 values: list[Value] = [given[name]]
             else:
                 values = self._of_class(put, name, about, extreme=name in ordered, wide=wide)
-            found[name] = self._trier.narrowed(name, column, values, about)
+            found[name] = self._solver.narrowed(name, column, values, about)
             if not found[name]:
                 return None
         return found
@@ -264,7 +264,7 @@ class Planter:
 
 
 class _Attempt:
-    """One try at a problem."""
+    """One attempt at a problem."""
 
     def __init__(
         self,
@@ -276,7 +276,7 @@ class _Attempt:
         self.put, self.options, self.avoided = put, options, avoided
         self.problem = put.problem
         self.rows, self.rng = planter._rows, planter._rng  # noqa: SLF001 - its other half
-        self.values, self.ranks, self.trier = planter._values, planter._ranks, planter._trier  # noqa: SLF001
+        self.values, self.ranks, self.solver = planter._values, planter._ranks, planter._solver  # noqa: SLF001
         self.known: dict[int, Value] = {}
         self.bound: dict[int, int] = {}
         self.cells: dict[int, dict[str, int]] = {row: {} for row in range(len(self.problem.tables))}
@@ -295,7 +295,7 @@ class _Attempt:
             self._complete(row)
         try:
             places = {row: self._store(row) for row in order}
-        except Full:
+        except NoRowFits:
             return None
         if None in places.values():
             return None
@@ -306,7 +306,7 @@ class _Attempt:
         return {cell: self.known[self.put.of[cell]] for cell in range(len(self.problem.cells))}
 
     def _bind(self, row: int) -> bool:
-        """Find the row that is there already where a key says which; False where it does not agree."""
+        """Find an existing row by its key; False if it conflicts with the problem."""
         name = self.problem.tables[row]
         table, cells = self.rows.shape.by_key[name], self.cells[row]
         for key in table.keys:
@@ -331,7 +331,7 @@ class _Attempt:
         return True
 
     def _fits(self, row: int, place: int) -> bool:
-        """True if a stored row meets all that is known of a row variable."""
+        """True if a stored row agrees with all known values of a row variable."""
         for column, name in self.cells[row].items():
             stored = self.rows.get(self.problem.tables[row], place, column)
             if name in self.known and self.known[name] != stored:
@@ -341,7 +341,7 @@ class _Attempt:
         return True
 
     def _adopt(self, row: int, place: int) -> bool:
-        """Take over what a stored row has, but for cells that still can be changed and have to be."""
+        """Adopt a stored row's values, except for cells that must and can be changed."""
         table = self.problem.tables[row]
         self.bound[row] = place
         keys = {column for key in self.rows.shape.by_key[table].keys for column in key}
@@ -359,13 +359,13 @@ class _Attempt:
         return True
 
     def _solve(self) -> bool:
-        """Give a value to every class that conditions are about."""
+        """Give a value to every class with conditions."""
         left = [name for name in self.options if name not in self.known]
         for name, value in self.known.items():
             if name in self.options and value not in self.options[name]:
                 about = [each for each in self.put.conditions if each.classes == (name,)]
-                column = self.trier.column(self.problem, name)
-                if not self.trier.narrowed(name, column, [value], about):
+                column = self.solver.column(self.problem, name)
+                if not self.solver.narrowed(name, column, [value], about):
                     return False
         done: set[int] = set()
         for name in [*left, *[each for each in self.options if each in self.known]]:
@@ -382,8 +382,8 @@ class _Attempt:
             values = {
                 each: [self.known[each]] if each in self.known else self.options[each] for each in group
             }
-            found = self.trier.joined(
-                {each: self.trier.column(self.problem, each) for each in group}, values, conditions, ordered
+            found = self.solver.joined(
+                {each: self.solver.column(self.problem, each) for each in group}, values, conditions, ordered
             )
             if found is None:
                 return False
@@ -399,7 +399,7 @@ class _Attempt:
         return group
 
     def _complete(self, row: int) -> None:
-        """Give a value to every class that is still free."""
+        """Give a value to every remaining class."""
         for name in self.cells[row].values():
             if name not in self.known:
                 self.known[name] = self._free_value(name)
@@ -409,7 +409,7 @@ class _Attempt:
         tables = [(self.problem.tables[row], column) for row, column in places]
         keys = [(t, c) for t, c in tables if (c,) in self.rows.shape.by_key[t].keys]
         if keys:
-            # The key that others refer to decides; it does not refer itself.
+            # The referenced key decides, which has no reference itself.
             table, column = min(keys, key=lambda each: self.ranks[each[0]])
             for _ in range(_KNOWN_KEYS):
                 value = self.rows.new_key(table, column)

@@ -1,4 +1,4 @@
-"""Makes twins of several databases at once; each is there as a whole or not at all."""
+"""Make twins of several databases at once; each is written completely or not at all."""
 
 import os
 import sqlite3
@@ -22,22 +22,22 @@ from loaders.twins.shape import Shape, folded, of_file, of_published
 from loaders.twins.twin import SCALE, Unanswered, twin
 
 _LARGEST = 10
-"""Of the scale."""
+"""Largest scale."""
 _PAGE = 4096
 _LOOK = 0.2
 """Seconds between two looks at the progress."""
 
 Progress = Callable[[str, str], None]
-"""Takes a database and what is done with it."""
+"""Called with a database and the stage of its twin."""
 
 
 @dataclass(frozen=True)
 class TwinSource:
-    """What a twin is made from.
+    """The inputs of a twin.
 
-    `path` is a SQLite file, or the JSON file of a published schema with this database in it; below
-    `descriptions` stand the published descriptions, `<db_id>/database_description/<table>.csv`, where there
-    are any. `golds` are queries in SQLite's dialect.
+    `path` is a SQLite file, or the JSON file of a published schema that includes this database;
+    `descriptions` is the folder of the published descriptions, `<db_id>/database_description/<table>.csv`, if
+    there are any. `golds` are queries in SQLite's dialect.
     """
 
     db_id: str
@@ -47,8 +47,8 @@ class TwinSource:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A twin that was made: `apart` of `neighbours` queries beside the golds answer otherwise than gold."""
+class TwinResult:
+    """A finished twin: `apart` of the golds' `neighbours` return other rows than their gold."""
 
     db_id: str
     path: Path
@@ -61,8 +61,8 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Unmade:
-    """A database that there is no twin of, and why; a twin that was there before stays."""
+class TwinFailure:
+    """A database without a new twin, and the reason; an existing twin is kept."""
 
     db_id: str
     reason: str
@@ -76,24 +76,25 @@ def make(  # noqa: PLR0913 - the options of the command
     seed: int = 1,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> list[Made | Unmade]:
-    """Make a twin of every source, `<folder>/<db_id>/<db_id>.sqlite`, in place of what is there.
+) -> list[TwinResult | TwinFailure]:
+    """Make a twin of every source, `<folder>/<db_id>/<db_id>.sqlite`, replacing existing files.
 
-    A database that no twin can be made of does not stop the others.
+    A database without a possible twin does not stop the others.
 
     Args:
         sources: one for each database.
-        folder: where; created.
-        scale: rows of a table, of those of the real one; small tables and those that golds need stay larger.
-        seed: another seed, another twin. The same sources, scale and seed give the same bytes.
-        workers: processes; default: one a core.
-        progress: takes what is done, from this process.
+        folder: the output folder; created if missing.
+        scale: rows of a table as a share of the real one's; small tables and those that golds need are
+            larger.
+        seed: each seed gives another twin. The same sources, scale and seed give the same bytes.
+        workers: number of processes; by default one per core.
+        progress: called in this process with each stage.
 
     Raises:
         BadInput: the scale is not above 0, or the folder cannot be written.
     """
     if not 0 < scale <= _LARGEST:
-        raise BadInput(f"--scale {scale:g}: has to be more than 0 and at most {_LARGEST}")
+        raise BadInput(f"--scale {scale:g}: must be more than 0 and at most {_LARGEST}")
     _refuse_unwritable(folder)
     count = max(min(workers or processors(), len(sources)), 1)
     say = progress or (lambda _db_id, _stage: None)
@@ -116,7 +117,7 @@ def make(  # noqa: PLR0913 - the options of the command
 
 
 def _refuse_unwritable(folder: Path) -> None:
-    """Stop before any work where nothing can be written; leaves no folder behind that was not there."""
+    """Reject a folder that cannot be written before any work; leaves no new folder behind."""
     try:
         with making(folder), tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_PAGE))
@@ -124,35 +125,37 @@ def _refuse_unwritable(folder: Path) -> None:
         raise BadInput(f"{folder}: cannot be written ({error.strerror}); name another folder") from error
 
 
-def _result(source: TwinSource, future: Future[Made]) -> Made | Unmade:
+def _result(source: TwinSource, future: Future[TwinResult]) -> TwinResult | TwinFailure:
     try:
         return future.result()
     except BadInput as error:
-        return Unmade(source.db_id, str(error))
+        return TwinFailure(source.db_id, str(error))
     except BrokenProcessPool:
         raise
     except Exception as error:  # noqa: BLE001 - the others are complete
-        return Unmade(source.db_id, f"{type(error).__name__}: {error}; this is a fault of the generator")
+        return TwinFailure(source.db_id, f"{type(error).__name__}: {error}; this is a bug of the generator")
 
 
-def made_lines(made: Sequence[Made | Unmade]) -> list[str]:
-    """What was made: a line for each twin, and one for each gold that it has no answer to."""
+def made_lines(made: Sequence[TwinResult | TwinFailure]) -> list[str]:
+    """Return a line for each twin, and one for each gold without an answer."""
     lines = []
     for one in made:
-        if isinstance(one, Unmade):
+        if isinstance(one, TwinFailure):
             lines.append(f"{one.db_id}: no twin: {one.reason}")
             continue
         answered = one.golds - len(one.unanswered)
         lines.append(
             f"{one.db_id}: {one.rows:,} rows, {answered} of {one.golds} golds answer, "
-            f"{one.apart} of {one.neighbours} queries beside them answer otherwise"
+            f"{one.apart} of {one.neighbours} neighbouring queries answer otherwise"
         )
         lines += [f"{one.db_id}: {note}" for note in one.notes]
         lines += [f"{one.db_id}: {each.reason}: {' '.join(each.sql.split())}" for each in one.unanswered]
     return lines
 
 
-def _watch(futures: Sequence[Future[Made]], stages: "SimpleQueue[tuple[str, str]]", say: Progress) -> None:
+def _watch(
+    futures: Sequence[Future[TwinResult]], stages: "SimpleQueue[tuple[str, str]]", say: Progress
+) -> None:
     left = set(futures)
     while left:
         done, left = wait(left, timeout=_LOOK, return_when=FIRST_COMPLETED)
@@ -168,26 +171,26 @@ def _heard(stages: "SimpleQueue[tuple[str, str]]") -> Iterator[tuple[str, str]]:
         yield stages.get()
 
 
-def _end(futures: Sequence[Future[Made]], stages: "SimpleQueue[tuple[str, str]]") -> None:
-    """Let those that are not begun be, and hear the others out: a process waits while the queue is full."""
+def _end(futures: Sequence[Future[TwinResult]], stages: "SimpleQueue[tuple[str, str]]") -> None:
+    """Cancel waiting tasks, and drain the queue until the others end: a full queue blocks them."""
     running = [future for future in futures if not future.cancel()]
     while not all(future.done() for future in running):
         wait(running, timeout=_LOOK)
         deque(_heard(stages), maxlen=0)
 
 
-_told: "SimpleQueue[tuple[str, str]]"
-"""Of a process that makes twins: takes what it does. A queue is inherited, and cannot be sent with a task."""
+_stages: "SimpleQueue[tuple[str, str]]"
+"""A worker's queue for its stages. A queue is inherited, since it cannot be sent with a task."""
 
 
 def _tell(stages: "SimpleQueue[tuple[str, str]]") -> None:
-    global _told  # noqa: PLW0603 - once in a process
-    _told = stages
+    global _stages  # noqa: PLW0603 - once in a process
+    _stages = stages
 
 
-def _make(source: TwinSource, folder: Path, scale: float, seed: int) -> Made:
+def _make(source: TwinSource, folder: Path, scale: float, seed: int) -> TwinResult:
     def say(stage: str) -> None:
-        _told.put((source.db_id, stage))
+        _stages.put((source.db_id, stage))
 
     say("reading")
     path = folder / source.db_id / f"{source.db_id}.sqlite"
@@ -199,7 +202,7 @@ def _make(source: TwinSource, folder: Path, scale: float, seed: int) -> Made:
     write(made.rows, path)
     say("done")
     rows = sum(len(each) for each in made.rows.data.values())
-    return Made(
+    return TwinResult(
         source.db_id, path, rows, made.golds, made.unanswered, made.neighbours, made.apart, made.notes
     )
 
@@ -215,7 +218,7 @@ def _shape(source: TwinSource) -> Shape:
 
 
 def write(rows: Rows, path: Path) -> None:
-    """Write a twin to `path`, which has the whole of it or is not touched.
+    """Write a twin to `path`, completely or not at all.
 
     Raises:
         BadInput: the file cannot be written, or a key or reference does not hold.
@@ -248,7 +251,7 @@ def _refused(path: Path, error: sqlite3.Error) -> BadInput:
     # The lowest byte is the error. https://sqlite.org/rescode.html
     if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
         return BadInput(f"{path}: cannot be written ({error}); name another folder")
-    return BadInput(f"{path}: {error}; SQLite does not take this schema")
+    return BadInput(f"{path}: {error}; SQLite rejects this schema")
 
 
 _OF_THE_DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
@@ -259,13 +262,13 @@ def _refuse_broken(connection: sqlite3.Connection, rows: Rows, path: Path) -> No
         try:
             broken = connection.execute(f"PRAGMA foreign_key_check({quoted(table.name)})").fetchall()
         except sqlite3.OperationalError:
-            # The parent's columns are no key: SQLite checks no such reference.
+            # The parent's columns are not a key: SQLite does not check such a reference.
             continue
-        # Nothing can refer to a table that is not there, and some real rows do.
+        # Real rows may refer to a missing table, which twins cannot.
         broken = [each for each in broken if folded(each[2]) in rows.shape.by_key]
         if broken:
             child, row, parent, _ = broken[0]
             raise BadInput(
                 f"{path}: row {row} of {quoted(child)} refers to none of {quoted(parent)}; "
-                "this is a fault of the generator"
+                "this is a bug of the generator"
             )

@@ -1,7 +1,7 @@
-"""The rows of a twin while it is made: keys stay unique, and every reference finds its row.
+"""The rows of a twin while it is generated: keys stay unique, and every reference has its parent.
 
-Golds and their neighbours run on them in memory. The current time is fixed and there is no clock in the
-limits, so that the answers are the same tomorrow.
+Golds and their neighbours run on them in memory. The current time is fixed and limits are not measured in
+time, so that answers are reproducible.
 """
 
 import re
@@ -17,28 +17,28 @@ from loaders.twins.values import Values
 
 _TRIES = 30
 _PLAIN_TRIES = 15
-"""Then columns that can be NULL are, now and then: a CHECK is content with that."""
+"""Tries after which nullable columns are often NULL, which satisfies a CHECK."""
 _DEEPEST = 40
-"""Rows that are added for one another, each for the next to refer to."""
+"""Longest chain of rows added as parents of one another."""
 _OF_NONE = 0.5
-"""Of the rows that could refer to one of their own table."""
+"""Share of the rows without a parent, if the parent is in their own table."""
 _NULL_BELOW = 4
-"""From this depth on nothing is referred to that need not be."""
+"""Depth from which optional references are NULL."""
 
 
 _MOST = 2**62
-"""Numbers of new keys stay below."""
+"""Upper bound of new numeric keys."""
 
 
-class Full(Exception):
-    """No further row fits: every key that can be drawn is taken, or a constraint refuses it."""
+class NoRowFits(Exception):
+    """No row can be added: every possible key is taken, or a constraint refuses the row."""
 
 
 class Rows:
     """The rows of all tables.
 
-    A row is a list of values in the order of the table's columns and is known by its place in the table. A
-    pinned cell holds what a gold or one of its neighbours needs and is not changed any more.
+    A row is a list of values in the order of the table's columns, identified by its position in the table. A
+    pinned cell has a value that a gold or one of its neighbours needs, and is no longer changed.
     """
 
     def __init__(self, shape: Shape, values: Mapping[tuple[TableName, str], Values], rng: Random) -> None:
@@ -49,7 +49,7 @@ class Rows:
             (table.key, key): {} for table in shape.tables for key in table.keys
         }
         self._highest: dict[tuple[TableName, str], int] = {}
-        # Single rows are tried on the tables as they are declared: their types, NOT NULL, and CHECK.
+        # Single rows are tried on the declared tables, with their types, NOT NULL, and CHECK.
         self._trial = sqlite3.connect(":memory:", isolation_level=None)
         for table in shape.tables:
             self._trial.execute(table.create)
@@ -58,20 +58,20 @@ class Rows:
         self._added: list[TableName] = []
 
     def get(self, table: TableName, row: int, column: str) -> Value:
-        """A stored value."""
+        """Return a stored value."""
         return self.data[table][row][self.shape.by_key[table].positions[column]]
 
     def column(self, table: TableName, column: str) -> list[Value]:
-        """All values of a column."""
+        """Return all values of a column."""
         at = self.shape.by_key[table].positions[column]
         return [row[at] for row in self.data[table]]
 
     def find(self, table: TableName, key: tuple[str, ...], values: Sequence[Value]) -> int | None:
-        """The row with these values of a key, or None."""
+        """Return the row with these values of a key; None if there is none."""
         return self._index[table, key].get(self.shape.by_key[table].key_of(key, values))
 
     def new_key(self, table: TableName, column: str) -> Value:
-        """A value that a column of unique values does not have yet."""
+        """Return a value that a unique column does not have yet."""
         drawn = self.values[table, column]
         taken = self._index.get((table, (column,)), {})
         if drawn.column.numeric or (drawn.column.affinity == "INTEGER" and not drawn.texts):
@@ -96,17 +96,17 @@ class Rows:
         return value
 
     def add(self, name: TableName, given: Mapping[str, Value]) -> int:
-        """Add a row; what is not given is drawn, and what it refers to is added where it is missing.
+        """Add a row; draws missing values, and adds missing parents.
 
         Raises:
-            Full: there is no key left for it, or a constraint refuses what was drawn. Nothing was added then.
+            NoRowFits: there is no free key, or a constraint refuses the row. Nothing was added.
         """
         table = self.shape.by_key[name]
         if len(self._pending) >= _DEEPEST:
-            raise Full
+            raise NoRowFits
         fixed = {column: table.by_key[column].stored(value) for column, value in given.items()}
         if not all(table.by_key[column].admits(value) for column, value in fixed.items()):
-            raise Full
+            raise NoRowFits
         mark = len(self._added)
         try:
             for number in range(_TRIES):
@@ -114,27 +114,27 @@ class Rows:
                 if row is not None:
                     return self._append(table, row)
                 self._take_back(mark)
-        except Full:
+        except NoRowFits:
             self._take_back(mark)
             raise
-        raise Full
+        raise NoRowFits
 
     def _tried(self, table: TableShape, given: Mapping[str, Value], number: int) -> dict[str, Value] | None:
-        """A row that has what it refers to; None where a key is taken or a constraint is in the way."""
+        """Return a row with all its parents; None if a key is taken or a constraint refuses it."""
         row = dict(given)
         self._pending.append((table.key, row))
         try:
             self._draw(table, row, number)
             if number:
                 self._count_on(table, row, given)
-            # A reference may have brought a value of the parent's type.
+            # A reference may have set a value of the parent's type.
             row.update({column: table.by_key[column].stored(value) for column, value in row.items()})
             if not self._fits(table, row):
                 return None
             self._refer(table, row)
         finally:
             self._pending.pop()
-        # What was added for it to refer to may have taken the key.
+        # Its new parents may have taken the key.
         return row if all(self._free(table, key, row) for key in table.keys) else None
 
     def _fits(self, table: TableShape, row: Mapping[str, Value]) -> bool:
@@ -162,7 +162,7 @@ class Rows:
             self._index[table.key, key][found] = place
 
     def _take_back(self, mark: int) -> None:
-        """Take away the rows that were added since there were `mark`."""
+        """Remove the rows added since there were `mark`."""
         while len(self._added) > mark:
             table = self.shape.by_key[self._added.pop()]
             row = self.data[table.key].pop()
@@ -172,7 +172,7 @@ class Rows:
                     del self._index[table.key, key][values]
 
     def remove(self, places: Mapping[TableName, set[int]]) -> None:
-        """Take rows away, and those that refer to them."""
+        """Remove rows, and those that refer to them."""
         gone = {name: set(rows) for name, rows in places.items()}
         while gone:
             for name, rows in gone.items():
@@ -204,7 +204,7 @@ class Rows:
         return None in values or self.find(reference.parent, reference.parent_columns, values) is not None
 
     def _count_on(self, table: TableShape, row: dict[str, Value], given: Mapping[str, Value]) -> None:
-        """Let a number that is part of a key be one that the table does not have yet."""
+        """Set a numeric part of a key to a number that the table does not have yet."""
         for key in table.keys:
             for column in key if len(key) > 1 else ():
                 free = column not in given and column not in table.referring
@@ -214,7 +214,7 @@ class Rows:
                     )
 
     def _is_referred_to(self, table: TableShape, column: str) -> bool:
-        """True if a row that was added for this one may refer to the column already."""
+        """True if a row added for this one may already refer to the column."""
         return any(
             each.parent == table.key and column in each.parent_columns
             for name, _ in self._pending
@@ -222,7 +222,7 @@ class Rows:
         )
 
     def change(self, name: TableName, place: int, given: Mapping[str, Value]) -> bool:
-        """Change cells of a row; False, and nothing is changed, where a pin or a key is in the way."""
+        """Change cells of a row; False, without any change, if a pinned cell or a key prevents it."""
         table = self.shape.by_key[name]
         fixed = {column: table.by_key[column].stored(value) for column, value in given.items()}
         different = {
@@ -258,7 +258,7 @@ class Rows:
         )
 
     def pin(self, table: TableName, place: int, column: str) -> None:
-        """Let a cell stay as it is."""
+        """Keep a cell unchanged from now on."""
         self.pinned.add((table, place, column))
 
     def _free(self, table: TableShape, key: tuple[str, ...], row: Mapping[str, Value]) -> bool:
@@ -266,9 +266,9 @@ class Rows:
         return None in found or found not in self._index[table.key, key]
 
     def _draw(self, table: TableShape, row: dict[str, Value], number: int) -> None:
-        """Give a value to every column that has none; `number` counts the tries before."""
+        """Give a value to every column without one; `number` is the number of earlier tries."""
         single = {key[0] for key in table.keys if len(key) == 1}
-        # Keys first: what this row refers to may have to refer back to it.
+        # Keys first: a parent of this row may have to refer back to it.
         for key in table.keys:
             for column in key:
                 if column not in row and column not in table.referring:
@@ -309,14 +309,14 @@ class Rows:
             self._draw_reference(table, reference, row)
             return
         if any(row.get(column, "") is None for column in columns):
-            # One NULL is enough for the whole to refer to nothing.
+            # One NULL is enough for a reference to have no parent.
             row.update(
                 {column: self._drawn(table, column, single=(column,) in table.keys) for column in missing}
             )
             return
         alone = columns in table.keys
         for _ in range(_TRIES if count else 0):
-            # Some rows are referred to more often than others, the last ones never.
+            # Some parents get more references than others, the last ones none.
             place = int(count * 0.95 * self.rng.random() ** 1.5)
             values = tuple(self.get(parent, place, target) for target in targets)
             fits = all(row.get(column, value) == value for column, value in zip(columns, values, strict=True))
@@ -335,13 +335,13 @@ class Rows:
         place = self.add(parent, known)
         for column, target in zip(columns, targets, strict=True):
             value = self.get(parent, place, target)
-            # The row may have got a value meanwhile, from one that refers back to it.
+            # The row may have got a value meanwhile, from a row that refers back to it.
             if column in row and table.by_key[column].stored(value) != row[column]:
-                raise Full
+                raise NoRowFits
             row[column] = table.by_key[column].stored(value)
 
     def _refer_back(self, table: TableShape, reference: ReferenceShape, row: dict[str, Value]) -> bool:
-        """Refer to a row that waits for this one, or to itself; False where there is none that fits."""
+        """Refer to a row that waits for this one, or to itself; False if none fits."""
         pairs = list(zip(reference.columns, reference.parent_columns, strict=True))
         for name, other in reversed(self._pending):
             if name != reference.parent:
@@ -356,7 +356,7 @@ class Rows:
         return False
 
     def _refer(self, table: TableShape, row: Mapping[str, Value]) -> None:
-        """Add what the row refers to and is not there."""
+        """Add the missing parents of a row."""
         for reference in table.references:
             if self._is_there(reference, row):
                 continue
@@ -369,14 +369,14 @@ class Rows:
 
 
 _STEPS = 2_000
-"""Of 10,000 instructions of SQLite's machine; about two seconds."""
+"""In 10,000 instructions of SQLite's virtual machine; about two seconds."""
 _NOW = re.compile(r"'now'|\bCURRENT_(?:TIMESTAMP|DATE)\b(?:\s*\(\s*\))?", re.IGNORECASE)
 
 Answer = frozenset[tuple[Value, ...]]
 
 
 class StepLimit:
-    """Ends what a connection runs after `left` times 10,000 instructions of SQLite's machine."""
+    """Interrupts a connection after `left` times 10,000 instructions of SQLite's virtual machine."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.left = 0
@@ -393,14 +393,14 @@ class CheckedTwin:
     def __init__(self, connection: sqlite3.Connection, left_out: Sequence[str]) -> None:
         self._connection, self._limit = connection, StepLimit(connection)
         self.left_out = left_out
-        """A line for each index or view that SQLite does not take."""
+        """A line for each index or view that SQLite rejects."""
 
     def answer(self, sql: str, steps: int = _STEPS) -> Answer | str:
-        """The rows of a query as a set, or what SQLite says against it.
+        """Return the rows of a query as a set, or SQLite's error message.
 
         Args:
             sql: the query.
-            steps: how long it may take, in 10,000 instructions of SQLite's machine.
+            steps: the limit, in 10,000 instructions of SQLite's virtual machine.
         """
         self._limit.left = steps
         try:
@@ -411,7 +411,7 @@ class CheckedTwin:
 
 @contextmanager
 def checked(rows: Rows) -> Iterator[CheckedTwin]:
-    """The twin as it is now, in memory; rows that SQLite refuses are taken away."""
+    """Yield the current twin in memory; rows that SQLite refuses are removed."""
     while True:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         try:
@@ -428,11 +428,11 @@ def checked(rows: Rows) -> Iterator[CheckedTwin]:
 
 
 def fill(connection: sqlite3.Connection, rows: Rows) -> tuple[dict[TableName, set[int]], list[str]]:
-    """Create the tables and put the rows in, each table's in order of its primary key.
+    """Create the tables and insert the rows, each table's in order of its primary key.
 
     Returns:
-        What SQLite does not take: rows by table and place, and a line for each index or view. A row may be
-        refused for what only the whole table decides, such as a unique index over an expression.
+        What SQLite rejects: rows by table and position, and a line for each index or view. Some constraints,
+        such as a unique index over an expression, can only be checked on the whole table.
     """
     shape = rows.shape
     refused: dict[TableName, set[int]] = {}
@@ -476,5 +476,5 @@ def _rank(value: Value) -> tuple[int, float, str]:
 
 
 def answered(answer: Answer | str) -> bool:
-    """True if there is a row, and a value in it that is neither NULL nor 0."""
+    """True if there is a row with a value other than NULL and 0."""
     return not isinstance(answer, str) and any(value not in {None, 0} for row in answer for value in row)

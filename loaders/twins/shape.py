@@ -1,7 +1,7 @@
-"""What a twin is made from: the tables of a database, and the little that is known of their values.
+"""The inputs of a twin: the tables of a database, and a few facts about their values.
 
-Of a SQLite file the statements that create the tables are kept word for word, and of each column the share of
-NULL, the extremes and a few of its values: a twin can repeat those values, and never a row.
+From a SQLite file, the statements that create the tables are kept verbatim, and for each column the share of
+NULL, the extremes and a few of its values: a twin can repeat those values, but never a row.
 """
 
 import csv
@@ -25,14 +25,14 @@ from loaders.source import opened
 
 Value = int | float | str | bytes | None
 TableName = NewType("TableName", str)
-"""A table's name as `folded` gives it."""
+"""A table's name, folded by `folded`."""
 
 _UPPER = str.maketrans(ascii_uppercase, ascii_lowercase)
 _INTEGERS = range(-(2**63), 2**63)
 
 
 def folded(name: str) -> str:
-    """A name as SQLite compares names: without the case of ASCII letters, and of no others."""
+    """Fold a name as SQLite compares names: only ASCII letters, to lower case."""
     return name.translate(_UPPER)
 
 
@@ -40,10 +40,9 @@ def folded(name: str) -> str:
 class ColumnShape:
     """One column.
 
-    `samples` are stored values, most frequent first; `complete` says that there are no others. `low` and
-    `high` are the extremes of the stored values where known, `nulls` is the share of NULL in them. `strict`
-    says that nothing is stored but what the declared type names, as in STRICT tables and in an INTEGER
-    PRIMARY KEY.
+    `samples` are stored values, most frequent first; `complete` if there are no others. `low` and `high` are
+    the extremes of the stored values if known, `nulls` is the share of NULL. `strict` if only values of the
+    declared type can be stored, as in STRICT tables and in an INTEGER PRIMARY KEY.
     """
 
     name: str
@@ -56,21 +55,21 @@ class ColumnShape:
     high: Value = None
     strict: bool = False
     collation: str = "BINARY"
-    """How texts are told apart where the column has to be unique."""
+    """How texts are compared if the column must be unique."""
 
     @cached_property
     def key(self) -> str:
-        """The name by which queries find it."""
+        """The folded name."""
         return folded(self.name)
 
     @cached_property
     def affinity(self) -> str:
-        """INTEGER, REAL, NUMERIC, TEXT or BLOB, as which ANY in a STRICT table counts."""
+        """INTEGER, REAL, NUMERIC, TEXT or BLOB; also BLOB for ANY in a STRICT table."""
         return "BLOB" if self.strict and self.declared.upper() == "ANY" else affinity(self.declared)
 
     @cached_property
     def numeric(self) -> bool:
-        """True if its values are numbers; of a NUMERIC column, such as DATE, the samples decide."""
+        """True if its values are numbers; for a NUMERIC column, such as DATE, the samples decide."""
         if self.affinity in {"INTEGER", "REAL"}:
             return self.strict or not any(isinstance(value, str) for value in self.samples)
         if self.affinity == "TEXT":
@@ -88,7 +87,7 @@ class ColumnShape:
         )
 
     def stored(self, value: Value) -> Value:
-        """The value as this column stores it, as SQLite's affinities have it."""
+        """Return the value as this column stores it, by SQLite's affinities."""
         if value is None or isinstance(value, bytes):
             return value
         if isinstance(value, int) and value not in _INTEGERS:
@@ -107,20 +106,20 @@ class ColumnShape:
         return int(number) if is_other else number
 
     def compared(self, value: Value) -> Value:
-        """What it stores, in the form in which equal values are the same."""
+        """Return the stored value in a form that is identical for equal values."""
         stored = self.stored(value)
         if not isinstance(stored, str) or self.collation not in {"NOCASE", "RTRIM"}:
             return stored
         return folded(stored) if self.collation == "NOCASE" else stored.rstrip(" ")
 
     def made(self, value: Value) -> Value:
-        """A value that was made up for it: bytes where it takes nothing else."""
+        """Return a generated value for it: as bytes if it stores nothing else."""
         if self.strict and self.declared.upper() == "BLOB" and value is not None:
             return value if isinstance(value, bytes) else str(value).encode()
         return self.stored(value)
 
     def admits(self, value: Value) -> bool:
-        """True if it can be stored at all, constraints of the table aside."""
+        """True if it can be stored, apart from the table's constraints."""
         stored = self.stored(value)
         if stored is None:
             return self.nullable
@@ -145,7 +144,7 @@ def _fraction(number: float) -> float:
 
 @dataclass(frozen=True)
 class ReferenceShape:
-    """A foreign key; columns by their keys, the parent by its table's key."""
+    """A foreign key, with folded names of columns and of the parent."""
 
     columns: tuple[str, ...]
     parent: TableName
@@ -154,7 +153,7 @@ class ReferenceShape:
 
 @dataclass(frozen=True)
 class TableShape:
-    """One table. `rows` is the number of rows of the real one, None where nobody knows it."""
+    """One table. `rows` is the number of rows of the real one, None if unknown."""
 
     name: str
     columns: tuple[ColumnShape, ...]
@@ -162,54 +161,54 @@ class TableShape:
     create: str
     primary_key: tuple[str, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
-    """Other columns whose values no two rows share, declared or observed."""
+    """Other unique sets of columns, declared or observed."""
     references: tuple[ReferenceShape, ...] = ()
     indexes: tuple[str, ...] = ()
     """The statements that create its indexes."""
     checked: tuple[tuple[str, tuple[Value, ...]], ...] = ()
-    """Columns that CHECK constraints name, with the literals there."""
+    """Columns in CHECK constraints, with the literals there."""
 
     @cached_property
     def key(self) -> TableName:
-        """The name by which queries find it."""
+        """The folded name."""
         return TableName(folded(self.name))
 
     @cached_property
     def by_key(self) -> dict[str, ColumnShape]:
-        """The columns by their keys."""
+        """The columns by folded name."""
         return {column.key: column for column in self.columns}
 
     @cached_property
     def positions(self) -> dict[str, int]:
-        """Where a column stands in a row, by its key."""
+        """The position of a column in a row, by folded name."""
         return {column.key: at for at, column in enumerate(self.columns)}
 
     @cached_property
     def insert(self) -> str:
-        """The statement for one row; a constraint that it breaks stops it, whatever is declared."""
+        """The INSERT statement for one row; a violated constraint aborts it, whatever the schema declares."""
         names = ", ".join(quoted(column.name) for column in self.columns)
         marks = ", ".join("?" * len(self.columns))
         return f"INSERT OR ABORT INTO {quoted(self.name)} ({names}) VALUES ({marks})"  # noqa: S608 - quoted
 
     @cached_property
     def names_only(self) -> bool:
-        """True if it only gives names to numbers, as a table of colours does."""
+        """True if it only maps numbers to names, like a table of colours."""
         return bool(self.unique) and not self.references and len(self.columns) <= _LOOKUP_COLUMNS
 
     @cached_property
     def keys(self) -> tuple[tuple[str, ...], ...]:
-        """All sets of columns whose values no two rows share, the primary key first."""
+        """All unique sets of columns, the primary key first."""
         found = [self.primary_key] if self.primary_key else []
         return tuple(dict.fromkeys([*found, *self.unique]))
 
     def key_of(self, key: tuple[str, ...], values: Iterable[Value]) -> tuple[Value, ...]:
-        """Values of a key in the form in which equal ones are the same; NULL is equal to nothing."""
+        """Return a key's values in a form that is identical for equal ones; NULL equals nothing."""
         columns = self.by_key
         return tuple([columns[name].compared(value) for name, value in zip(key, values, strict=True)])
 
     @cached_property
     def referring(self) -> dict[str, ReferenceShape]:
-        """The first reference that a column takes part in, by the column's key."""
+        """The first reference with a column, by the column's folded name."""
         found: dict[str, ReferenceShape] = {}
         for reference in self.references:
             for column in reference.columns:
@@ -227,14 +226,14 @@ class Shape:
 
     @cached_property
     def by_key(self) -> dict[str, TableShape]:
-        """The tables by their keys."""
+        """The tables by folded name."""
         return {table.key: table for table in self.tables}
 
 
 def with_targets(tables: tuple[TableShape, ...]) -> tuple[TableShape, ...]:
-    """The tables with every reference to columns that are there, and a statement to create each.
+    """Return the tables with their references to existing columns, and a statement to create each.
 
-    A reference to what is not there is none: SQLite takes it, and no row can keep it.
+    References to missing tables or columns are dropped: SQLite accepts them, but no row can satisfy them.
     """
     by_key = {table.key: table for table in tables}
     found = []
@@ -254,7 +253,7 @@ def with_targets(tables: tuple[TableShape, ...]) -> tuple[TableShape, ...]:
 
 
 def _with_unique(table: TableShape, wanted: set[tuple[TableName, tuple[str, ...]]]) -> TableShape:
-    """The table with what others refer to among its keys."""
+    """Return the table with the columns that others refer to as keys."""
     more = sorted(columns for parent, columns in wanted if parent == table.key and columns not in table.keys)
     if not more:
         return table
@@ -292,7 +291,7 @@ def _create(
 
 @cache
 def _type(declared: str) -> str:
-    """A declared type as it can be written in a statement: as it is, or quoted where it would be more."""
+    """Return a declared type for a statement: unchanged, or quoted if it could be more than a type."""
     with closing(sqlite3.connect(":memory:")) as connection:
         try:
             connection.execute(f"CREATE TABLE t (c {declared})")
@@ -305,22 +304,22 @@ def _type(declared: str) -> str:
 
 
 _COMPLETE = 30
-"""A column with no more different values than this is known completely,"""
+"""Most distinct values of a column whose values are all kept,"""
 _REPEATED = 4
-"""if it has each so many times on average."""
+"""if each occurs so often on average."""
 _FREQUENT = 12
 _SPREAD = 12
 _CHECK = re.compile(r"\bCHECK\s*\(", re.IGNORECASE)
 _WORD = re.compile(r"""'(?:[^']|'')*+'?|"(?:[^"]|"")*+"?|`[^`]*+`?|\[[^\]]*+\]?|\d++(?:\.\d++)?|\w++|[()]""")
-"""What is opened and never closed goes to the end."""
+"""Quotes and comments that are not closed extend to the end."""
 _MOMENT = re.compile(r"\d{1,4}[-/:.]\d|\d+$")
 
 
 def of_file(path: Path) -> Shape:
-    """The tables of a SQLite file.
+    """Read the tables of a SQLite file.
 
     Raises:
-        BadInput: it is no complete SQLite file, or has virtual tables.
+        BadInput: it is not a complete SQLite file, or has virtual tables.
     """
     with opened(path) as connection:
         connection.text_factory = lambda text: text.decode("utf-8", "replace")
@@ -330,7 +329,7 @@ def of_file(path: Path) -> Shape:
         ).fetchall()
         virtual = [name for kind, name, sql, _ in listed if kind == "table" and _is_virtual(sql)]
         if virtual:
-            raise BadInput(f"{path}: table {virtual[0]} is virtual; twins are made of ordinary tables alone")
+            raise BadInput(f"{path}: table {virtual[0]} is virtual; twins are made of ordinary tables only")
         indexes: dict[str, list[str]] = {}
         for kind, _, sql, table in listed:
             if kind == "index":
@@ -390,7 +389,7 @@ def _stored_table(
 
 
 def _checks(sql: str, columns: Sequence[ColumnShape]) -> Iterator[tuple[str, tuple[Value, ...]]]:
-    """The columns that CHECK constraints name, with the literals there."""
+    """Yield the columns in CHECK constraints, with the literals there."""
     for start in _CHECK.finditer(sql):
         depth, words = 1, set()
         literals: list[Value] = []
@@ -413,7 +412,7 @@ def _checks(sql: str, columns: Sequence[ColumnShape]) -> Iterator[tuple[str, tup
 def _stored_column(
     connection: sqlite3.Connection, table: str, name: str, declared: str, *, nullable: bool
 ) -> tuple[ColumnShape, bool]:
-    """The column, and whether it seems to be a name of which there can be one only."""
+    """Return the column, and whether it seems to contain unique names."""
     column, of = quoted(name), f"FROM {quoted(table)} WHERE {quoted(name)} IS NOT NULL"
     [(rows, filled, distinct, low, high)] = connection.execute(
         f"SELECT COUNT(*), COUNT({column}), COUNT(DISTINCT {column}), MIN({column}), MAX({column}) "  # noqa: S608
@@ -453,7 +452,7 @@ def _stored_column(
 def _unique_indexes(
     connection: sqlite3.Connection, table: str
 ) -> tuple[list[tuple[str, ...]], dict[str, str]]:
-    """What is declared to be unique besides the primary key, and the widest collation of each column."""
+    """Return the unique keys besides the primary key, and the widest collation of each column."""
     found = []
     collations = {
         folded(str(name)): str(collation).upper()
@@ -490,22 +489,22 @@ def _declared(connection: sqlite3.Connection, table: str) -> tuple[ReferenceShap
 
 
 _PUBLISHED_SAMPLES = 5
-"""The published schema gives up to so many values of a column: fewer are all that there are."""
+"""Most values of a column in the published schema: a column with fewer has no others."""
 _DESCRIBED = re.compile(
     r"""["'“]([^"'“”]{1,40})["'”]|(?:^|[\n;,•*])[^\S\n]*+([^\s:\uff1a=;,"']{1,30})\s*[:\uff1a=]"""
 )
 
 
 def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shape]:
-    """The databases of a published schema, by their names.
+    """Read the databases of a published schema, by name.
 
     The format maps a database to `tables`, those to `columns`, each with `name`, `type`, `primary_key`,
     `foreign_keys` (of `target_table`, `target_column`) and `value_samples`, up to five values.
 
     Args:
         path: the JSON file.
-        descriptions: a folder with `<db_id>/database_description/<table>.csv`, whose value descriptions name
-            further values.
+        descriptions: a folder with `<db_id>/database_description/<table>.csv`, whose value descriptions list
+            more values.
 
     Raises:
         BadInput: it is not such a file.
@@ -524,7 +523,7 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
         }
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(
-            f"{path}: is no published schema ({type(error).__name__}: {error}); "
+            f"{path}: not a published schema ({type(error).__name__}: {error}); "
             "give a SQLite file, or a JSON file as docs/how-to/twins.md describes it"
         ) from error
     return {db_id: Shape(db_id, tables) for db_id, tables in databases.items()}
@@ -572,24 +571,24 @@ def _published_column(
         nullable=not spec["primary_key"],
         strict=is_rowid,
     )
-    told = [column.stored(value) for value in described.get(column.key, [])]
-    # Only where the text lists values: then it lists a known one, too.
-    if not column.complete and set(told) & set(samples):
-        samples = tuple(dict.fromkeys([*samples, *told]))
+    listed = [column.stored(value) for value in described.get(column.key, [])]
+    # Only if the text lists values: then a known one is among them.
+    if not column.complete and set(listed) & set(samples):
+        samples = tuple(dict.fromkeys([*samples, *listed]))
     return replace(column, samples=samples)
 
 
 def _lookup_names(
     columns: Sequence[ColumnShape], key: Sequence[str], references: Sequence[ReferenceShape]
 ) -> Iterator[tuple[str, ...]]:
-    """The name of a table that only numbers names, such as colours."""
+    """Yield the name column of a table that only maps numbers to names, such as colours."""
     texts = [column for column in columns if column.key not in key and column.affinity == "TEXT"]
     if len(key) == 1 and len(columns) - len(key) - len(texts) <= 1 and len(texts) == 1 and not references:
         yield (texts[0].key,)
 
 
 def _described(folder: Path | None, db_id: str, table: str) -> dict[str, list[str]]:
-    """What the description of a table seems to name as values, by column."""
+    """Return the values that a table's description seems to list, by column."""
     place = folder / db_id / "database_description" if folder else None
     if place is None or not place.is_dir():
         return {}
@@ -609,7 +608,7 @@ def _described(folder: Path | None, db_id: str, table: str) -> dict[str, list[st
 
 
 def read_golds(path: Path) -> dict[str, list[str]]:
-    """The gold SQL of a question file in the published format, by database.
+    """Read the gold SQL of a question file in the published format, by database.
 
     Raises:
         BadInput: it is not such a file.
@@ -620,7 +619,7 @@ def read_golds(path: Path) -> dict[str, list[str]]:
             found.setdefault(str(each["db_id"]), []).append(str(each["SQL"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(
-            f"{path}: is no question file ({type(error).__name__}: {error}); "
-            "it has to be a JSON list of objects with db_id and SQL"
+            f"{path}: not a question file ({type(error).__name__}: {error}); "
+            "it must be a JSON list of objects with db_id and SQL"
         ) from error
     return found

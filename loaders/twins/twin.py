@@ -1,7 +1,7 @@
-"""One twin: base rows at random, then for every gold rows that it answers with, and rows beside them.
+"""Make one twin: random base rows, then for every gold the rows that it returns, and those of its neighbours.
 
-What was planted is proved by running the golds and their neighbours; where a gold is empty, or a neighbour
-says the same as its gold, there is another try.
+The golds and their neighbours are run on the twin; if a gold is empty, or a neighbour returns the same rows
+as its gold, there is another try.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,23 +24,23 @@ from loaders.twins.queries import (
     parse,
     problems,
 )
-from loaders.twins.rows import CheckedTwin, Full, Rows, answered, checked
+from loaders.twins.rows import CheckedTwin, NoRowFits, Rows, answered, checked
 from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value, folded
 from loaders.twins.values import Values
 
 SCALE = 0.02
 _FEWEST = 150
-"""Rows of a table, unless the real one has fewer."""
+"""Least rows of a table, unless the real one has fewer."""
 _UNKNOWN = 20_000
-"""Rows that a table is taken to have where nobody knows."""
+"""Assumed rows of a table of unknown size."""
 _LOOKUP = 3
-"""Samples times so many: rows of a table of unknown size that only names things."""
+"""Rows per sample for a table of unknown size that only maps numbers to names."""
 _ROUNDS = 3
 _TIES = 0.5
 _REPAIRS = 8
 _NEIGHBOUR_STEPS = 200
 _MOST_SETTLED = 1_000
-"""Rows of a subquery."""
+"""Most rows of a subquery."""
 
 Say = Callable[[str], None]
 _T = TypeVar("_T")
@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A gold that no row of the twin answers, and why."""
+    """A gold without an answer on the twin, and why."""
 
     sql: str
     reason: str
@@ -56,9 +56,9 @@ class Unanswered:
 
 @dataclass(frozen=True)
 class Twin:
-    """The rows of a twin, and how far it got.
+    """The rows of a twin, and its coverage.
 
-    Of `neighbours` queries beside the golds, `apart` answer otherwise than their gold.
+    Of the golds' `neighbours`, `apart` return other rows than their gold.
     """
 
     rows: Rows
@@ -67,7 +67,7 @@ class Twin:
     neighbours: int
     apart: int
     notes: tuple[str, ...] = ()
-    """A line for each table that has no rows, index and view that is left out."""
+    """A line for each table without rows, and each index or view that is left out."""
 
 
 @dataclass
@@ -77,35 +77,35 @@ class _Gold:
     problems: list[RowProblem] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
     avoided: set[tuple[int, Value]] = field(default_factory=set)
-    told: set[int] = field(default_factory=set)
+    distinguished: set[int] = field(default_factory=set)
     written: str = ""
     texts: list[str | None] = field(default_factory=list)
     telling: dict[int, list[RowProblem]] = field(default_factory=dict)
     fault: str = ""
-    """Why the generator gave up on it; it still runs in the end."""
+    """Why the generator gave up on it; it is still run at the end."""
 
     def guard(self, step: Callable[["_Gold"], _T]) -> _T | None:
-        """Take a step with the gold: one that nobody can make sense of stops no database."""
+        """Run a step for the gold: one that cannot be understood does not stop the database."""
         if self.fault:
             return None
         try:
             return step(self)
         except RecursionError:
             self.fault = "it is nested too deeply"
-        except Exception as error:  # noqa: BLE001 - golds are anybody's, and sqlglot has faults, too
+        except Exception as error:  # noqa: BLE001 - golds are arbitrary, and sqlglot has bugs
             self.fault = f"{type(error).__name__}: {error}"
         return None
 
 
 def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) -> Twin:
-    """Make the rows of a twin.
+    """Generate the rows of a twin.
 
     Args:
-        shape: what it is made from.
+        shape: its inputs.
         golds: queries that should answer, in SQLite's dialect.
-        scale: rows of a table, of those of the real one.
-        seed: another seed, another twin.
-        say: takes the stage that is reached.
+        scale: rows of a table as a share of the real one's.
+        seed: each seed gives another twin.
+        say: called with each stage.
     """
     rng = Random(f"{shape.db_id}/{seed}")  # noqa: S311 - the same rows again
     read = [_Gold(sql) for sql in dict.fromkeys(golds)]
@@ -149,7 +149,9 @@ def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) 
             _missing(gold, database)
         notes = (*_empty(rows, golds=read), *database.left_out)
     written = [sum(each.query is not None for each in gold.neighbours) for gold in read]
-    return Twin(rows, len(read), unanswered, sum(written), sum(len(gold.told) for gold in read), notes)
+    return Twin(
+        rows, len(read), unanswered, sum(written), sum(len(gold.distinguished) for gold in read), notes
+    )
 
 
 def _understand(shape: Shape, gold: _Gold) -> None:
@@ -169,7 +171,7 @@ def _settled(database: CheckedTwin, shape: Shape, gold: _Gold) -> list[RowProble
 
 
 def _empty(rows: Rows, golds: Sequence[_Gold]) -> Iterator[str]:
-    """A line for each table that was to have rows and has none."""
+    """Yield a line for each table that should have rows and has none."""
     asked = {name for gold in golds for problem in gold.problems for name in problem.tables}
     for table in rows.shape.tables:
         if not rows.data[table.key] and (table.rows or table.key in asked):
@@ -177,7 +179,7 @@ def _empty(rows: Rows, golds: Sequence[_Gold]) -> Iterator[str]:
 
 
 def _with_joins(shape: Shape, found: Iterable[RowProblem]) -> Shape:
-    """The shape with references that are not declared and that golds join by."""
+    """Return the shape with additional references for joins in golds that are not declared."""
     more: dict[TableName, dict[str, ReferenceShape]] = {}
     for problem in found:
         for pair in problem.equal:
@@ -189,7 +191,7 @@ def _with_joins(shape: Shape, found: Iterable[RowProblem]) -> Shape:
                     more.setdefault(child, {}).setdefault(
                         column, ReferenceShape((column,), parent, (target,))
                     )
-    # Of two tables that refer to each other so, neither does.
+    # If two tables would refer to each other this way, neither does.
     pairs = {(child, each.parent) for child, found in more.items() for each in found.values()}
     tables = []
     for table in shape.tables:
@@ -214,7 +216,7 @@ def _values(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, 
 
 
 def _without_nulls(shape: Shape, found: Sequence[RowProblem]) -> Shape:
-    """The shape without NULL where it would be the answer: in what a gold groups by or wants the least of."""
+    """Return the shape without NULL in columns that a gold groups by or takes the minimum of."""
     filled: set[tuple[TableName, str]] = set()
     asked: set[tuple[TableName, str]] = set()
     for problem in found:
@@ -243,7 +245,7 @@ def _asks_for_null(condition: exp.Expr) -> bool:
 
 
 def _parents_first(shape: Shape) -> list[TableShape]:
-    """The tables, each after those that it refers to, as far as there is no circle."""
+    """Return the tables, each after those that it refers to, unless there is a cycle."""
     found: list[TableShape] = []
     left = list(shape.tables)
     while left:
@@ -274,12 +276,12 @@ def _fill(rows: Rows, table: TableShape, count: int) -> None:
     while len(rows.data[table.key]) < count:
         try:
             rows.add(table.key, _listed(rows, table))
-        except Full:
+        except NoRowFits:
             return
 
 
 def _listed(rows: Rows, table: TableShape) -> dict[str, Value]:
-    """The next known value of a column of names, as long as there is one."""
+    """Return the next known value of a column of names, if there is one."""
     found: dict[str, Value] = {}
     for key in table.unique:
         if len(key) == 1 and key[0] not in table.referring:
@@ -291,13 +293,13 @@ def _listed(rows: Rows, table: TableShape) -> dict[str, Value]:
 
 
 class _Planting:
-    """Plants what a gold needs."""
+    """Adds the rows that a gold needs."""
 
     def __init__(self, shape: Shape, planter: Planter, rng: Random) -> None:
         self._shape, self._planter, self._rng = shape, planter, rng
 
     def first(self, gold: _Gold) -> None:
-        """Its own rows, and those beside."""
+        """Add the gold's own rows, and those of its neighbours."""
         for problem in gold.problems:
             self._witness(gold, problem)
             for condition in problem.conditions:
@@ -308,7 +310,7 @@ class _Planting:
             self._beside(gold, at)
 
     def again(self, gold: _Gold, *, empty: bool, same: Sequence[int]) -> None:
-        """Another try at what the gold lacks."""
+        """Try again to add the rows that the gold lacks."""
         if empty:
             for problem in gold.problems:
                 self._witness(gold, problem)
@@ -316,7 +318,7 @@ class _Planting:
             self._beside(gold, at)
 
     def repair(self, gold: _Gold, found: Sequence[RowProblem]) -> None:
-        """The gold's own rows once more, beside what is there now."""
+        """Add the gold's own rows once more, to the current ones."""
         for problem in found:
             self._planter.plant(problem, avoided=gold.avoided, wide=True)
             for condition in problem.conditions:
@@ -357,7 +359,7 @@ class _Planting:
 
 
 def _shared(problem: RowProblem, repeat: Repeat) -> list[int]:
-    """The cells that several rows beside a gold have in common."""
+    """Return the cells that several rows of a neighbour have in common."""
     if repeat == "shown":
         return problem.shown
     if repeat == "ordered":
@@ -366,12 +368,12 @@ def _shared(problem: RowProblem, repeat: Repeat) -> list[int]:
 
 
 def _missing(gold: _Gold, database: CheckedTwin) -> tuple[bool, list[int]]:
-    """Whether the gold is empty, and which neighbours answer as it does."""
+    """Return whether the gold is empty, and which neighbours return the same rows."""
     if gold.tree is None or gold.fault:
         return False, []
     mine = database.answer(gold.sql)
     empty = not answered(mine)
-    gold.told = set()
+    gold.distinguished = set()
     same = []
     written = database.answer(gold.written)
     for at, text in enumerate(gold.texts):
@@ -380,7 +382,7 @@ def _missing(gold: _Gold, database: CheckedTwin) -> tuple[bool, list[int]]:
         if database.answer(text, _NEIGHBOUR_STEPS) == written:
             same.append(at)
         else:
-            gold.told.add(at)
+            gold.distinguished.add(at)
     return empty, same
 
 
@@ -399,7 +401,7 @@ def _unanswered(gold: _Gold, database: CheckedTwin) -> Unanswered | None:
 
 
 def _settle(gold: exp.Expr, database: CheckedTwin) -> exp.Expr:
-    """The gold with the values of its subqueries, as far as they stand on their own and return any."""
+    """Return the gold with its uncorrelated subqueries replaced by their values, if they return any."""
     copy = gold.copy()
     for node in list(copy.find_all(exp.Select)):
         if node is copy or node.find_ancestor(exp.CTE) is not None or node.root() is not copy:
@@ -408,7 +410,7 @@ def _settle(gold: exp.Expr, database: CheckedTwin) -> exp.Expr:
         if isinstance(holder, exp.Subquery) and is_source(holder):
             _settle_table(copy, holder, holder.alias, node, database)
         elif isinstance(holder, exp.Subquery) and not isinstance(holder.parent, exp.SetOperation):
-            # A scalar subquery means its first row alone.
+            # A scalar subquery means only its first row.
             _settle_value(
                 holder, _subquery_rows(node, copy, database, first=not isinstance(holder.parent, exp.In))
             )
@@ -449,7 +451,7 @@ def _settle_value(holder: exp.Subquery, rows: list[tuple[Value, ...]]) -> None:
 def _settle_table(
     gold: exp.Expr, source: exp.Expr, alias: str, node: exp.Select, database: CheckedTwin
 ) -> None:
-    """Let a derived table of a few rows mean its first."""
+    """Replace a derived table of a few rows by its first row."""
     select = source.find_ancestor(exp.Select)
     if node.args.get("limit") is None or not isinstance(select, exp.Select) or not alias:
         return

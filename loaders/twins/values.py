@@ -1,4 +1,4 @@
-"""Draws values for a column: as its samples are, around the literals of golds, and beyond."""
+"""Draw values for a column: like its samples, near the literals of golds, and beyond."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -29,17 +29,17 @@ _WORDS = (
 )
 _FEW = 8
 _HUGE = 1e15
-"""Numbers beyond are used as they are given; there is no reckoning with them."""
+"""Larger numbers are used as given, without arithmetic."""
 _LAST_YEAR = 9_990
 _TEXT_SHARE, _NUMBER_SHARE = 0.55, 0.3
 
 
 @dataclass
 class Values:
-    """The values of one column; what `fresh` draws is never NULL.
+    """The values of one column; `fresh` never draws NULL.
 
-    `literals` are what golds compare the whole column with, `parts` what they compare with something made of
-    it (a year, a prefix).
+    `literals` are those that golds compare the column with, `parts` those that they compare with a part of it
+    (a year, a prefix).
     """
 
     column: ColumnShape
@@ -59,7 +59,7 @@ class Values:
         self._ends = self._range() if self.column.numeric else (0.0, 0.0)
 
     def fresh(self, rng: Random) -> Value:
-        """A value like those that are there."""
+        """Return a value like the existing ones."""
         column = self.column
         if column.complete and column.samples:
             return rng.choice(column.samples)
@@ -76,16 +76,16 @@ class Values:
 
     @property
     def pool(self) -> list[Value]:
-        """The known values: samples and literals."""
+        """Return the known values: samples and literals."""
         return list(dict.fromkeys([*self.column.samples, *self.literals]))
 
     def candidates(self, rng: Random, more: int = 40, *, wide: bool = False) -> list[Value]:
-        """Different values to try a condition on, those that golds name first.
+        """Return distinct values to try a condition on, those named by golds first.
 
         Args:
-            rng: decides which.
-            more: how many to draw beside those that samples and golds suggest.
-            wide: whether a column whose values are all known may get others.
+            rng: makes the choices.
+            more: number of values to draw in addition to those from samples and golds.
+            wide: whether a column with completely known values may get others.
         """
         column = self.column
         found: list[Value] = list(self.literals)
@@ -110,14 +110,14 @@ class Values:
         return list(dict.fromkeys(value for value in stored if value is not None))
 
     def beyond(self, present: Iterable[Value], rng: Random) -> list[Value]:
-        """Values below and above all that are present."""
+        """Return values below and above all present ones."""
         column = self.column
         if column.numeric:
             numbers = [value for value in present if isinstance(value, int | float) and abs(value) < _HUGE]
             low, high = (min(numbers), max(numbers)) if numbers else self._ends
             step = rng.randint(1, 3) if column.whole else round(rng.uniform(0.5, 2), 2)
             found: list[Value] = [high + step]
-            # Years, counts and prices have no negative values, unless they do.
+            # Years, counts and prices get no negative values, unless there are some.
             found.append(
                 low - step if low - step >= 0 or low < 0 else max(low, 0) / (1 if column.whole else 2)
             )
@@ -136,7 +136,7 @@ class Values:
         return []
 
     def made_up(self, rng: Random) -> str:
-        """A text that is written as the samples are."""
+        """Return a text written like the samples."""
         if not self.texts:
             return f"{rng.choice(_WORDS)} {rng.choice(_WORDS)} {rng.randint(1, 999)}"
         first, second = rng.choice(self.texts), rng.choice(self.texts)
@@ -147,10 +147,10 @@ class Values:
             return " ".join([*left[: rng.randint(1, len(left))], *right[-rng.randint(1, len(right)) :]])[:200]
         return (first[: rng.randint(1, len(first))] + second[rng.randint(0, len(second) - 1) :].lower())[:200]
 
-    # What follows makes one kind of value each.
+    # Each of the following methods makes one kind of value.
 
     def _far(self, rng: Random) -> list[Value]:
-        """Values that nothing suggests, for conditions that nothing else meets."""
+        """Return arbitrary values, for conditions that no other value meets."""
         if self.column.numeric:
             return [self.column.stored(sign * 10**power) for power in range(1, 7) for sign in (1, -1)]
         if self._dates:
@@ -173,7 +173,7 @@ class Values:
 
     def _number(self, rng: Random) -> Value:
         low, high = self._ends
-        # Half of all below a quarter of the range: amounts and counts are skewed.
+        # Half of the values are below a quarter of the range: amounts and counts are skewed.
         value = low + (high - low) * rng.random() ** 2
         return self.column.stored(round(value) if self.column.whole else round(value, 2))
 
@@ -203,7 +203,7 @@ class Values:
         return f"{rng.randint(years[0], years[-1]):04}{rng.randint(1, 12):02}"
 
     def _around_texts(self, rng: Random) -> Iterator[Value]:
-        """Texts with a literal at one end or within, in other case, or for a day that it names."""
+        """Yield texts with a literal at one end or inside, in another case, or for a day that it names."""
         given = [*self._strings(), *self.parts]
         for text in given:
             if self._dates or self._months:
@@ -255,7 +255,7 @@ def _day(match: re.Match[str]) -> date:
 
 
 def _other_digits(text: str, rng: Random) -> str:
-    """The text with other digits; those after a colon stay minutes and seconds."""
+    """Return the text with other digits; those after a colon stay minutes and seconds."""
 
     def other(match: re.Match[str]) -> str:
         digits = match[0]
@@ -275,7 +275,7 @@ def _last_digits(text: str, rng: Random) -> str:
 
 
 def _turned(text: str, by: int, rng: Random) -> str | None:
-    """A time of day or of a lap a little before or after."""
+    """Return a time of day, or of a lap, a little earlier or later."""
     match = _CLOCK.match(text)
     if match is None:
         return None

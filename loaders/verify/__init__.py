@@ -1,10 +1,10 @@
-"""The proof that what stands on a server is what the files hold: every table, column, row and value.
+"""Verify that a server holds exactly the contents of the files: every table, column, row and value.
 
-Row counts, types and sums of hashes are computed on both sides and compared; where they differ, the columns
-and the first rows that do are named. docs/explanation/loading.md says what is equal to what.
+Row counts, types and sums of hashes are computed on both sides and compared; if they differ, the columns and
+the first differing rows are named. docs/explanation/loading.md defines which values are equal.
 """
 
-from loaders.verify.proof import Verified, verified_lines, verify
+from loaders.verify.proof import Verification, verified_lines, verify
 from loaders.verify.tables import Difference, Kind
 
-__all__ = ["Difference", "Kind", "Verified", "verified_lines", "verify"]
+__all__ = ["Difference", "Kind", "Verification", "verified_lines", "verify"]

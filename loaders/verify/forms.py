@@ -1,9 +1,9 @@
-"""The one form in which values are hashed, on a server and here: rows that are equal have it in common.
+"""The form in which values are hashed, on a server and here: equal rows have the same form.
 
 A row is written as its heads, joined by commas, a `|`, and its texts. A head is a number's digits, the bits
-of a real, the length in bytes of a text, which then stands behind the `|`, the SHA-256 of a long text or a
-blob, the calendar's digits, or `N` for NULL. None of the others has a comma, a `|` or an N, so that no two
-rows are written alike. docs/explanation/loading.md has the table.
+of a real, the length in bytes of a text, which then follows the `|`, the SHA-256 of a long text or a blob,
+the calendar's digits, or `N` for NULL. No other head has a comma, a `|` or an N, so no two rows are written
+alike. docs/explanation/loading.md has the table.
 """
 
 import hashlib
@@ -18,28 +18,28 @@ from typing import Any, cast
 
 NULL = "N"
 IMPOSSIBLE = "!"
-"""The head of a value that the type on the server has no room for: no server writes it."""
+"""The head of a value that does not fit the type on the server: no server writes it."""
 
 LONG = 20_000
-"""Bytes. Columns with longer texts have the texts' digests in their heads, which bounds what a row takes."""
+"""In bytes. Columns with longer texts have the texts' digests as heads, which bounds the size of a row."""
 
 SUMMAND = 15
-"""Hexadecimal digits of a row's hash that are added up."""
+"""Hexadecimal digits of a row's hash that are summed."""
 BUCKET = 3
-"""Those that follow, by which rows are looked for."""
+"""The digits after them, which choose a row's bucket."""
 IDENTITY = 40
-"""Those from the start by which two rows are taken for the same one where they are looked for."""
+"""The digits from the start that identify a row in the search for differences."""
 
 _QUARTERS = 4
-"""Numbers of 64 bits in a hash."""
+"""Number of 64-bit integers in a hash."""
 _SPARE_BITS = 64 - 4 * SUMMAND
 
 Value = int | float | bytes | bytearray | None
-"""What SQLite stores; a bytearray is a text in UTF-8."""
+"""A value in SQLite; a bytearray is a text in UTF-8."""
 
 
 class ValueForm(StrEnum):
-    """How a column's values are written."""
+    """The form in which a column's values are written."""
 
     INTEGER = "integer"
     DOUBLE = "double"
@@ -53,11 +53,11 @@ class ValueForm(StrEnum):
 
 @dataclass(frozen=True)
 class Digest:
-    """What a table or a column comes to, in whatever order its rows are read."""
+    """The sum of a table or a column, independent of the order of its rows."""
 
     rows: int
     total: int
-    """The sum, as it is, of the first 60 bits of each row's SHA-256."""
+    """The sum, not reduced, of the first 60 bits of each row's SHA-256."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Cells:
 
 
 def written(form: ValueForm, values: Sequence[Value]) -> Cells:
-    """Write a column's values in some rows as a server that holds them has to."""
+    """Write a column's values in some rows as the server must write them."""
     classes = set(map(type, values))
     if form is ValueForm.TEXT and classes == {bytearray}:
         return Cells(list(map(str, map(len, cast("Sequence[bytearray]", values)))), cast("Any", values))
@@ -88,12 +88,12 @@ def written(form: ValueForm, values: Sequence[Value]) -> Cells:
 
 
 def as_text(value: Value) -> bytes | bytearray:
-    """A text as it is, a number as the shortest text that reads back as the same number."""
+    """Return a text unchanged, a number as the shortest text that reads back as the same number."""
     return value if isinstance(value, bytes | bytearray) else str(value).encode()
 
 
 def rows_of(columns: Sequence[Cells]) -> Iterator[bytes]:
-    """Put the columns of some rows together, row by row."""
+    """Combine the columns of some rows, row by row."""
     heads = map(",".join, zip(*(cells.heads for cells in columns), strict=True))
     texts = [cells.texts for cells in columns if cells.texts is not None]
     if not texts:
@@ -103,23 +103,23 @@ def rows_of(columns: Sequence[Cells]) -> Iterator[bytes]:
 
 
 def hashes(rows: Iterable[bytes]) -> list[bytes]:
-    """The SHA-256 of each row."""
+    """Return the SHA-256 of each row."""
     return [hashlib.sha256(row).digest() for row in rows]
 
 
 def total(hashed: Sequence[bytes]) -> int:
-    """What rows with these hashes add to a table's sum."""
+    """Return the contribution of rows with these hashes to a table's sum."""
     first = struct.unpack(f">{_QUARTERS * len(hashed)}Q", b"".join(hashed))[::_QUARTERS]
     return sum([number >> _SPARE_BITS for number in first])
 
 
 def bucket(hashed: bytes) -> str:
-    """Where the row with this hash is looked for."""
+    """Return the bucket of a row with this hash."""
     return hashed.hex()[SUMMAND : SUMMAND + BUCKET]
 
 
 def identity(hashed: bytes) -> str:
-    """What a row with this hash is taken for."""
+    """Return the digits that identify a row with this hash."""
     return hashed.hex()[:IDENTITY]
 
 
@@ -132,7 +132,7 @@ def _double(value: Value) -> str:
 
 
 def _single(value: Value) -> str:
-    """The nearest single; of two that are as near, the one with an even last bit."""
+    """Return the nearest single; of two equally near, the one with an even last bit."""
     try:
         return struct.pack(">f", value).hex() if _is_double(value) else IMPOSSIBLE
     except OverflowError:
@@ -140,7 +140,7 @@ def _single(value: Value) -> str:
 
 
 def _is_double(value: Value) -> bool:
-    """True if it is a number that a double holds exactly."""
+    """True for a number that a double represents exactly."""
     return isinstance(value, float) or (
         isinstance(value, int) and abs(value) <= 2**63 and float(value) == value
     )
@@ -173,7 +173,7 @@ _HEADS = {
 }
 
 _REMEMBERED = 100_000
-"""Texts: days repeat."""
+"""Number of cached texts: days repeat."""
 
 _DAYS = (
     re.compile(rb"(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})"),
@@ -187,7 +187,7 @@ _DAY_CHARACTERS = 10
 
 @lru_cache(_REMEMBERED)
 def day(text: bytes) -> str | None:
-    """The day that `YYYY-MM-DD`, `YYYY/MM/DD` or `MM/DD/YYYY` is, as the first; None for any other text."""
+    """Return a day in one of the three forms of `loaders.portable` as `YYYY-MM-DD`; None for other texts."""
     found = next((match for pattern in _DAYS if (match := pattern.fullmatch(text))), None)
     if not found:
         return None
@@ -199,10 +199,10 @@ def day(text: bytes) -> str | None:
 
 @lru_cache(_REMEMBERED)
 def moment(text: bytes) -> str | None:
-    """The moment that `YYYY-MM-DD`, with ` HH:MM:SS` and up to six decimals or without, is in UTC.
+    """Return the moment, in UTC, of `YYYY-MM-DD`, optionally with ` HH:MM:SS` and up to six decimals.
 
     Returns:
-        `YYYY-MM-DD HH:MM:SS`, with the decimals that are not zero behind it; None for any other text.
+        `YYYY-MM-DD HH:MM:SS` with decimals, without trailing zeros; None for any other text.
     """
     if not _PLAIN.fullmatch(text[:_DAY_CHARACTERS]) or (on := day(text[:_DAY_CHARACTERS])) is None:
         return None
@@ -224,11 +224,11 @@ _TEXT, _BLOB = _ESCAPE + b"t", _ESCAPE + b"b"
 
 
 def stored(value: Value, *, among_others: bool) -> Value:
-    """The text that a column of texts has to have for a value; no text if that cannot be turned back.
+    """Return the text that a column of texts must have for a value; another type if it cannot be restored.
 
     Args:
-        value: what SQLite stores.
-        among_others: whether the column holds other values than texts.
+        value: the value in SQLite.
+        among_others: whether the column has values other than texts.
     """
     if value is None:
         return None
@@ -246,7 +246,7 @@ def stored(value: Value, *, among_others: bool) -> Value:
 
 
 def turned_back(text: bytes, *, among_others: bool) -> Value:
-    """The value for which a text was written."""
+    """Return the value that a text was written for."""
     if text.startswith(_TEXT):
         return bytearray.fromhex(text[len(_TEXT) :].decode())
     if text.startswith(_BLOB):
@@ -264,7 +264,7 @@ def _is_plain(text: bytes) -> bool:
 
 
 def _like_a_number(text: bytes) -> bool:
-    """True if a column that holds numbers must have the text escaped: '007' is not 7, and reads as it."""
+    """True if a column with numbers must escape the text: '007' is not 7, but reads as 7."""
     return _number(text) is not None or _READS.fullmatch(text) is not None
 
 
@@ -273,7 +273,7 @@ _READS = re.compile(_BLANKS + rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9
 
 
 def _number(text: bytes) -> int | float | None:
-    """The number whose shortest text this is."""
+    """Return the number whose shortest text this is; None if there is none."""
     for kind in (int, float):
         try:
             number = kind(text)

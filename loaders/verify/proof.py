@@ -1,7 +1,7 @@
 """Compare databases on a server with their files, and name the columns and rows that differ.
 
-Where a table's sums differ, the rows of both sides fall into 4,096 buckets by their hashes. Only rows of a
-few buckets whose sums differ are looked at, so that no more than those are held in memory.
+If a table's sums differ, the rows of both sides are divided into 4,096 buckets by their hashes. Only rows of
+a few buckets whose sums differ are compared, which bounds the memory used.
 """
 
 import time
@@ -16,7 +16,7 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.targets import TARGETS
 from loaders.namespace import Database, Key, Marker, filed, key, namespace
-from loaders.server import Server, kept
+from loaders.server import Server, session_pool
 from loaders.source import opened
 from loaders.target import target
 from loaders.verify.forms import Digest
@@ -40,37 +40,37 @@ from loaders.verify.tables import (
 
 
 @dataclass(frozen=True)
-class Verified:
-    """One database, held against its file."""
+class Verification:
+    """The result of comparing one database with its file."""
 
     database: Database
     dialect: Dialect
     tables: int
     rows: int
     values: int
-    """Rows times columns, of all tables that were compared."""
+    """Rows times columns, over all compared tables."""
     seconds: float
     differences: tuple[Difference, ...]
 
     @property
     def is_clean(self) -> bool:
-        """True if nothing differs."""
+        """True if there are no differences."""
         return not self.differences
 
 
-def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
-    """Compare databases on a server, as they stand there, with their files.
+def verify(databases: Sequence[Database], server: Server) -> Iterator[Verification]:
+    """Compare databases on a server with their files.
 
-    Nothing is changed on either side. Of what is remembered of a load one thing counts: whether it was to
-    escape what a server cannot hold.
+    Nothing is changed on either side. The only part of a load's marker that counts is whether values that a
+    server cannot store were escaped.
 
     Args:
         databases: in any profiles and collections.
         server: MySQL or PostgreSQL, with the account that loads.
 
     Yields:
-        What was found about each database, in the order given. A table that no load has put where the
-        databases stand is told of with the first of them.
+        The result for each database, in the order given. A table that no load created in the databases'
+        namespace is reported with the first of them.
 
     Raises:
         BadInput: a file cannot be read.
@@ -78,15 +78,15 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
     """
     if server.dialect not in TARGETS:
         raise BadInput(f"nothing is loaded into {server.dialect}, so there is nothing to verify")
-    with kept():
+    with session_pool():
         markers = target(server.dialect).markers(server, databases)
         strangers = _strangers(databases, server, markers)
     for database in databases:
         others = strangers.pop(namespace(database, server.dialect), ())
         marker = markers.get(key(database))
         escape = marker is not None and marker.escape
-        # Not over the yield: nobody else is to get the sessions, and they are to end.
-        with kept():
+        # Not across the yield: the sessions must be closed, and not shared with the caller.
+        with session_pool():
             found = _verified(database, server, others, escape=escape)
         yield found
 
@@ -94,7 +94,7 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
 def _strangers(
     databases: Sequence[Database], server: Server, markers: Mapping[Key, Marker]
 ) -> dict[tuple[str, ...], Sequence[str]]:
-    """The tables of each namespace that none of these databases has, and nobody has loaded."""
+    """Return the tables of each namespace that belong to none of these databases and to no load."""
     dialect = server.dialect
     known: dict[tuple[str, ...], set[str]] = {}
     for database in databases:
@@ -110,10 +110,10 @@ def _strangers(
     }
 
 
-def _verified(database: Database, server: Server, strangers: Sequence[str], *, escape: bool) -> Verified:
+def _verified(database: Database, server: Server, strangers: Sequence[str], *, escape: bool) -> Verification:
     started, dialect = time.monotonic(), server.dialect
     differences = [
-        Difference(Kind.EXTRA_TABLE, name, None, f"is on {dialect} alone, and nobody has loaded it")
+        Difference(Kind.EXTRA_TABLE, name, None, f"is only on {dialect}, and no load created it")
         for name in strangers
     ]
     types = (ESCAPING if escape else TYPES)[dialect, database.profile]
@@ -132,7 +132,7 @@ def _verified(database: Database, server: Server, strangers: Sequence[str], *, e
             unmatched += found
             tables += [compared] if compared.columns else []
         differences += unmatched
-        # The file's sums are made while the server makes its own.
+        # The file's sums are computed while the server computes its own.
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(_server_digests, tables, database, server)
             ours = []
@@ -148,7 +148,7 @@ def _verified(database: Database, server: Server, strangers: Sequence[str], *, e
     rows = sum(one.rows for one in ours)
     values = sum(one.rows * len(table.columns) for one, table in zip(ours, tables, strict=True))
     seconds = time.monotonic() - started
-    return Verified(database, dialect, len(tables), rows, values, seconds, tuple(differences))
+    return Verification(database, dialect, len(tables), rows, values, seconds, tuple(differences))
 
 
 def _server_digests(tables: Sequence[ComparedTable], database: Database, server: Server) -> list[Digest]:
@@ -161,7 +161,7 @@ def _server_digests(tables: Sequence[ComparedTable], database: Database, server:
 def _values(
     here: FileSide, there: ServerSide, table: ComparedTable, digests: tuple[Digest, Digest], dialect: Dialect
 ) -> Iterator[Difference]:
-    """Columns and rows of a table whose sums differ: of the columns, each is summed up on its own."""
+    """Yield the columns and rows of a table that differ; each column is summed separately."""
     mine, other = digests
     name, ours, theirs = table.source.name, here.column_totals(table), there.column_totals(table)
     columns = [column.name for column, a, b in zip(table.columns, ours, theirs, strict=True) if a != b]
@@ -169,7 +169,7 @@ def _values(
     if mine.rows != other.rows:
         yield Difference(Kind.ROWS, name, None, f"{other.rows:,} rows instead of {mine.rows:,}", rows)
     elif not columns:
-        text = "every column has its values, but not in the rows that they belong to"
+        text = "every column has the right values, but in other rows"
         yield Difference(Kind.VALUES, name, None, text, rows)
     else:
         for number, column in enumerate(columns):
@@ -178,15 +178,15 @@ def _values(
 
 _BUCKETS = 8
 _NAMED = 5
-"""Rows that are named."""
+"""Most rows that are listed."""
 _CELLS = 6
-"""Values of a row that are shown."""
+"""Most values of a row that are shown."""
 
 
 def _differing_rows(
     here: FileSide, there: ServerSide, table: ComparedTable, dialect: Dialect
 ) -> tuple[str, ...]:
-    """A sentence about each of the first rows that differ between the file and the server."""
+    """Return a sentence about each of the first rows that differ between the file and the server."""
     wanted = _buckets(here, there, table)
     only_here, only_there = _apart(here.rows(table, wanted, ()), there.rows(table, wanted, ()))
     if not table.key:
@@ -200,14 +200,14 @@ def _differing_rows(
 def _buckets(here: FileSide, there: ServerSide, table: ComparedTable) -> list[str]:
     ours, theirs = here.buckets(table), there.buckets(table)
     differing = (digits for digits in ours.keys() | theirs.keys() if ours.get(digits) != theirs.get(digits))
-    # Of both sides some, where one has lost rows and the other has not.
+    # Some from both sides, if one has lost rows and the other has not.
     return sorted(differing)[:_BUCKETS]
 
 
 def _apart(
     ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow]
 ) -> tuple[list[ComparedRow], list[ComparedRow]]:
-    """The rows of each side that the other has not, or not as often."""
+    """Return the rows of each side that are missing on the other, or occur there less often."""
     here_counts, there_counts = Counter(row.hash for row in ours), Counter(row.hash for row in theirs)
     return _left(ours, here_counts - there_counts), _left(theirs, there_counts - here_counts)
 
@@ -231,7 +231,7 @@ def _by_key(rows: Sequence[ComparedRow]) -> dict[str, list[ComparedRow]]:
 def _sentence(
     table: ComparedTable, ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow], dialect: Dialect
 ) -> str:
-    """What is wrong with the rows of one key."""
+    """Describe the difference between the rows of one key."""
     name = _name(table, (*ours, *theirs)[0])
     if not theirs:
         return f"{name} is not on {dialect}"
@@ -252,10 +252,10 @@ def _sentence(
 
 
 def _pair(mine: tuple[str, str | None], other: tuple[str, str | None], dialect: Dialect) -> str:
-    """Two values; in ASCII alone where they look alike otherwise."""
+    """Return two values for a message; in ASCII if they would look alike."""
     show = ascii if _looks(mine[1]) == _looks(other[1]) else repr
     a, b = ("NULL" if value is None else show(value) for value in (mine[1], other[1]))
-    same = " (they are written alike, and are not the same)" if a == b else ""
+    same = " (they are written alike, but are not the same)" if a == b else ""
     return f"{a} in the file, {b} on {dialect}{same}"
 
 
@@ -286,8 +286,8 @@ def _name(table: ComparedTable, row: ComparedRow) -> str:
     return "row " + ", ".join(f"{column.name} {shown.get(column)!r}" for column in table.key)
 
 
-def verified_lines(verified: Sequence[Verified]) -> list[str]:
-    """One line of figures about databases in one profile on one engine, and every difference below it."""
+def verified_lines(verified: Sequence[Verification]) -> list[str]:
+    """Return a line of figures about databases in one profile on one engine, then a line per difference."""
     if not verified:
         return []
     first = verified[0]

@@ -1,6 +1,6 @@
 """Both sides of a proof, a file and a server: sums of hashes over tables, and the rows that differ.
 
-The server makes every hash and every sum itself, from an engine's SQL in `_HASHES`.
+The server computes every hash and sum itself, with the engine's SQL in `_HASHES`.
 """
 
 import sqlite3
@@ -36,11 +36,11 @@ from loaders.verify.forms import (
 _BATCH_ROWS = 2_000
 _BATCH_BYTES = 8_000_000
 _NUMBER_BYTES = 64
-"""What a value takes in memory besides its bytes, about."""
+"""Approximate memory of a value besides its bytes."""
 _RESULTS_AT_A_TIME = 1_000
 """SQLite returns at most 2,000 values per row. https://sqlite.org/limits.html#max_column."""
 _HIDDEN = 1
-"""Of a virtual table; generated columns have 2 and 3. https://sqlite.org/pragma.html#pragma_table_xinfo."""
+"""A hidden column of a virtual table; generated columns have 2 and 3. https://sqlite.org/pragma.html#pragma_table_xinfo."""
 
 
 @dataclass(frozen=True)
@@ -50,23 +50,23 @@ class FileColumn:
     name: str
     declared: str
     longest: int = 0
-    """Bytes of its longest text or blob."""
+    """Length of its longest text or blob, in bytes."""
 
 
 @dataclass(frozen=True)
 class FileTable:
-    """One table that holds data of its own: no view, and none that is or serves a virtual table."""
+    """One ordinary table: not a view, a virtual table or a shadow table."""
 
     name: str
     columns: tuple[FileColumn, ...]
     key: tuple[str, ...]
     """The columns of the primary key; empty if there is none."""
     place: str | None
-    """What gives the rowid where no column has it: SQLite's name for that, unless a column hides it."""
+    """SQLite's name for the rowid, if no column is the rowid or hides the name."""
 
 
 def file_tables(connection: sqlite3.Connection) -> list[FileTable]:
-    """Every table of the file, by name. https://sqlite.org/pragma.html#pragma_table_list."""
+    """Return every table of the file, sorted by name. https://sqlite.org/pragma.html#pragma_table_list."""
     found = connection.execute(
         "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
         r" AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name"
@@ -75,7 +75,7 @@ def file_tables(connection: sqlite3.Connection) -> list[FileTable]:
 
 
 def _place(connection: sqlite3.Connection, name: str, *, has_rowid: bool) -> str | None:
-    """A primary key that has no index although there are rowids is the rowid.
+    """Return the name for the rowid; a primary key without an index in a rowid table is the rowid itself.
 
     https://sqlite.org/lang_createtable.html#rowid
     """
@@ -111,7 +111,7 @@ def _table(connection: sqlite3.Connection, name: str, *, has_rowid: bool) -> Fil
 
 
 def classes_of(connection: sqlite3.Connection, table: FileTable, column: str) -> set[type]:
-    """The classes of a column's values, as `batches` gives them."""
+    """Return the types of a column's values, as `batches` yields them."""
     kinds = {"integer": int, "real": float, "text": bytearray, "blob": bytes}
     found = connection.execute(f"SELECT DISTINCT typeof({quoted(column)}) FROM {quoted(table.name)}")  # noqa: S608
     return {kinds[name] for (name,) in found if name != "null"}
@@ -120,16 +120,16 @@ def classes_of(connection: sqlite3.Connection, table: FileTable, column: str) ->
 def batches(
     connection: sqlite3.Connection, table: FileTable, columns: Sequence[str]
 ) -> Iterator[list[tuple[Value, ...]]]:
-    """Read some columns of a table through, a bounded number of bytes at a time.
+    """Yield all rows of some columns of a table, a bounded number of bytes at a time.
 
     Args:
         connection: the file's.
-        table: which table.
-        columns: SQL that gives each.
+        table: the table.
+        columns: SQL for each column.
 
     Yields:
-        Rows, at least one; a text is a bytearray of UTF-8, whatever its bytes are, and a blob is bytes. Until
-        the last of them, so is every text that anybody reads through the connection.
+        At least one row; a text is a bytearray of UTF-8, valid or not, and a blob is bytes. Until the last
+        batch, this also applies to every other text read through the connection.
     """
     width = sum(_NUMBER_BYTES + column.longest for column in table.columns)
     size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // width))
@@ -144,62 +144,62 @@ def batches(
 
 @dataclass(frozen=True)
 class ComparedColumn:
-    """A column that both sides have, and whose values both can write in one form."""
+    """A column of both sides, whose values both can write in the same form."""
 
     name: str
-    """The file's name for it."""
+    """Its name in the file."""
     source: str
-    """SQL that gives it in SQLite."""
+    """SQL for it in SQLite."""
     target: str
     """Its name on the server, quoted."""
     form: ValueForm
     among_others: bool | None = None
-    """Where a column's texts may be escaped: whether it holds other values, too. See `forms.stored`."""
+    """If texts may be escaped: True if the column also has other values. See `forms.stored`."""
     kind: str = ""
     """Its type on the server."""
     converted: bool = False
-    """True if that is another one than the form is made for."""
+    """True if the form was made for another type."""
 
 
 @dataclass(frozen=True)
 class ComparedTable:
-    """A table that both sides have."""
+    """A table of both sides."""
 
     source: FileTable
     target: str
     """Its full name on the server, quoted."""
     columns: tuple[ComparedColumn, ...]
     key: tuple[ComparedColumn, ...]
-    """Those by which a row of one side is found on the other; empty if there are none."""
+    """The columns that identify a row on both sides; empty if there are none."""
 
 
 @dataclass(frozen=True)
 class ComparedRow:
-    """A row of one side, as far as it is needed to name and to compare it."""
+    """A row of one side, with what is needed to name and compare it."""
 
     hash: str
     """The first digits of its hash."""
     key: str
-    """Those of the hash of its key; empty if there is none."""
+    """The first digits of its key's hash; empty if there is no key."""
     cells: tuple[tuple[str, str | None], ...]
-    """Those of each value's hash, and the value as it is shown; None is NULL."""
+    """The first digits of each value's hash, and the value as shown; None is NULL."""
 
 
 MOST_ROWS = 20_000
-"""Of one side that are held in memory: enough for the buckets of a table of ten million rows."""
+"""Most rows of one side in memory: enough for the buckets of a table of ten million rows."""
 
 _SHOWN, _HEAD, _TAIL = 80, 40, 20
-"""Characters of a value that are shown: all, or the first and the last; of a blob as many bytes."""
+"""Most characters of a value that are shown, else only the first and the last; bytes of a blob."""
 
 
 class FileSide:
-    """The file's side of a table's hashes, from what SQLite reads."""
+    """The file's side: hashes of the values that SQLite reads."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def digest(self, table: ComparedTable) -> tuple[Digest, list[set[type]]]:
-        """Sum up the whole table; also the classes that `batches` gives each column's values."""
+        """Return the sum of the whole table, and the types of each column's values."""
         rows, summed = 0, 0
         classes: list[set[type]] = [set() for _ in table.columns]
         for columns in self._batches(table):
@@ -211,7 +211,7 @@ class FileSide:
         return Digest(rows, summed), [seen - {type(None)} for seen in classes]
 
     def column_totals(self, table: ComparedTable) -> list[int]:
-        """Sum up each column on its own."""
+        """Return the sum of each column."""
         totals = [0] * len(table.columns)
         for columns in self._batches(table):
             for number, cells in enumerate(_written(table.columns, columns)):
@@ -219,7 +219,7 @@ class FileSide:
         return totals
 
     def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
-        """Sum up the rows of each bucket, by the bucket's digits."""
+        """Return the sum of each bucket, by the bucket's digits."""
         rows: dict[str, int] = defaultdict(int)
         sums: dict[str, int] = defaultdict(int)
         for columns in self._batches(table):
@@ -229,7 +229,7 @@ class FileSide:
         return {digits: Digest(rows[digits], sums[digits]) for digits in rows}
 
     def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
-        """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
+        """Return the rows in these buckets, and those with these keys; at most `MOST_ROWS`."""
         found: list[ComparedRow] = []
         places = [table.columns.index(column) for column in table.key]
         for columns in self._batches(table):
@@ -246,7 +246,7 @@ class FileSide:
         return found[:MOST_ROWS]
 
     def _batches(self, table: ComparedTable) -> Iterator[list[Sequence[Value]]]:
-        """The table's values, column by column."""
+        """Yield the table's values in batches, column by column."""
         for batch in batches(self._connection, table.source, [column.source for column in table.columns]):
             yield list(zip(*batch, strict=True))
 
@@ -256,7 +256,7 @@ def _written(columns: Sequence[ComparedColumn], values: Sequence[Sequence[Value]
 
 
 def _stored(column: ComparedColumn, values: Sequence[Value]) -> Sequence[Value]:
-    """The values as they have to stand on a server."""
+    """Return the values as a server must store them."""
     if column.among_others is None:
         return values
     return [stored(value, among_others=column.among_others) for value in values]
@@ -270,7 +270,7 @@ def _cells(columns: Sequence[ComparedColumn], values: Sequence[Value]) -> tuple[
 
 
 def _shown(value: Value) -> str | None:
-    """A value as `_HashSql.shown` has the server write it."""
+    """Return a value as the server shows it by `_HashSql.shown`."""
     if value is None:
         return None
     if isinstance(value, bytes):
@@ -283,39 +283,39 @@ def _shown(value: Value) -> str | None:
 
 @dataclass(frozen=True)
 class _HashSql:
-    """How an engine spells the forms in which values are hashed; `{0}` is a column or an expression."""
+    """An engine's SQL for the forms in which values are hashed; `{0}` is a column or an expression."""
 
     begin: Sequence[str]
-    """Statements: all that is asked afterwards is asked of one state of the tables."""
+    """Statements after which all queries see the same state of the tables."""
     database: str
-    """Whether there is a database, with its name for `%s`."""
+    """Query whether a database exists; `%s` is its name."""
     columns: str
-    """Tables of a namespace, also empty ones, with column and type in order, with its name for `%s`."""
+    """Query for the tables of a namespace, also empty ones, with columns and types; `%s` is its name."""
     heads: Mapping[ValueForm, str]
     text: str
-    """A text, behind the heads."""
+    """A text, as it follows the heads."""
     converted: str
-    """A value of another type that is a text here."""
+    """A value of another type converted to text."""
     sha: str
     """A text's SHA-256 in hexadecimal."""
     summand: str
-    """The number of a hash's first digits."""
+    """A hash's first digits as a number."""
     shown: Mapping[ValueForm, str]
-    """A value as a text, where that is not `converted`."""
+    """A value as text, if that differs from `converted`."""
     short: Mapping[ValueForm, str]
-    """A value as it is shown, where it is not a text cut in the middle."""
+    """A value as shown, if it is not a text truncated in the middle."""
     barrier: str = ""
-    """Keeps a subquery's expressions from being evaluated once for every use."""
+    """Keeps a subquery's expressions from being evaluated for every use."""
 
 
 _HASHES: Mapping[Dialect, _HashSql] = {
-    # No function gives the bits of a double but those that make points: a point's inner form ends with its
-    # two coordinates. https://dev.mysql.com/doc/refman/9.7/en/gis-data-formats.html
-    # Against evaluation for every use MySQL would write the hashes into a table first: slower for one sum.
+    # Only functions for points return the bits of a double: a point's internal format ends with its two
+    # coordinates. https://dev.mysql.com/doc/refman/9.7/en/gis-data-formats.html
+    # To avoid evaluation for every use, MySQL would materialize the hashes, which is slower for one sum.
     Dialect.MYSQL: _HashSql(
         begin=("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",),
         database="SELECT 1 FROM information_schema.schemata WHERE schema_name = %s",
-        # A text's type is that alone where its characters are utf8mb4.
+        # The character set is added to a text's type unless it is utf8mb4.
         columns="SELECT tables.table_name, column_name, concat_ws(' ', convert(column_type USING utf8mb4),"
         " nullif(character_set_name, 'utf8mb4')) FROM information_schema.tables AS tables"
         " LEFT JOIN information_schema.columns AS columns ON columns.table_schema = tables.table_schema"
@@ -386,7 +386,7 @@ _TEXTS = frozenset({ValueForm.TEXT, ValueForm.LONG_TEXT, ValueForm.INTEGER, Valu
 
 
 def types_there(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
-    """Everything that stands there with rows: the type of each column, in its order, by table."""
+    """Return the type of each column, in order, by table, for everything in a namespace that has rows."""
     sql, engine = _HASHES[server.dialect], sessions(server.dialect)
     place = namespace(database, server.dialect)
     with engine.connected(server) as connection:
@@ -402,7 +402,7 @@ def types_there(server: Server, database: Database) -> Mapping[str, Mapping[str,
 
 
 class ServerSide:
-    """The server's side, as `FileSide`: sums of hashes that it makes, and rows that it names by them."""
+    """The server's side, like `FileSide`: the server itself computes hashes and sums."""
 
     def __init__(self, dialect: Dialect, ask: Callable[[str], list[Any]]) -> None:
         self._sql = _HASHES[dialect]
@@ -411,17 +411,17 @@ class ServerSide:
     @classmethod
     @contextmanager
     def connected(cls, database: Database, server: Server) -> Iterator["ServerSide"]:
-        """The side of a server where the tables of `database` stand; one state of them is looked at."""
+        """Yield the side of a server with the tables of `database`, all queries on the same state."""
         engine, place = sessions(server.dialect), namespace(database, server.dialect)
         with engine.connected(server, place[0]) as connection:
             for statement in _HASHES[server.dialect].begin:
                 engine.ask(connection, statement)
             yield cls(server.dialect, lambda query: engine.ask(connection, query))
-            # Whoever gets the session next looks at the tables as they are then.
+            # The next user of the session must see the tables as they are then.
             engine.ask(connection, "COMMIT")
 
     def digest(self, table: ComparedTable) -> Digest:
-        """Sum up the whole table."""
+        """Return the sum of the whole table."""
         [(rows, summed)] = self._ask(
             f"SELECT count(*), sum({self._sql.summand.format('h')}) FROM {self._hashed_rows(table)}"  # noqa: S608 - quoted
         )
@@ -468,7 +468,7 @@ class ServerSide:
         return [ComparedRow(h, k, tuple(zip(rest[::2], rest[1::2], strict=True))) for h, k, *rest in found]
 
     def _hashed_rows(self, table: ComparedTable) -> str:
-        """A subquery that gives the hash of each row as h."""
+        """Return a subquery with the hash of each row as h."""
         hashed = self._hashed(table.columns)
         return f"(SELECT {hashed} AS h FROM {table.target}{self._sql.barrier}) AS hashed"  # noqa: S608 - quoted
 
@@ -476,7 +476,7 @@ class ServerSide:
         return f"left({self._hashed(columns)}, {IDENTITY})"
 
     def _hashed(self, columns: Sequence[ComparedColumn]) -> str:
-        """SQL for the SHA-256, in hexadecimal, of these columns of a row."""
+        """Return SQL for the SHA-256, in hexadecimal, of these columns of a row."""
         values = [(column.form, self._value(column)) for column in columns]
         heads = [f"coalesce({self._sql.heads[form].format(value)}, '{NULL}')" for form, value in values]
         texts = [self._sql.text.format(value) for form, value in values if form is ValueForm.TEXT]
@@ -487,7 +487,7 @@ class ServerSide:
         return self._sql.converted.format(column.target) if converts else column.target
 
     def _shown(self, column: ComparedColumn) -> str:
-        """SQL for a value as text, cut where it is long."""
+        """Return SQL for a value as text, truncated if it is long."""
         if short := self._sql.short.get(column.form):
             return short.format(column.target)
         text = self._sql.shown.get(column.form, self._sql.converted).format(column.target)
@@ -498,7 +498,7 @@ class ServerSide:
 
 
 def _joined(separator: str, values: Sequence[str]) -> str:
-    """A call of concat_ws, by calls with few values each."""
+    """Return a call of concat_ws, nested so that no call has too many values."""
     if len(values) > _ARGUMENTS:
         parts = [values[start : start + _ARGUMENTS] for start in range(0, len(values), _ARGUMENTS)]
         return _joined(separator, [_joined(separator, part) for part in parts])

@@ -1,4 +1,4 @@
-"""Which tables and columns of both sides belong together, and what has none on the other side."""
+"""Match the tables and columns of a file and a server, and find those without a counterpart."""
 
 import re
 import sqlite3
@@ -15,7 +15,7 @@ from loaders.verify.sides import ComparedColumn, ComparedTable, FileColumn, File
 
 
 class Kind(StrEnum):
-    """The closed vocabulary of differences between a file and what stands on a server."""
+    """The kinds of differences between a file and a server."""
 
     MISSING_TABLE = "missing table"
     EXTRA_TABLE = "extra table"
@@ -28,28 +28,28 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not on the server as it is in the file."""
+    """One difference between the server and the file."""
 
     kind: Kind
     table: str
-    """The file's name for it; an extra table has the server's alone."""
+    """Its name in the file; for an extra table, on the server."""
     column: str | None
-    """None where it is about the whole table."""
+    """None if it is about the whole table."""
     text: str
-    """What is different, as a part of a sentence."""
+    """The difference, as a part of a sentence."""
     rows: tuple[str, ...] = ()
     """The first rows that differ, a sentence each."""
 
     def lines(self, where: str) -> Iterator[str]:
-        """What people are told; `where` names engine, profile and database."""
+        """Yield the lines of the message; `where` names engine, profile and database."""
         column = f", column {self.column}" if self.column is not None else ""
         yield f"{where}: table {self.table}{column}: {self.text}"
         for row in self.rows:
             yield f"    {row}"
 
 
-class Holding(StrEnum):
-    """What a column of a SQLite file holds apart from NULL."""
+class ColumnContents(StrEnum):
+    """The kind of a SQLite column's values other than NULL."""
 
     INTEGERS = "integers"
     REALS = "reals"
@@ -57,44 +57,44 @@ class Holding(StrEnum):
     TEXTS = "texts"
     """Alone, or with numbers."""
     DAYS = "days"
-    """Texts in a column declared DATE, each the text of a day."""
+    """Texts in a column declared DATE, each of which is a day."""
     MOMENTS = "moments"
-    """Texts in a column declared DATE, DATETIME or TIMESTAMP, each the text of a plain day or a moment."""
+    """Texts in a column declared DATE, DATETIME or TIMESTAMP, each of which is a plain day or a moment."""
     BLOBS = "blobs"
     HUGE = "reals beyond the type of others"
-    """Where values may be escaped."""
+    """Only if values may be escaped."""
     NOTHING = "nothing"
     MIXTURE = "blobs and other values"
 
 
-Types = Mapping[Holding, tuple[str, ValueForm]]
+Types = Mapping[ColumnContents, tuple[str, ValueForm]]
 """The pattern of the right types, in the server's syntax, and the form of their values."""
 
 _POSTGRESQL: Types = {
-    Holding.INTEGERS: ("bigint", ValueForm.INTEGER),
-    Holding.REALS: ("double precision", ValueForm.DOUBLE),
-    Holding.TEXTS: ("text", ValueForm.TEXT),
-    Holding.BLOBS: ("bytea", ValueForm.BLOB),
+    ColumnContents.INTEGERS: ("bigint", ValueForm.INTEGER),
+    ColumnContents.REALS: ("double precision", ValueForm.DOUBLE),
+    ColumnContents.TEXTS: ("text", ValueForm.TEXT),
+    ColumnContents.BLOBS: ("bytea", ValueForm.BLOB),
 }
 _MYSQL: Types = {
-    Holding.INTEGERS: ("bigint", ValueForm.INTEGER),
-    Holding.REALS: ("double", ValueForm.DOUBLE),
-    Holding.TEXTS: (r"text|longtext|varchar\(\d+\)", ValueForm.TEXT),
-    Holding.BLOBS: ("longblob", ValueForm.BLOB),
+    ColumnContents.INTEGERS: ("bigint", ValueForm.INTEGER),
+    ColumnContents.REALS: ("double", ValueForm.DOUBLE),
+    ColumnContents.TEXTS: (r"text|longtext|varchar\(\d+\)", ValueForm.TEXT),
+    ColumnContents.BLOBS: ("longblob", ValueForm.BLOB),
 }
 TYPES: Mapping[tuple[Dialect, Profile], Types] = {
     (Dialect.POSTGRESQL, Profile.FAITHFUL): _POSTGRESQL,
     (Dialect.POSTGRESQL, Profile.OFFICIAL): {
         **_POSTGRESQL,
-        Holding.REALS: ("real", ValueForm.SINGLE),
-        Holding.DAYS: ("date", ValueForm.DAY),
-        Holding.MOMENTS: ("timestamp with time zone", ValueForm.MOMENT),
+        ColumnContents.REALS: ("real", ValueForm.SINGLE),
+        ColumnContents.DAYS: ("date", ValueForm.DAY),
+        ColumnContents.MOMENTS: ("timestamp with time zone", ValueForm.MOMENT),
     },
     (Dialect.MYSQL, Profile.FAITHFUL): _MYSQL,
     (Dialect.MYSQL, Profile.OFFICIAL): {
         **_MYSQL,
-        Holding.DAYS: ("date", ValueForm.DAY),
-        Holding.MOMENTS: (r"datetime(\(6\))?", ValueForm.MOMENT),
+        ColumnContents.DAYS: ("date", ValueForm.DAY),
+        ColumnContents.MOMENTS: (r"datetime(\(6\))?", ValueForm.MOMENT),
     },
 }
 
@@ -102,10 +102,10 @@ ESCAPING: Mapping[tuple[Dialect, Profile], Types] = {
     **TYPES,
     (Dialect.POSTGRESQL, Profile.OFFICIAL): {
         **TYPES[Dialect.POSTGRESQL, Profile.OFFICIAL],
-        Holding.HUGE: _POSTGRESQL[Holding.REALS],
+        ColumnContents.HUGE: _POSTGRESQL[ColumnContents.REALS],
     },
 }
-"""Those where values may be escaped."""
+"""The types if values may be escaped."""
 
 _NUMBERS = (
     r"(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?|smallint|integer|real|double precision"
@@ -117,10 +117,10 @@ _READABLE: Mapping[ValueForm, str] = {
     ValueForm.BLOB: r"bytea|.*blob|(var)?binary.*",
     ValueForm.MOMENT: r"(timestamp|datetime)\b.*|date",
 }
-"""Types that are not right, yet any value of them can be written in the form. The other forms take all."""
+"""Wrong types whose values can still be written in the form. Other forms accept all types."""
 
-_DATE_WORDS = {"DATE": (Holding.DAYS, Holding.MOMENTS), "DATETIME": (Holding.MOMENTS,),
-               "TIMESTAMP": (Holding.MOMENTS,)}  # fmt: skip
+_DATE_WORDS = {"DATE": (ColumnContents.DAYS, ColumnContents.MOMENTS), "DATETIME": (ColumnContents.MOMENTS,),
+               "TIMESTAMP": (ColumnContents.MOMENTS,)}  # fmt: skip
 
 _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_$]*")
 
@@ -136,80 +136,80 @@ _TABLE_NAMES: Mapping[Dialect, Callable[[str], str]] = {
 _COLUMN_NAMES: Mapping[Dialect, Callable[[str], str]] = {Dialect.MYSQL: str, Dialect.POSTGRESQL: _folded}
 
 PLACED = frozenset({(Dialect.MYSQL, Profile.FAITHFUL)})
-"""Where tables have a column with the rowid besides."""
+"""Where tables have an additional column for the rowid."""
 
 
 def table_name(name: str, dialect: Dialect) -> str:
-    """What a table of the file is called on the server."""
+    """Return the name on the server of a table of the file."""
     return _TABLE_NAMES[dialect](name)
 
 
 def column_name(name: str, dialect: Dialect) -> str:
-    """What a column of the file is called on the server."""
+    """Return the name on the server of a column of the file."""
     return _COLUMN_NAMES[dialect](name)
 
 
-def holding(classes: AbstractSet[type]) -> Holding:
-    """What a column holds whose values came from SQLite as these types; a bytearray is a text."""
+def holding(classes: AbstractSet[type]) -> ColumnContents:
+    """Return what a column holds, by the types of its values from SQLite; a bytearray is a text."""
     if not classes:
-        return Holding.NOTHING
+        return ColumnContents.NOTHING
     if bytes in classes:
-        return Holding.BLOBS if classes == {bytes} else Holding.MIXTURE
+        return ColumnContents.BLOBS if classes == {bytes} else ColumnContents.MIXTURE
     if bytearray in classes:
-        return Holding.TEXTS
-    return Holding.REALS if float in classes else Holding.INTEGERS
+        return ColumnContents.TEXTS
+    return ColumnContents.REALS if float in classes else ColumnContents.INTEGERS
 
 
-def dates_of(declared: str) -> tuple[Holding, ...]:
-    """Which kinds of dates texts in a column of that declaration may be, the narrower first."""
+def dates_of(declared: str) -> tuple[ColumnContents, ...]:
+    """Return the kinds of dates that texts in a column of that declaration can be, the narrower first."""
     words = declared.upper().replace("(", " ").split()
     return _DATE_WORDS.get(words[0], ()) if words else ()
 
 
 def form_of(actual: str, types: Types) -> ValueForm | None:
-    """The form of a type that the profile has; None for any other type."""
+    """Return the form of a type that the profile uses; None for any other type."""
     return next((form for pattern, form in types.values() if re.fullmatch(pattern, actual)), None)
 
 
 def is_readable(actual: str, form: ValueForm) -> bool:
-    """True if any value of a type that the profile does not have can be written in that form."""
+    """True if any value of a type that the profile does not use can be written in that form."""
     return form not in _READABLE or re.fullmatch(_READABLE[form], actual) is not None
 
 
-def is_right(actual: str, found: Holding, types: Types) -> bool:
-    """True if a column that holds `found` has the right type; what holds nothing has any of the profile's."""
-    if found is Holding.NOTHING:
+def is_right(actual: str, found: ColumnContents, types: Types) -> bool:
+    """True if the type is right for a column that holds `found`; an empty column can have any type."""
+    if found is ColumnContents.NOTHING:
         return form_of(actual, types) is not None
     return found in types and re.fullmatch(types[found][0], actual) is not None
 
 
-def right_type(found: Holding, types: Types) -> str:
-    """The right type as it is said to people."""
+def right_type(found: ColumnContents, types: Types) -> str:
+    """Return the right type for a message."""
     if found not in types:
-        return "a type that there is not"
+        return "a type that does not exist"
     return types[found][0].replace("|", ", ").replace(r"\(\d+\)", "").replace(r"(\(6\))?", "")
 
 
 _BEYOND_SINGLES = 2.0**128 - 2.0**103
-"""The middle between the largest single and what would be the next one."""
+"""The midpoint between the largest single and what would be the next one."""
 _EXACT = 2**53
 
 
 def becomes(
-    connection: sqlite3.Connection, table: FileTable, column: str, holds: Holding, kind: str
-) -> Holding:
-    """What a column is taken for that a server cannot hold as it is.
+    connection: sqlite3.Connection, table: FileTable, column: str, holds: ColumnContents, kind: str
+) -> ColumnContents:
+    """Return what a column counts as if a server cannot store its values unchanged.
 
     Args:
         connection: the file's.
-        table: which table.
-        column: which column.
+        table: the table.
+        column: the column.
         holds: what it holds.
-        kind: the type of a server that holds its numbers as far as it can.
+        kind: the server's type for its numbers.
     """
-    if holds is Holding.MIXTURE:
-        return Holding.TEXTS
-    if holds is not Holding.REALS:
+    if holds is ColumnContents.MIXTURE:
+        return ColumnContents.TEXTS
+    if holds is not ColumnContents.REALS:
         return holds
     name = quoted(column)
     [inexact, greatest] = connection.execute(
@@ -218,19 +218,22 @@ def becomes(
     ).fetchone()
     has_reals = {"real": _BEYOND_SINGLES, "double": float("inf")}
     if inexact:
-        return Holding.TEXTS
+        return ColumnContents.TEXTS
     if kind in has_reals and greatest >= has_reals[kind]:
-        return Holding.TEXTS if kind == "double" else Holding.HUGE
+        return ColumnContents.TEXTS if kind == "double" else ColumnContents.HUGE
     return holds
 
 
 PLACE = "sqlite_rowid"
-"""The column of MySQL tables in profile faithful that has the rowid, where no column of the file has it."""
+"""MySQL's column for the rowid in profile `faithful`, if no column of the file is it."""
 
-_READ: Mapping[Holding, Callable[[bytes], str | None]] = {Holding.DAYS: day, Holding.MOMENTS: moment}
+_READ: Mapping[ColumnContents, Callable[[bytes], str | None]] = {
+    ColumnContents.DAYS: day,
+    ColumnContents.MOMENTS: moment,
+}
 
 
-def matched(  # noqa: PLR0913 - what is matched, and how
+def matched(  # noqa: PLR0913 - the two tables, and the context
     connection: sqlite3.Connection,
     table: FileTable,
     target: str,
@@ -239,14 +242,14 @@ def matched(  # noqa: PLR0913 - what is matched, and how
     *,
     escape: bool = False,
 ) -> tuple[ComparedTable, list[Difference]]:
-    """Put the columns of a table side by side; missing, extra and unreadable ones are differences.
+    """Match the columns of a table; missing, extra and unreadable ones are differences.
 
     Args:
         connection: the file's.
         table: the file's table.
-        target: the full name of the server's.
+        target: the full name of the server's table.
         standing: the types of the server's columns.
-        where: whose table it is, on which engine, with which types.
+        where: the table's database, the engine, and its types.
         escape: whether values may be escaped.
     """
     database, dialect, types = where
@@ -274,7 +277,7 @@ def matched(  # noqa: PLR0913 - what is matched, and how
             )
     there = {column_name(column.name, dialect) for column, _ in wanted}
     differences += [
-        Difference(Kind.EXTRA_COLUMN, table.name, name, f"is on {dialect} alone")
+        Difference(Kind.EXTRA_COLUMN, table.name, name, f"is only on {dialect}")
         for name in standing
         if name not in there
     ]
@@ -282,7 +285,7 @@ def matched(  # noqa: PLR0913 - what is matched, and how
 
 
 def _wanted(table: FileTable, database: Database, dialect: Dialect) -> list[tuple[FileColumn, str]]:
-    """The columns that the server has to have, each with SQL that gives it in SQLite."""
+    """Return the columns that the server must have, each with SQL for it in SQLite."""
     wanted = [(column, quoted(column.name)) for column in table.columns]
     taken = {column.name.lower() for column in table.columns}
     if (dialect, database.profile) in PLACED and table.place and PLACE not in taken:
@@ -299,7 +302,7 @@ def _key(table: FileTable, columns: list[ComparedColumn]) -> tuple[ComparedColum
 def _column(
     connection: sqlite3.Connection, table: FileTable, column: FileColumn, kind: str, types: Types
 ) -> tuple[ValueForm | None, str | None]:
-    """The form of a column's values, and what is wrong with its type; no form where it allows of none."""
+    """Return the form of a column's values, None if its type allows none; and what is wrong with the type."""
     if form := form_of(kind, types):
         return form, None
     found = holding(classes_of(connection, table, column.name) if column.name != PLACE else {int})
@@ -319,13 +322,13 @@ def wrong_types(
     *,
     escape: bool = False,
 ) -> Iterator[Difference]:
-    """Columns whose type the profile has, but not for what the file holds.
+    """Yield columns whose type the profile uses, but not for the values in the file.
 
     Args:
         connection: the file's.
         compared: the table.
-        classes: of the values of each column that was compared.
-        types: the profile's on this engine.
+        classes: the types of the values of each compared column.
+        types: the profile's types on this engine.
         escape: whether values may be escaped.
     """
     table = compared.source
@@ -338,25 +341,27 @@ def wrong_types(
             [date, *_] = [*_dates(connection, table, declared[column.name], holds, types), None]
             holds = date or holds
             if escape:
-                reals = types[Holding.REALS][0]
+                reals = types[ColumnContents.REALS][0]
                 holds = becomes(connection, table, column.name, holds, reals)
         if not is_right(column.kind, holds, types):
-            text = f"is {column.kind}, but holds {holds}: has to be {right_type(holds, types)}"
+            text = f"is {column.kind}, but holds {holds}: must be {right_type(holds, types)}"
             yield Difference(Kind.TYPE, table.name, column.name, text)
 
 
 def _dates(
-    connection: sqlite3.Connection, table: FileTable, column: FileColumn, found: Holding, types: Types
-) -> Iterator[Holding]:
-    """The kinds of dates that all texts of a column are, of those that its declaration asks for."""
-    if found is not Holding.TEXTS:
+    connection: sqlite3.Connection, table: FileTable, column: FileColumn, found: ColumnContents, types: Types
+) -> Iterator[ColumnContents]:
+    """Yield the kinds of dates, of those that its declaration asks for, that all texts of a column are."""
+    if found is not ColumnContents.TEXTS:
         return
     for kind in dates_of(column.declared):
         if kind in types and _are_all(connection, table, column, kind):
             yield kind
 
 
-def _are_all(connection: sqlite3.Connection, table: FileTable, column: FileColumn, kind: Holding) -> bool:
+def _are_all(
+    connection: sqlite3.Connection, table: FileTable, column: FileColumn, kind: ColumnContents
+) -> bool:
     read = _READ[kind]
     return all(
         value is None or (isinstance(value, bytearray) and read(bytes(value)) is not None)

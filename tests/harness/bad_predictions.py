@@ -179,7 +179,7 @@ PREDICTIONS = [
     Case(
         "file_too_large",
         on_special(large),
-        (GOOD_NAME, "has 1,073,741,824 bytes, more than the 67,108,864", "BIRD_FILE_BYTES=1GB"),
+        (GOOD_NAME, "has 1,073,741,824 bytes, more than the limit of 67,108,864", "BIRD_FILE_BYTES=1GB"),
     ),
     Case(
         "line_of_an_id_of_thousands_of_digits",

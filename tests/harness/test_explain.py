@@ -156,7 +156,7 @@ def test_a_line_that_was_cut_off_is_explained_again_and_a_damaged_one_refused(
     path.write_text(f'{{"dialect": 1}}\n{whole}', encoding="utf-8")
     code, _, errors = call("explain", "results/latest", "--keep")
     assert code == 2
-    assert "line 1 is no plan" in errors
+    assert "line 1 is not a plan" in errors
 
 
 def test_where_nothing_matches_there_is_nothing_to_keep(call: Call, tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_what_cannot_be_escaped_still_stops(server: Server, database: Database, 
     make_file(
         "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (v TEXT); INSERT INTO t VALUES (CAST(x'00d8' AS TEXT))"
     )
-    with pytest.raises(BadInput, match="table t, column v, rowid 1: text with bytes that are no characters"):
+    with pytest.raises(BadInput, match="table t, column v, rowid 1: text with invalid bytes"):
         load([database], server, escape=True)
 
 

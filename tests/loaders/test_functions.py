@@ -198,7 +198,7 @@ def somebody_elses(server: Server, faithful: Database) -> Iterator[None]:
 @pytest.mark.engine
 @pytest.mark.usefixtures("somebody_elses")
 def test_somebody_elses_namespace_is_left_alone(server: Server, faithful: Database) -> None:
-    with pytest.raises(BadInput, match=r"bird_sqlite.* is not of bird-harness.*rename it"):
+    with pytest.raises(BadInput, match=r"bird_sqlite.* does not belong to bird-harness.*rename it"):
         load([faithful], server)
     created = "CREATE TABLE bird_sqlite.theirs (a integer)"
     ask(server, faithful, created)

@@ -28,7 +28,7 @@ def column(make_file: MakeFile, declared: str, values: Sequence[str]) -> ColumnI
     return table.columns[0]
 
 
-NUL = "a NUL character, which PostgreSQL's text cannot hold"
+NUL = "a NUL character, which PostgreSQL's text cannot store"
 NO_NUL = "postgresql (official, faithful)"
 LATIN_1 = "CAST(x'66fc72' AS TEXT)"
 
@@ -107,7 +107,7 @@ def test_a_utf16_file_is_measured_in_its_own_bytes(make_file: MakeFile) -> None:
         (
             "TEXT",
             ["'a'", LATIN_1, "char(0)", "char(0)"],
-            [(1, "text with bytes", 2, MYSQL + POSTGRESQL), (2, "a NUL character", 3, POSTGRESQL)],
+            [(1, "text with invalid bytes", 2, MYSQL + POSTGRESQL), (2, "a NUL character", 3, POSTGRESQL)],
         ),
         ("", ["'a'", "x'00'", "x'01'"], [(2, "a blob in a column", 2, MYSQL + POSTGRESQL)]),
         ("", ["0.5", "9007199254740993"], [(1, "an integer beyond", 2, MYSQL + POSTGRESQL)]),

@@ -163,11 +163,11 @@ def test_two_databases_of_one_namespace_cannot_share_a_table(
 ) -> None:
     one = Database(collection, "one", make_file("CREATE TABLE Same (a INTEGER)", "one"))
     two = Database(collection, "two", make_file("CREATE TABLE same (a INTEGER); CREATE TABLE t (a)", "two"))
-    with pytest.raises(BadInput, match=r"two\.sqlite: table same: .* has that of one already"):
+    with pytest.raises(BadInput, match=r"two\.sqlite: table same: .* already has this table, from one;"):
         load([one, two], server)
     assert loaded([one, two], server) == {}
     load([one], server)
-    with pytest.raises(BadInput, match=r"two\.sqlite: table same: .* has that of one already"):
+    with pytest.raises(BadInput, match=r"two\.sqlite: table same: .* already has this table, from one;"):
         load([two], server)
     assert tables(server, one) - {"loads"} == {"same"}
     faithful = [replace(database, profile=Profile.FAITHFUL) for database in (one, two)]
@@ -182,7 +182,9 @@ def test_a_table_of_somebody_else_is_not_replaced(
     ask(server, database, "CREATE TABLE theirs (a INTEGER)")
     path.unlink()
     make_file("CREATE TABLE theirs (a TEXT)")
-    with pytest.raises(BadInput, match=r"table theirs: .* has one that bird-harness did not load"):
+    with pytest.raises(
+        BadInput, match=r"table theirs: .* has a table of that name, not loaded by bird-harness"
+    ):
         load([database], server)
     assert read(server, database, "SELECT a FROM t") == [(1,)]
 

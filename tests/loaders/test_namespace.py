@@ -40,11 +40,13 @@ def test_own_and_free_names_are_taken(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("dialect", [Dialect.MYSQL, Dialect.POSTGRESQL])
 def test_a_name_is_given_once_per_namespace(dialect: Dialect) -> None:
-    with pytest.raises(BadInput, match=r"b\.sqlite: table t: set.* has that of a already"):
+    with pytest.raises(BadInput, match=r"b\.sqlite: table t: set.* already has this table, from a;"):
         check({A: ["t"], B: ["t"]}, {}, dialect=dialect)
-    with pytest.raises(BadInput, match=r"b\.sqlite: table t: set.* has that of a already"):
+    with pytest.raises(BadInput, match=r"b\.sqlite: table t: set.* already has this table, from a;"):
         check({B: ["t"]}, {A: ["t"]}, dialect=dialect)
-    with pytest.raises(BadInput, match=r"a\.sqlite: table x: set.* has one that bird-harness did not load"):
+    with pytest.raises(
+        BadInput, match=r"a\.sqlite: table x: set.* has a table of that name, not loaded by bird-harness"
+    ):
         check({A: ["x"]}, {A: ["t"]}, foreign=["x"], dialect=dialect)
 
 

@@ -211,7 +211,7 @@ def test_several_processes_may_build_at_once(tmp_path: Path, monkeypatch: pytest
 def test_cache_that_cannot_be_written_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "file"))
-    with pytest.raises(BadInput, match="set BIRD_CACHE to a folder that can be written"):
+    with pytest.raises(BadInput, match="set BIRD_CACHE to a writable folder"):
         sample_folder()
 
 

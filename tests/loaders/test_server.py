@@ -9,7 +9,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.targets import TARGETS
-from loaders.server import Sessions, borrowed, kept, sessions
+from loaders.server import Sessions, pooled, session_pool, sessions
 from loaders.target import target
 
 
@@ -22,18 +22,18 @@ class Session:
 
 
 def used(want: str) -> Session:
-    with borrowed(want, Session) as session:
+    with pooled(want, Session) as session:
         assert session.closed == 0
     return session
 
 
 def test_what_is_idle_is_used_again_for_the_same_and_closed_at_the_end() -> None:
-    with kept():
+    with session_pool():
         first = used("one")
         assert first.closed == 0
         assert used("one") is first
         assert used("other") is not first
-        with borrowed("one", Session), borrowed("one", Session) as second:
+        with pooled("one", Session), pooled("one", Session) as second:
             assert second is not first
     assert first.closed == 1
     assert second.closed == 1
@@ -41,9 +41,9 @@ def test_what_is_idle_is_used_again_for_the_same_and_closed_at_the_end() -> None
 
 
 def test_a_session_in_which_something_failed_is_closed() -> None:
-    with kept():
+    with session_pool():
         first = used("one")
-        with pytest.raises(ValueError, match="failed"), borrowed("one", Session):
+        with pytest.raises(ValueError, match="failed"), pooled("one", Session):
             raise ValueError("failed")
         assert first.closed == 1
         assert used("one") is not first
@@ -51,7 +51,7 @@ def test_a_session_in_which_something_failed_is_closed() -> None:
 
 def test_another_thread_has_sessions_of_its_own() -> None:
     found: list[Session] = []
-    with kept():
+    with session_pool():
         first = used("one")
         thread = Thread(target=lambda: found.append(used("one")))
         thread.start()

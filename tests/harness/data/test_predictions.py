@@ -236,7 +236,7 @@ def test_how_large_a_file_may_be_can_be_said(
     path = small.write_json(tmp_path / "predict_mini_dev_m_sqlite.json", large)
     assert len(read_predictions([path], first)) == 1
     monkeypatch.setenv("BIRD_FILE_BYTES", "1MB")
-    with pytest.raises(BadInput, match=r"2,000,\d\d\d bytes, more than the 1,000,000 that are read"):
+    with pytest.raises(BadInput, match=r"2,000,\d\d\d bytes, more than the limit of 1,000,000"):
         read_predictions([path], first)
     monkeypatch.setenv("BIRD_FILE_BYTES", "much")
     with pytest.raises(BadInput, match="BIRD_FILE_BYTES=much: not a size"):

@@ -96,7 +96,7 @@ def test_a_line_that_was_cut_off_is_measured_again(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_unit_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "journal.jsonl").write_text(f"{line}\n")
-    with pytest.raises(BadInput, match="line 1 is no measured unit"):
+    with pytest.raises(BadInput, match="line 1 is not a measured unit"):
         Journal(tmp_path)
 
 

@@ -364,7 +364,7 @@ def test_a_journal_cut_off_anywhere_loses_the_last_line_alone(tmp_path: Path) ->
 def test_a_damaged_line_stops_the_run_with_its_number(tmp_path: Path, line: bytes) -> None:
     whole = written(tmp_path)
     (tmp_path / JOURNAL).write_bytes(whole + line + whole)
-    with pytest.raises(BadInput, match=r"journal\.jsonl: line 6 is no line of a journal"):
+    with pytest.raises(BadInput, match=r"journal\.jsonl: line 6 is not a line of a journal"):
         Journal(tmp_path)
 
 

@@ -47,10 +47,10 @@ def test_every_option_is_documented(tmp_path: Path) -> None:
         (["--bird-predictions", "answers", "--bird-fail-under", "r_ves=1"], "add it to --bird-metrics"),
         (
             ["--bird-predictions", "answers", "--bird-timeout", "0"],
-            "--bird-timeout 0.0: has to be between 0.001 and 86,400 seconds",
+            "--bird-timeout 0.0: must be between 0.001 and 86,400 seconds",
         ),
-        (["--bird-predictions", "answers", "--bird-workers", "0"], "--bird-workers 0: has to be between"),
-        (["--bird-predictions", "answers", "--bird-limit", "0"], "--bird-limit 0: has to be between"),
+        (["--bird-predictions", "answers", "--bird-workers", "0"], "--bird-workers 0: must be between"),
+        (["--bird-predictions", "answers", "--bird-limit", "0"], "--bird-limit 0: must be between"),
         (["--bird-predictions", "answers", "--bird-metrics", "bleu"], "--bird-metrics bleu: 'bleu' is not"),
         (["--bird-predictions", "answers", "--bird-metrics", "ts"], "--bird-variants with a folder"),
         (["--bird-predictions", "answers", "--bird-variants", "2"], "add ts to --bird-metrics"),

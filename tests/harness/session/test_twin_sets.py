@@ -24,7 +24,7 @@ from harness.data.twin_sources import of_set
 from harness.provision import dsn
 from loaders.census import census
 from loaders.server import Server
-from loaders.twins.builder import Made, make
+from loaders.twins.builder import TwinResult, make
 from tests.harness import own_sets as sets
 from tests.loaders.servers import drop
 from tests.loaders.twins.shops import schema
@@ -76,7 +76,7 @@ def scored(
 ) -> Iterator[Scored]:
     folder = made_set(tmp_path_factory.mktemp("awkward"))
     made = make(of_set(load_set(str(folder))), folder / "twins", workers=1)
-    assert all(isinstance(one, Made) for one in made)
+    assert all(isinstance(one, TwinResult) for one in made)
     manifest = folder / "benchmark.toml"
     sets.write(manifest, manifest.read_text(encoding="utf-8").replace('"schemas"', '"twins"'))
     questions = load_set(str(folder))

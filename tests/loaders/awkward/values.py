@@ -72,7 +72,7 @@ VALUES = (
         CREATE TABLE t (n INTEGER, v REAL);
         INSERT INTO t VALUES (1, 0.5), (2, 9e999), (3, -9e999);
         """,
-        refused=at(MYSQL, "table t, column v, rowid 2: an infinite number, which MySQL has not"),
+        refused=at(MYSQL, "table t, column v, rowid 2: an infinite number, which MySQL cannot store"),
     ),
     Case(
         "NaN is NULL in SQLite",
@@ -196,7 +196,7 @@ TEXTS = (
         INSERT INTO t VALUES (1, 'a'), (2, 'a' || char(0) || 'b');
         """,
         refused=at(
-            POSTGRESQL, "table t, column v, rowid 2: a NUL character, which PostgreSQL's text cannot hold"
+            POSTGRESQL, "table t, column v, rowid 2: a NUL character, which PostgreSQL's text cannot store"
         ),
     ),
     Case(
@@ -217,18 +217,18 @@ TEXTS = (
         "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (1), ('a' || char(0))",
         ("t.v, declared INTEGER, is text: it holds text and numbers",),
         refused=at(
-            POSTGRESQL, "table t, column v, rowid 2: a NUL character, which PostgreSQL's text cannot hold"
+            POSTGRESQL, "table t, column v, rowid 2: a NUL character, which PostgreSQL's text cannot store"
         ),
     ),
     Case(
         "Latin-1 bytes in text",
         "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('für'), (CAST(x'66fc72' AS TEXT))",
-        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with invalid bytes"),
     ),
     Case(
         "Latin-1 bytes among numbers",
         "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (1), (CAST(x'66fc72' AS TEXT))",
-        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with invalid bytes"),
     ),
     Case(
         "Latin-1 bytes in a name",
@@ -241,17 +241,17 @@ TEXTS = (
         CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT) WITHOUT ROWID;
         INSERT INTO t VALUES ('k', CAST(x'c0af' AS TEXT));
         """,
-        refused=at(EVERYWHERE, "table t, column v, key 'k': text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, key 'k': text with invalid bytes"),
     ),
     Case(
         "a surrogate in UTF-8",
         "CREATE TABLE t (v TEXT); INSERT INTO t VALUES (CAST(x'eda080' AS TEXT))",
-        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with invalid bytes"),
     ),
     Case(
         "a code point beyond the last",
         "CREATE TABLE t (v TEXT); INSERT INTO t VALUES (CAST(x'f4908080' AS TEXT))",
-        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with invalid bytes"),
     ),
     Case(
         "Latin-1 bytes in a key",
@@ -259,7 +259,7 @@ TEXTS = (
         CREATE TABLE t (v TEXT PRIMARY KEY, n INTEGER);
         INSERT INTO t VALUES (CAST(x'66fc72' AS TEXT), 1);
         """,
-        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with invalid bytes"),
     ),
     Case(
         "a UTF-16 file",
@@ -276,7 +276,7 @@ TEXTS = (
         CREATE TABLE t (v TEXT);
         INSERT INTO t VALUES ('a'), (CAST(x'd83d0061' AS TEXT));
         """,
-        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with bytes that are no characters"),
+        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with invalid bytes"),
     ),
     Case(
         "characters of every plane, controls, and what looks like an escape",

@@ -62,7 +62,7 @@ def test_a_record_comes_back_as_it_was_and_keeps_whole_numbers_whole() -> None:
         "name": "b", "colour": "red", "scores": {}, "rows": []
     }  # fmt: skip
     assert to_plain(Outer("b", scores=MappingProxyType({"ex": 0.5})))["scores"] == {"ex": 0.5}
-    with pytest.raises(TypeError, match="object is no value of JSON"):
+    with pytest.raises(TypeError, match="object is not a JSON value"):
         to_plain([object()])
 
 

@@ -204,7 +204,7 @@ def test_a_store_that_cannot_be_used_is_replaced(path: Path, damage: str, said: 
         store.put(entries(1))
         assert store.get([key(1)]) == entries(1)
     assert len(said) == 1
-    assert said[0].startswith(f"{path} was no store that can be used: ")
+    assert said[0].startswith(f"{path} was not a usable store: ")
 
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
@@ -261,12 +261,12 @@ def test_a_folder_that_cannot_be_made_costs_only_the_store(tmp_path: Path, said:
         assert store.figures() == StoreStatistics({}, 0, MOST_BYTES, None, None)
         assert store.clear() == 0
     assert len(said) == 1
-    assert "this run does without what earlier ones have computed" in said[0]
+    assert "this run does not use cached results" in said[0]
 
 
 def test_without_a_listener_it_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.warns(RuntimeWarning, match="does without"):
+    with pytest.warns(RuntimeWarning, match="does not use cached results"):
         Store(tmp_path / "file" / "store.sqlite").close()
 
 
@@ -278,7 +278,7 @@ def _on_a_full_disk(path: Path) -> None:
             store.put(entries(number))
         assert store.get([key(1)]) == entries(1)
         assert len(said) == 1, said
-        assert "nothing more is kept" in said[0]
+        assert "nothing more is stored" in said[0]
         assert store.get(map(key, range(10, 1000))).items() <= entries(*range(10, 1000)).items()
 
 

@@ -77,7 +77,7 @@ def test_a_file_that_is_no_store_is_left_as_it_is(tmp_path: Path, make: Callable
         with pytest.raises(BadInput) as refusal:
             Store(path, say=pytest.fail)
         assert str(refusal.value).startswith(f"{path}: ")
-        assert "let BIRD_STORE name another file" in str(refusal.value)
+        assert "set BIRD_STORE to another file" in str(refusal.value)
         assert "\n" not in str(refusal.value)
     if make is not disguised:
         with pytest.raises(BadInput):
@@ -143,7 +143,7 @@ def test_a_store_is_there_as_a_whole_or_not_at_all(path: Path, monkeypatch: pyte
     said: list[str] = []
     Store(path, say=said.append).close()
     assert len(said) == 1
-    assert "does without" in said[0]
+    assert "does not use cached results" in said[0]
     assert not [name for name in seen(path.parent) if not name.endswith(".lock")]
 
 

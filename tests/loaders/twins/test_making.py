@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.cli import app
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
-from loaders.twins.builder import Made, TwinSource, Unmade, made_lines, make
+from loaders.twins.builder import TwinFailure, TwinResult, TwinSource, made_lines, make
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shops import GOLDS, SCRIPT, quoted, schema
 
@@ -106,11 +106,11 @@ def test_a_database_that_cannot_be_made_stops_no_other_and_leaves_the_one_that_w
     damaged.write_bytes(b"SQLite format 3\0 and no more")
     sources = [TwinSource("north", impossible, (GOLD,)), TwinSource("damaged", damaged, ()), south]
     unmade, broken, made = make(sources, tmp_path / "made", workers=2)
-    assert isinstance(unmade, Unmade)
-    assert isinstance(broken, Unmade)
-    assert isinstance(made, Made)
+    assert isinstance(unmade, TwinFailure)
+    assert isinstance(broken, TwinFailure)
+    assert isinstance(made, TwinResult)
     assert made_lines([unmade]) == [
-        f"north: no twin: {impossible}: table notes is virtual; twins are made of ordinary tables alone"
+        f"north: no twin: {impossible}: table notes is virtual; twins are made of ordinary tables only"
     ]
     assert str(damaged) in broken.reason
     after = digests(tmp_path / "made")
@@ -121,7 +121,7 @@ def test_a_database_that_cannot_be_made_stops_no_other_and_leaves_the_one_that_w
 def test_a_table_whose_constraints_nothing_keeps_is_named(make_file: MakeFile, tmp_path: Path) -> None:
     path = make_file("CREATE TABLE customer (name TEXT CHECK (length(name) > 900) NOT NULL, level TEXT)")
     [made] = make([TwinSource("shop", path, (GOLD,))], tmp_path / "made")
-    assert isinstance(made, Made)
+    assert isinstance(made, TwinResult)
     assert made.notes == ("table customer has no rows: none was found that its constraints accept",)
     assert [each.reason for each in made.unanswered] == ["no rows were found that meet its conditions"]
 
@@ -204,7 +204,7 @@ def test_every_schema_gets_a_twin(make_file: MakeFile, tmp_path: Path) -> None:
         for number, (script, golds) in enumerate(scripts)
     ]
     for source, made in zip(sources, make(sources, tmp_path / "made"), strict=True):
-        assert isinstance(made, Made), made
+        assert isinstance(made, TwinResult), made
         assert not any("it fails" in each.reason or "Error" in each.reason for each in made.unanswered), made
         sound(made.path, source.golds)
 
@@ -220,7 +220,7 @@ def test_a_published_schema_is_enough(tmp_path: Path) -> None:
     schema.write_text(json.dumps(PUBLISHED))
     questions.write_text(json.dumps([{"db_id": "shop", "SQL": GOLD}]))
     [made] = make(of_files(schema, questions), tmp_path / "made")
-    assert isinstance(made, Made)
+    assert isinstance(made, TwinResult)
     assert made.unanswered == ()
     with closing(sqlite3.connect(made.path)) as connection:
         assert connection.execute(GOLD).fetchall()
@@ -242,7 +242,7 @@ def test_a_reference_to_what_is_not_there_is_none_and_a_type_can_be_any_text(tmp
         (tmp_path / f"{name}.json").write_text(text.replace('"shop"', f'"{name}"'))
     sources = [TwinSource(name, tmp_path / f"{name}.json", (GOLD,)) for name in changed]
     for made in make(sources, tmp_path / "made"):
-        assert isinstance(made, Made), made
+        assert isinstance(made, TwinResult), made
         sound(made.path, {GOLD})
 
 
@@ -253,7 +253,7 @@ def test_values_that_descriptions_name_are_used(tmp_path: Path) -> None:
     place.write_text("original,name,description,format,values\nlevel,,,text,\"'g': gold 'q': quartz\"\n")
     source = TwinSource("shop", tmp_path / "schema.json", (), tmp_path)
     [made] = make([source], tmp_path / "made")
-    assert isinstance(made, Made)
+    assert isinstance(made, TwinResult)
     with closing(sqlite3.connect(made.path)) as connection:
         assert connection.execute("SELECT COUNT(*) > 0 FROM customer WHERE level = 'q'").fetchone() == (1,)
 
@@ -261,10 +261,10 @@ def test_values_that_descriptions_name_are_used(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "questions", "message"),
     [
-        ("[1]", "[]", "is no published schema"),
-        ("{", "[]", "is no published schema"),
-        (json.dumps(PUBLISHED), "{", "is no question file"),
-        (json.dumps(PUBLISHED), '[{"db_id": "shop"}]', "is no question file"),
+        ("[1]", "[]", "not a published schema"),
+        ("{", "[]", "not a published schema"),
+        (json.dumps(PUBLISHED), "{", "not a question file"),
+        (json.dumps(PUBLISHED), '[{"db_id": "shop"}]', "not a question file"),
         (json.dumps(PUBLISHED), '[{"db_id": "zoo", "SQL": "SELECT 1"}]', "no question is about shop"),
     ],
 )
