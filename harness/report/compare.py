@@ -1,4 +1,4 @@
-"""From what a user asks of `compare` to figures and an exit code: two runs, predictors or engines."""
+"""Compare two runs, predictors or engines: figures and an exit code for `bird-harness compare`."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,20 +37,20 @@ from harness.runs.summary import TOTAL, By, Whose, groups_of
 from loaders.base.files import as_json
 
 SCHEMA_VERSION = 1
-"""Version of what `--json` writes; docs/how-to/compare.md describes it."""
+"""Version of the output of `--json`, documented in docs/how-to/compare.md."""
 
 _ROUNDING = 1e-9
-"""A difference in percent this small is one of sums of floats."""
+"""Differences in percent up to this size are rounding errors of floats."""
 
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What to compare, and when that is a failure: `b` and each of `more` with `a`.
+    """The request of a comparison, of `b` and each of `more` with `a`, and when it fails.
 
-    `metrics` empty means all that both sides have. `fail_under` maps a metric to the least percent that B's
-    total over the compared questions may have. `no_regression` fails where a compared metric's total of B is
-    below A's; with `significant` only where chance alone would seldom do it. `flips` None lists every
-    question. `html` is a page with both sides of every question that flipped. `by` compares groups of
+    `metrics` empty means all that both sides have. `fail_under` maps a metric to the minimum percentage of
+    B's total over the compared questions. `no_regression` fails if B's total of a compared metric is below
+    A's; with `significant` only if the difference is significant. `flips` None lists every question. `html`
+    is the path of a page with both sides of every question that flipped. `by` compares groups of
     questions, too.
     """
 
@@ -67,7 +67,7 @@ class CompareRequest:
 
     @property
     def others(self) -> Mapping[str, str]:
-        """What is compared with A, by letter.
+        """The sides that are compared with A, by letter.
 
         Raises:
             BadInput: there are more of them than letters.
@@ -81,10 +81,10 @@ class CompareRequest:
 
 
 def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
-    """`METRIC=PERCENT` each.
+    """Parse `METRIC=PERCENT` each.
 
     Raises:
-        BadInput: one is not that.
+        BadInput: one is malformed.
     """
     thresholds: dict[str, float] = {}
     for text in texts:
@@ -94,19 +94,19 @@ def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             thresholds[name] = float("nan")
         if not isfinite(thresholds[name]):
-            raise BadInput(f"--fail-under {text}: has to be METRIC=PERCENT, for instance ex=50")
+            raise BadInput(f"--fail-under {text}: must be METRIC=PERCENT, for instance ex=50")
     return thresholds
 
 
 def compare(
     request: CompareRequest, say: Callable[[str], None], give: Callable[[Any], None] | None = None
 ) -> int:
-    """Compare, print, write; the result is the exit code: 1 where a threshold failed, which `say` is told.
+    """Compare, print and write; return the exit code: 1 if a threshold failed, with a line to `say`.
 
     Args:
         request: what to compare.
-        say: takes one line at a time.
-        give: takes everything as plain values, in place of what is printed.
+        say: called with one line at a time.
+        give: called with all results as plain values, instead of printing.
 
     Raises:
         BadInput: an option or a run is wrong, or the two have nothing in common.
@@ -138,7 +138,7 @@ def compare(
 def _against(
     request: CompareRequest, a: Selection, b: Selection, letter: str
 ) -> tuple[list[SideComparison], list[str]]:
-    """A and one of the others: what differs, and what has to be known beforehand."""
+    """Compare A with one other side; return the differences, and the notes to read first."""
     if sets := _different_sets(a.run.manifest, b.run.manifest):
         raise _refusal(a, b, f"are runs of different question sets ({sets}); compare runs of the same one")
     paired, alone_in_a, alone_in_b = counterparts(a, b)
@@ -152,7 +152,7 @@ def _against(
 
 
 def _about_databases(sides: Mapping[str, Selection]) -> Iterator[str]:
-    """What has to be known of the sides' databases; what is said of many sides is said once."""
+    """Yield notes about the sides' databases; a note about several sides appears once."""
     letters: dict[str, list[str]] = {}
     for letter, side in sides.items():
         for line in notes_of(side.run.manifest):
@@ -163,17 +163,17 @@ def _about_databases(sides: Mapping[str, Selection]) -> Iterator[str]:
 
 
 def _different_sets(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
-    """The sets of two runs where they are not the same; empty where they are.
+    """Describe the sets of two runs if they differ; empty if they are the same.
 
-    Sets of one's own may share a name: the name of the collection has a digest of what is asked. Earlier runs
-    do not say it.
+    A user's own sets may share a name: the name of the collection has a digest of the questions. Earlier
+    runs lack it.
     """
     if a.get("set") != b.get("set"):
         return f"{a.get('set')} and {b.get('set')}"
     found = a.get("collection"), b.get("collection")
     if None in found or found[0] == found[1]:
         return ""
-    return f"both are called {a.get('set')}, and ask other questions: {found[0]} and {found[1]}"
+    return f"both are called {a.get('set')}, but have different questions: {found[0]} and {found[1]}"
 
 
 def _check(request: CompareRequest) -> None:
@@ -186,7 +186,7 @@ def _check(request: CompareRequest) -> None:
     if request.by is not None and request.by.is_of_pairs:
         raise BadInput(f"--by {request.by}: differs between the sides; choose groups of questions: type, ...")
     if request.significant and not request.no_regression:
-        raise BadInput("--significant: says which regressions count; add --no-regression")
+        raise BadInput("--significant: has no effect alone; add --no-regression")
 
 
 def _check_metrics(request: CompareRequest, comparisons: Sequence[SideComparison]) -> None:
@@ -240,7 +240,7 @@ _RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract",
 def _unlike(
     a: Selection, b: Selection, paired: Sequence[tuple[Whose, Whose]], letter_of_b: str
 ) -> Iterator[str]:
-    """A line for whatever else the two runs do not share, which may be why they differ."""
+    """Yield a line for every other difference between two runs, as possible causes."""
     for letter, side in (("A", a), (letter_of_b, b)):
         found = Counter((result.predictor, result.dialect) for result in side.run.results)
         yield from (f"{letter}: {line}" for line in side.run.extent.lines(found, TITLES))
@@ -301,7 +301,7 @@ def _write_page(
     notes: Sequence[str],
     failures: Sequence[str],
 ) -> None:
-    # Few comparisons are wanted as a page.
+    # Import only if a page is requested.
     from harness.report.html import Material, write_comparison_html  # noqa: PLC0415
 
     materials = {

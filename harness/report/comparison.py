@@ -1,8 +1,8 @@
-"""Two scores to a difference: what one has and the other has not, with what chance could do to it.
+"""Compute the differences between two scores, with intervals and tests.
 
-Only questions that both answered are compared, in a fixed order, so that the same results give the same
-figures, and swapping the sides changes nothing but signs. On a terminal a comparison is a row per metric,
-then the questions that flipped.
+Only questions that both sides have are compared, in a fixed order, so that equal results give equal figures,
+and swapping the sides changes only signs. On a terminal a comparison is a row per metric, then the questions
+that flipped.
 """
 
 from collections import Counter
@@ -30,11 +30,11 @@ class Change:
     a: Mapping[str, float | None]
     b: Mapping[str, float | None]
     interval: Interval | None
-    """95 %, of the difference of the totals; None where every question changed alike."""
+    """95 % interval of the difference of the totals; None if every question changed alike."""
     mcnemar: McNemar | None
-    """For metrics that score 0 or 1; first is A."""
+    """For metrics that score 0 or 1; A comes first."""
     p: float
-    """McNemar's where there is one, else the paired bootstrap's."""
+    """McNemar's if there is one, else the paired bootstrap's."""
 
     @property
     def differences(self) -> Mapping[str, float | None]:
@@ -48,11 +48,11 @@ class Change:
 
     @property
     def is_proven(self) -> bool:
-        """Whether chance alone would do as much in fewer than 5 of 100 comparisons."""
+        """True if p is below 0.05."""
         return self.p < SIGNIFICANT
 
     def to_json(self) -> dict[str, Any]:
-        """One entry of `metrics` of a comparison."""
+        """Return the entry of `metrics` of a comparison."""
         test = self.mcnemar and {"only_a": self.mcnemar.only_first, "only_b": self.mcnemar.only_second}
         return {
             "a": self.a,
@@ -81,19 +81,19 @@ class Flip:
 
 @dataclass(frozen=True)
 class Differences:
-    """Everything in which two sides differ on the questions that both have."""
+    """All differences of two sides on the questions that both have."""
 
     questions: int
     only_a: int
     only_b: int
-    """Questions that the other side does not have."""
+    """Questions that the other side lacks."""
     outcomes_a: Mapping[Outcome, int]
     outcomes_b: Mapping[Outcome, int]
     changes: Sequence[Change]
     flips: Sequence[Flip]
 
     def to_json(self) -> dict[str, Any]:
-        """The figures of one entry of `comparisons`."""
+        """Return the figures of an entry of `comparisons`."""
         return {
             "questions": self.questions,
             "only_a": self.only_a,
@@ -108,7 +108,7 @@ class Differences:
 
 
 def common_metrics(a: Sequence[PairResult], b: Sequence[PairResult]) -> list[str]:
-    """The metrics by which every result of both sides has a score, in the order of the tables."""
+    """Return the metrics by which every result of both sides has a score, in the order of the tables."""
     results = (*a, *b)
     return [name for name in METRICS if all(name in result.scores for result in results)]
 
@@ -116,10 +116,10 @@ def common_metrics(a: Sequence[PairResult], b: Sequence[PairResult]) -> list[str
 def differences(
     a: Sequence[PairResult], b: Sequence[PairResult], metrics: Sequence[str]
 ) -> Differences | None:
-    """What differs between two predictors' results, or one's on two engines; None without a common question.
+    """Return the differences between two predictors, or one on two engines; None without a common question.
 
     Args:
-        a: results of one predictor on one engine, each question once.
+        a: the results of one predictor on one engine, each question once.
         b: the same, for the other side.
         metrics: some of `common_metrics`.
     """
@@ -174,7 +174,7 @@ def _flipped(a: PairResult, b: PairResult, metrics: Sequence[str]) -> Flip:
 
 
 def _is_right(result: PairResult, metric: str) -> bool:
-    """Whether a score of 0 or 1 is 1; by EX, the outcome says it even where EX was not asked for."""
+    """Return True if a score of 0 or 1 is 1; for EX, the outcome decides even if EX was not requested."""
     return result.outcome is Outcome.MATCH if metric == OUTCOME_METRIC else result.scores[metric] == 1.0
 
 
@@ -201,7 +201,7 @@ class RunSide:
 
 @dataclass(frozen=True)
 class SideComparison:
-    """Two sides and what differs; `letter` is what B is called where several are compared with A."""
+    """Two sides and their differences; `letter` names B if several sides are compared with A."""
 
     a: RunSide
     b: RunSide
@@ -212,11 +212,11 @@ class SideComparison:
 
     @property
     def name(self) -> str:
-        """What is compared, in a line."""
+        """The comparison in a line."""
         return str(self.b) if str(self.a) == str(self.b) else f"{self.a} and {self.b}"
 
     def to_json(self) -> dict[str, Any]:
-        """One entry of `comparisons`."""
+        """Return the entry of `comparisons`."""
         groups = {
             name: {
                 "questions": found.questions,
@@ -239,8 +239,8 @@ def print_comparisons(
 
     Args:
         comparisons: in the order of the output.
-        notes: what a reader has to know beforehand, a line each.
-        flips: how many questions to list for each direction; None for all.
+        notes: the notes to read first, a line each.
+        flips: the number of questions to list for each direction; None for all.
         console: where to print.
     """
     console = wide(console)
@@ -261,7 +261,7 @@ def print_comparisons(
     )
     if tests > 1:
         print_line(
-            console, f"{tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone."
+            console, f"{tests} tests: without any real difference, 1 in 20 has p below 0.05 by chance."
         )
 
 
@@ -318,12 +318,12 @@ def _group_table(comparison: SideComparison, metric: str) -> Table:
 
 
 def levels(change: Change) -> list[str]:
-    """The levels of difficulty that a change has figures of."""
+    """Return the levels of difficulty that a change has figures of."""
     return [level for level in change.differences if level != TOTAL]
 
 
 def printed(change: Change) -> dict[str, Any]:
-    """The figures of one metric as they are read, on a terminal and in a page: rounded once."""
+    """Return the figures of one metric as printed on a terminal and in a page, rounded once."""
     return {
         "a": figure(change.a[TOTAL]),
         "b": figure(change.b[TOTAL]),

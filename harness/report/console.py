@@ -1,6 +1,6 @@
-"""What is printed on a terminal: tables at any width, lines, bars. Nothing is said by colour alone.
+"""Print on a terminal: tables at any width, lines, progress bars. Colour never carries information alone.
 
-rich honours NO_COLOR (https://no-color.org), and the only styles are bold and dim.
+rich respects NO_COLOR (https://no-color.org), and the only styles are bold and dim.
 """
 
 import os
@@ -37,9 +37,9 @@ figure."""
 
 
 def wide(console: Console | None = None) -> Console:
-    """The console to print tables on: as wide as the terminal, or else as COLUMNS says or a file may be."""
+    """Return a console for tables: as wide as the terminal, or else as COLUMNS or a file allows."""
     console = console or Console()
-    # A character that the output's encoding does not have is no reason to lose the table.
+    # Replace characters that the output's encoding lacks, rather than lose the table.
     if isinstance(console.file, TextIOWrapper) and console.file.errors == "strict":
         console.file.reconfigure(errors="replace")
     if console.is_terminal:
@@ -50,27 +50,27 @@ def wide(console: Console | None = None) -> Console:
 
 
 def new_table(title: str) -> Table:
-    """A table of the project's look, without columns."""
+    """Return a table in the project's style, without columns."""
     return Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
 
 
 def print_table(console: Console, table: Table | Text) -> None:
-    """Print a table, or a note below it, in lines that end with what stands in them."""
+    """Print a table, or a note below it, without trailing blanks."""
     console.print(_Trimmed(table))
 
 
 def print_line(console: Console, line: str) -> None:
-    """Print one line of anybody's text as it is, with escapes for what does not print."""
+    """Print one line of foreign text unchanged, with escapes for unprintable characters."""
     console.print(plain(line), soft_wrap=True)
 
 
 def plain(text: str) -> Text:
-    """A text of anybody's for a cell or a line: neither markup nor anything that a terminal obeys."""
+    """Return foreign text for a cell or a line, without markup or control characters."""
     return Text(one_line(text))
 
 
 class _Trimmed:
-    """What is printed without blanks at the ends of its lines."""
+    """Renders without blanks at the ends of lines."""
 
     def __init__(self, table: Table | Text) -> None:
         self._table = table
@@ -87,30 +87,30 @@ class _Trimmed:
 
 
 def figure(percent: float | None) -> str:
-    """A percentage as every table shows it; a dash where there is none."""
+    """Return a percentage as every table shows it; a dash for None."""
     return "-" if percent is None else f"{percent:.2f}"
 
 
-# A table that is too wide is cut into parts, one below the other: an engine each, then columns.
+# A table that is too wide is split into parts, one below the other: by engine, then by columns.
 
 _ANY_WIDTH = 10_000
 _WIDTH_OF_A_LABEL = 40
-"""Longer ones fold, so that they never cost a column of figures."""
+"""Longer labels fold, so that they never displace a column of figures."""
 _NARROW_LABEL = 10
-"""Labels fold to this before columns are put into another part."""
+"""Labels fold to this width before columns move to another part."""
 _LABEL_OF_A_PART = 20
-"""Labels have this much room where there are several parts."""
+"""Width of labels if there are several parts."""
 
 
 def print_grids(
     grids: Sequence[TableModel], console: Console | None = None, *, is_narrow: bool = False
 ) -> None:
-    """Print tables, each with its notes; `is_narrow`: labels fold before columns go into another part."""
+    """Print tables, each with its notes; `is_narrow`: fold labels before splitting the table."""
     _print(grids, wide(console), _NARROW_LABEL if is_narrow else _WIDTH_OF_A_LABEL)
 
 
 def console_text(grids: Sequence[TableModel]) -> str:
-    """The same as a text, as wide as a file may be whatever the terminal is."""
+    """Return the tables as a text of the width of a file, whatever the terminal."""
     file = StringIO()
     _print(grids, Console(width=WIDTH_OF_A_FILE, file=file, no_color=True, force_terminal=False))
     return file.getvalue()
@@ -125,7 +125,7 @@ def _print(grids: Sequence[TableModel], console: Console, least_label: int = _WI
 
 
 def _parts(grid: TableModel, console: Console, least_label: int) -> Iterator[TableModel]:
-    """A table as the fewest parts that fit; it is one while its labels need not fold below that width."""
+    """Yield a table as the fewest parts that fit; one part if its labels need not fold below that width."""
     if _fits(grid, console, least_label):
         yield grid
         return
@@ -138,7 +138,7 @@ def _parts(grid: TableModel, console: Console, least_label: int) -> Iterator[Tab
 def _columns_that_fit(
     grid: TableModel, first: int, group: ColumnGroup, console: Console
 ) -> Iterator[TableModel]:
-    """The columns of one group: all of them if labels fold far enough, else in parts of about equal size."""
+    """Yield the columns of one group: all if labels fold far enough, else in parts of about equal size."""
     whole = grid.part(first, [group])
     if _fits(whole, console, _NARROW_LABEL):
         yield whole
@@ -153,7 +153,7 @@ def _columns_that_fit(
 def _cut(
     grid: TableModel, first: int, group: ColumnGroup, console: Console, most: int
 ) -> Iterator[TableModel]:
-    """Parts of at most so many columns that fit, but at least one."""
+    """Yield parts with as many columns as fit, but at least one."""
     rest = group.columns
     while rest:
         for count in range(min(most, len(rest)), 0, -1):
@@ -181,7 +181,7 @@ def _table(grid: TableModel, label: int = _WIDTH_OF_A_LABEL) -> Table:
             over = f"{group.head if number == 0 else ''}\n" if has_heads else ""
             _add(table, column, over)
     rows = [list(texts(grid, row)) for row in grid.rows]
-    # Digits stand below digits beside a dagger, too.
+    # Keep digits aligned next to a dagger, too.
     marked = [any(text.endswith(DAGGER) for text in column) for column in zip(*rows, strict=True)]
     for row, cells in zip(grid.rows, rows, strict=True):
         shown = (
@@ -208,14 +208,14 @@ def _add(table: Table, column: TableColumn, over: str) -> None:
         table.add_column(Text(f"{below}95 %"), justify="right", no_wrap=True, style="dim")
 
 
-# How a load and a download are shown: a bar while it goes on; a line when a load is done.
+# Progress of loads and downloads: bars meanwhile, a line when a load is done.
 
 
 class LoadingBars:
-    """Bars of one command: databases that are loaded, all of them together, and what is counted after them.
+    """Progress bars of one command: each database being loaded, all databases, and the count after loading.
 
-    Calling it is what `loaders.load.load` does. `databases` is how many there are to load: with a few bars of
-    single ones stands that of all, which tells the time that is left.
+    `loaders.load.load` calls it. `databases` is the number to load: with several bars there is one for all,
+    which shows the time left.
     """
 
     def __init__(self, bar: Progress, databases: int, before: str | None = None) -> None:
@@ -228,7 +228,7 @@ class LoadingBars:
         self._counted: TaskID | None = None
 
     def __call__(self, database: Database, done: int, total: int) -> None:
-        """Say how many rows of a database are loaded."""
+        """Show the number of loaded rows of a database."""
         bar = self._bar
         if self._before is not None:
             bar.update(self._before, visible=False)
@@ -246,7 +246,7 @@ class LoadingBars:
             bar.update(self._all, completed=ended, visible=ended < self._expected)
 
     def count(self, done: int, total: int) -> None:
-        """Say how many golds are held against SQLite."""
+        """Show the number of golds that are compared with SQLite."""
         if self._counted is None:
             if self._all is not None:
                 self._bar.update(self._all, visible=False)
@@ -256,12 +256,12 @@ class LoadingBars:
 
 @contextmanager
 def loading_bar(console: Console, databases: int = 0, before: str | None = None) -> Iterator[LoadingBars]:
-    """Progress bars for `loaders.load.load`, and what comes after it; they leave nothing behind.
+    """Provide progress bars for `loaders.load.load` and later steps; they vanish at the end.
 
     Args:
-        console: where they are shown, if it is a terminal.
-        databases: how many there are to load, where that is known.
-        before: what is done until something is loaded.
+        console: where to show them, if it is a terminal.
+        databases: the number of databases to load, if known.
+        before: the step before loading starts.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -274,7 +274,7 @@ def loading_bar(console: Console, databases: int = 0, before: str | None = None)
 
 
 def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loaded]) -> list[str]:
-    """What a load did: a line of figures, and one for each thing that could not be taken over as declared."""
+    """Return the lines about a load: one with figures, and one for each thing not loaded as declared."""
     fresh = [one for one in done if not one.skipped]
     line = (
         f"{server.dialect}, {profile}: {len(fresh)} of {len(done)} databases loaded, "
@@ -287,7 +287,7 @@ def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loade
 
 @contextmanager
 def getting_bar(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
-    """A progress bar for `harness.data.sets.packages.get`; it leaves nothing behind."""
+    """Provide a progress bar for `harness.data.sets.packages.get`; it vanishes at the end."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

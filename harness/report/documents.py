@@ -1,4 +1,4 @@
-"""What the tables of a run are made of: its results, its metrics, and what has to be known of it."""
+"""Build the documents of a run: its tables, with the facts that a reader needs."""
 
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,19 +37,19 @@ from harness.runs.reader import AGAIN, Run, read_labels
 from harness.runs.summary import TOTAL, By, Score, Share, pairs, shares, summarize
 from loaders.base.records import read_record, to_record
 
-# BIRD's paper's own rows, EX and VES by difficulty, beside those of a run of its dev set.
+# The rows of BIRD's paper, EX and VES by difficulty, next to those of a run of its dev set.
 
 DEV = "dev"
-"""The set that the rows are of."""
+"""The set of the rows."""
 _METRICS = ("ex", "ves")
 _LEVELS = (*BIRD_LEVELS, TOTAL)
 
 
 @dataclass(frozen=True)
 class PublishedReference:
-    """What a run is held against.
+    """The published figures that a run is compared with.
 
-    `databases` says of each whether it is the published one.
+    `databases` tells for each database if it is the published one.
     """
 
     published: Sequence[PublishedTotals]
@@ -58,9 +58,9 @@ class PublishedReference:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One row of the paper, of the dev set unless `of` says otherwise.
+    """One row of the paper, of the dev set unless `of` names another.
 
-    `ex` and `ves` are in percent by level, or the total alone.
+    `ex` and `ves` are percentages by level, or the total only.
     """
 
     predictor: str
@@ -70,20 +70,20 @@ class PaperRow:
     ves: tuple[float, ...] = ()
 
     def printed(self, metric: str) -> list[float | None]:
-        """The figures of a metric by level; None where the paper has none."""
+        """Return the figures of a metric by level; None if the paper has none."""
         values = self.ex if metric == "ex" else self.ves
         return [*[None] * (len(_LEVELS) - len(values)), *values]
 
 
 @cache
 def _paper() -> tuple[str, tuple[PaperRow, ...]]:
-    """The source and the rows."""
+    """Return the source and the rows."""
     content = tomllib.loads((files("harness.data") / "published_dev.toml").read_text(encoding="utf-8"))
     return str(content["source"]), to_record(tuple[PaperRow, ...], content["rows"])
 
 
 def dev_rows(run: Run) -> Document:
-    """The rows of the paper, each beside the run's where the run has predictions of that name for SQLite.
+    """Return the rows of the paper, each next to the run's if it has predictions of that name for SQLite.
 
     The paper's figures are SQLite's.
     """
@@ -129,7 +129,7 @@ def _notes(
     absent = [row.predictor for row in rows if row.file_stem is not None and row.file_stem not in scores]
     unmeasured = all(metric not in score.metrics for score in scores.values())
     return [
-        f"Paper: {source}. What stands in no source at hand is left out; people answered the test set.",
+        f"Paper: {source}. Figures without a source at hand are omitted; people answered the test set.",
         *([f"There are no predictions here of {', '.join(absent)}."] if absent else []),
         *([f"Ours is not measured: add --metrics ex,{metric}."] if unmeasured else []),
         *databases_note(run.manifest),
@@ -153,12 +153,12 @@ _NOTES = {
 def grouped_grid(
     scores: Sequence[Score], metric: str, by: By, labels: Mapping[str, Sequence[str]]
 ) -> TableModel | None:
-    """A row per predictor and group, engines side by side; None where nothing has the metric.
+    """Return a table with a row per predictor and group, engines side by side; None without the metric.
 
     Args:
         scores: of a run.
-        metric: whose mean is shown.
-        by: what makes the groups.
+        metric: the metric to show the mean of.
+        by: the criterion of the groups.
         labels: the groups of each question, by its key, where they are constructs or types.
     """
     found = {(score.predictor, score.dialect): shares(score.results, metric, by, labels) for score in scores}
@@ -181,7 +181,7 @@ def grouped_grid(
 
 
 def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
-    """How many pairs each group has, and what share of all: outcomes and error classes decide EX themselves.
+    """Return a table of the number of pairs and the share of each group, for outcomes and error classes.
 
     Args:
         scores: of a run.
@@ -216,10 +216,10 @@ def _cell(share: Share | None) -> Cell | None:
 
 
 def tables(run: Run, by: Iterable[By] = ()) -> Document:
-    """The tables of a run, or, with `by`, those of its metrics by these groups instead.
+    """Return the tables of a run, or, with `by`, those of its metrics by these groups instead.
 
     Raises:
-        BadInput: the questions are needed and cannot be read.
+        BadInput: the questions are needed but cannot be read.
     """
     scores, metrics = scores_of(run), _metrics(run)
     groupings = list(dict.fromkeys(by))
@@ -232,12 +232,12 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
 
 
 def scores_of(run: Run) -> list[Score]:
-    """What `summary.json` has, with the results: equal to the last digit."""
+    """Return the scores of `summary.json`, equal to the last digit, with their results."""
     return summarize(sorted(run.results, key=_place), _metrics(run), run.extent, run.usage)
 
 
 def reproduced(run: Run, held: PublishedReference) -> Document:
-    """The three tables of a run that is held against published figures."""
+    """Return the three tables of a run that is compared with published figures."""
     scores = scores_of(run)
     made = reproduction(run_id_of(run), facts(run, scores), scores, held)
     grids = marked(made.grids, extent_lines(scores, run.extent))
@@ -245,7 +245,7 @@ def reproduced(run: Run, held: PublishedReference) -> Document:
 
 
 def facts(run: Run, scores: Sequence[Score]) -> list[str]:
-    """What a reader of tables has to know of the run: how much of it there is, questions, engines, limits."""
+    """Return the facts that a reader of tables needs: the extent of the run, questions, engines, limits."""
     manifest = run.manifest
     engines = manifest.get("engines")
     versions = [
@@ -265,7 +265,7 @@ def facts(run: Run, scores: Sequence[Score]) -> list[str]:
 
 
 def cautions(manifest: Mapping[str, Any]) -> list[str]:
-    """What has to be known wherever figures of a run stand: the databases, engines that are not in them."""
+    """Return the notes that belong with any figures of a run: about databases, and engines left out."""
     return [*notes_of(manifest), *_left_out(manifest)]
 
 
@@ -275,7 +275,7 @@ def _left_out(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def extents(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
-    """How many pairs of each predictor on each engine were planned and have a result."""
+    """Return the numbers of planned and completed pairs of each predictor on each engine."""
     return {(score.predictor, score.dialect): (score.planned, score.questions) for score in scores}
 
 
@@ -292,15 +292,15 @@ def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequ
 
 
 def run_id_of(run: Run) -> str:
-    """What its manifest calls a run."""
+    """Return the id of a run from its manifest."""
     return str(run.manifest.get("run_id"))
 
 
 def _metrics(run: Run) -> list[str]:
-    """The metrics that a run was asked for, in the order of the tables.
+    """Return the requested metrics of a run, in the order of the tables.
 
     Raises:
-        BadInput: the manifest does not say.
+        BadInput: the manifest lacks them.
     """
     asked = run.manifest.get("metrics")
     if not isinstance(asked, list) or not asked or any(name not in METRICS for name in asked):
@@ -314,19 +314,19 @@ def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
     return id_order(result.question_id), result.question
 
 
-# Published figures, ours and the difference: three tables, and the files of a run folder that hold them.
+# Published figures, ours and the difference: three tables, and their files in a run folder.
 
 REPRODUCED = "reproduce"
-"""Stem of the files that hold the tables; the one in JSON is what they can be made of again."""
+"""Stem of the files with the tables; all can be written again from the one in JSON."""
 
 
 def reproduction(
     run_id: str, facts: Sequence[str], scores: Sequence[Score], held: PublishedReference
 ) -> Document:
-    """The three tables: published, ours with 95 % intervals, ours minus published.
+    """Return the three tables: published, ours with 95 % intervals, ours minus published.
 
-    Every table has a row for every predictor that is published or scored, and a dash where there is nothing.
-    Of the published figures those stand here that what was scored can be held against: by engine and metric.
+    Every table has a row for every published or scored predictor, and a dash for missing figures. Published
+    figures are included if their engine and metric were scored.
     """
     by_name = {(score.predictor, score.dialect): score for score in scores}
     dialects = {score.dialect for score in scores}
@@ -351,7 +351,7 @@ def reproduction(
     names = {one.file_stem: one.predictor for one in held.published}
     absent = [name for stem, name in names.items() if all(score.predictor != stem for score in scores)]
     others = [score.predictor for score in scores if score.predictor not in names]
-    # Two rows of one name, an own predictor's and a published one's, are told apart by how files name them.
+    # Distinguish an own predictor from a published one of the same name by their names in files.
     taken = set(names.values())
     names |= {stem: f"{stem} (own)" if stem in taken else stem for stem in others}
     differences = {
@@ -371,14 +371,14 @@ def reproduction(
 
 
 def published_beside(run: Run, folder: Path | None = None) -> Sequence[PublishedTotals]:
-    """The published figures to show beside those of a run.
+    """Return the published figures to show next to those of a run.
 
     Args:
         run: the run.
-        folder: where they are; without one they are those that the run was held against, if it was.
+        folder: the folder of the figures; default: those that the run was compared with, if any.
 
     Raises:
-        BadInput: their file cannot be read, or the run is of another set than they are.
+        BadInput: their file cannot be read, or they are of another set than the run.
     """
     if folder is None:
         return reference_of(run.folder).published if (run.folder / f"{REPRODUCED}.json").exists() else ()
@@ -392,7 +392,7 @@ def published_beside(run: Run, folder: Path | None = None) -> Sequence[Published
 
 
 def reference_of(folder: Path) -> PublishedReference:
-    """What the run of a folder was held against.
+    """Return the published figures that the run of a folder was compared with.
 
     Raises:
         BadInput: its file cannot be read.
@@ -406,10 +406,10 @@ _TITLES = {
     "ours": "Ours (%)",
     "difference": "Ours \N{MINUS SIGN} published",
 }
-"""The three tables, by what their figures are."""
+"""The titles of the three tables."""
 
 _Key = tuple[str, str, EngineName]
-"""Metric, predictor as files name it, dialect."""
+"""Metric, predictor as in file names, dialect."""
 
 
 def _total_cells(totals: Mapping[_Key, float]) -> dict[_Key, Cell]:

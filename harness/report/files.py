@@ -1,6 +1,6 @@
-"""Every report of a run, made of its folder alone: at the end of the run, and again whenever somebody asks.
+"""Write the reports of a run from its folder, at the end of the run and whenever requested.
 
-The same folder gives the same bytes, wherever it stands: no report has a path or the time of its making.
+The same folder gives the same bytes anywhere: no report has a path or its own creation time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ HTML = "report.html"
 
 
 class ReportFormat(StrEnum):
-    """What a report can be."""
+    """The format of a report."""
 
     CONSOLE = "console"
     MARKDOWN = "markdown"
@@ -41,7 +41,7 @@ class ReportFormat(StrEnum):
 
 
 class ReportTable(StrEnum):
-    """Which tables a report has."""
+    """The tables of a report."""
 
     ALL = "all"
     PAPER = "paper"
@@ -71,14 +71,14 @@ def title_of(document: Document) -> str:
 
 
 def write_reports(folder: Path) -> list[Path]:
-    """Write every report of a finished run into its folder, over those that are there.
+    """Write every report of a finished run to its folder, replacing earlier ones.
 
     Returns:
         The files: `tables.md`, `tables.csv`, `tables.tex`, `tables.json`, `report.html`; those of
-        `write_reproduction` where the run has been held against published figures.
+        `write_reproduction` if the run has been compared with published figures.
 
     Raises:
-        BadInput: the folder is no finished run's, or cannot be written.
+        BadInput: it is not the folder of a finished run, or cannot be written.
     """
     run = read_run(folder)
     document = tables(run)
@@ -92,7 +92,7 @@ def write_reports(folder: Path) -> list[Path]:
 
 
 def reports_fault(folder: Path) -> str | None:
-    """Write every report at the end of a run; a line about what could not be written, None where all was."""
+    """Write every report at the end of a run; return a line about a failure to write, or None."""
     try:
         write_reports(folder)
     except BadInput as error:
@@ -101,7 +101,7 @@ def reports_fault(folder: Path) -> str | None:
 
 
 def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
-    """Write the three tables of a run that is held against published figures into its folder.
+    """Write the three tables of a run that is compared with published figures to its folder.
 
     Returns:
         The files: `reproduce.md`, `reproduce.csv`, `reproduce.json`, and `reproduce.tex` for a paper.
@@ -122,7 +122,7 @@ DEV_ROWS = "reproduce-dev"
 
 
 def write_dev_rows(run: Run) -> list[Path]:
-    """Write the rows of BIRD's paper beside a run's into its folder.
+    """Write the rows of BIRD's paper, next to those of a run, to its folder.
 
     Returns:
         The files: `reproduce-dev.md`, `reproduce-dev.csv` and `reproduce-dev.json`.
@@ -163,7 +163,7 @@ def write_document(  # noqa: PLR0913 - what is written, and in which forms
 
 
 def file_name(kind: ReportFormat, by: Sequence[By] = (), table: ReportTable = ReportTable.ALL) -> str:
-    """What a file of the tables is called."""
+    """Return the name of a file of tables."""
     stem = "paper" if table is ReportTable.PAPER else "-by-".join(["tables", *by])
     return f"{stem}.{SUFFIXES[kind]}"
 

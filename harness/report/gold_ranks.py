@@ -1,4 +1,4 @@
-"""One set of predictors under several golds, side by side: totals, ranks, and which questions moved."""
+"""Compare the same predictors under several golds: totals, ranks, and the questions that moved."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import comb
@@ -31,18 +31,18 @@ from harness.runs.summary import TOTAL, Score
 
 
 def pass_at(k: int, matches: int, samples: int) -> float:
-    """The unbiased estimate for one question: of n samples of which c match, 1 - C(n - c, k) / C(n, k).
+    """Return the unbiased estimate of pass@k for one question: 1 - C(n - c, k) / C(n, k) if c of n match.
 
     Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1,
     https://arxiv.org/abs/2107.03374.
 
     Args:
-        k: how many samples are looked at, 1 to `samples`.
-        matches: how many of all samples match.
-        samples: how many there are.
+        k: the number of samples to draw, 1 to `samples`.
+        matches: the number of samples that match.
+        samples: the number of samples.
 
     Raises:
-        ValueError: the numbers do not fit each other.
+        ValueError: the numbers contradict each other.
     """
     if not (1 <= k <= samples and 0 <= matches <= samples):
         raise ValueError(f"pass@{k} of {matches} in {samples}")
@@ -50,22 +50,22 @@ def pass_at(k: int, matches: int, samples: int) -> float:
 
 
 def ks(samples: int) -> Sequence[int]:
-    """The k that tables show: 1, 2, 5, 10, 20, 50, 100 as far as there are samples, and all samples."""
+    """Return the k of tables: 1, 2, 5, 10, 20, 50, 100 up to the number of samples, and that number."""
     usual = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < samples]
     return [*usual, samples]
 
 
 Counts = Mapping[str, tuple[str, int, int]]
-"""By question: its difficulty, how many samples match, how many there are."""
+"""By question: its difficulty, the number of matching samples, the number of samples."""
 
 
 def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]) -> TableModel:
-    """A row per k, engines side by side.
+    """Return a table with a row per k, engines side by side.
 
     Args:
-        name: of the predictor.
-        results: of a run.
-        samples: the predictors in it that its samples are.
+        name: the name of the predictor.
+        results: the results of a run.
+        samples: the predictors in the run that are its samples.
     """
     dialects = in_order(result.dialect for result in results)
     levels = (*levels_of(result.difficulty for result in results), TOTAL)
@@ -106,7 +106,7 @@ def _cell(counts: Counts, k: int, level: str) -> Cell:
 
 
 STEM = "golds"
-"""How the files in a run folder are called that have these tables."""
+"""Stem of the files with these tables in a run folder."""
 
 Whose = tuple[str, EngineName]
 """A predictor and an engine."""
@@ -115,7 +115,7 @@ _SCORES = "Scores under several golds"
 
 
 def gold_ranks(runs: Sequence[Run]) -> Document:
-    """The tables of runs of the same predictors under several golds; others are held to the first.
+    """Return the tables of runs of the same predictors under several golds, relative to the first.
 
     Raises:
         BadInput: there are fewer than two, they are of different question sets, or have no metric in common.
@@ -144,7 +144,7 @@ def gold_ranks(runs: Sequence[Run]) -> Document:
 
 
 def write_gold_ranks(document: Document, folder: Path) -> list[Path]:
-    """Write the tables into a run folder.
+    """Write the tables to a run folder.
 
     Returns:
         The files: `golds.md`, `golds.csv`, `golds.json`.
@@ -156,7 +156,7 @@ def write_gold_ranks(document: Document, folder: Path) -> list[Path]:
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:
-    """What each run's golds are called; with the run's id where two are called alike."""
+    """Return the name of each run's golds, with the run's id if two names are equal."""
     packs = [PackUse.of(run.manifest) for run in runs]
     names = [PUBLISHED if pack is None else pack.label for pack in packs]
     names = [
@@ -177,7 +177,7 @@ def _facts(run: Run) -> list[str]:
 
 
 def _totals(metric: str, labels: Sequence[str], scored: Sequence[Mapping[Whose, Score]]) -> TableModel:
-    """A row per predictor; for each engine and its golds the total, its interval, the rank and its change."""
+    """Return a table with a row per predictor: total, interval, rank and its change by engine and golds."""
     predictors = list(dict.fromkeys(predictor for some in scored for predictor, _ in some))
     cells: dict[str, list[Cell | None]] = {predictor: [] for predictor in predictors}
     groups = []
@@ -214,12 +214,12 @@ def _heads(metric: str, label: str, *, is_first: bool) -> Iterator[TableColumn]:
 
 
 def _ranks(totals: Mapping[str, float]) -> dict[str, int]:
-    """The place of each predictor: 1 and the number of those that are better."""
+    """Return the rank of each predictor: 1 plus the number of better ones."""
     return {name: 1 + sum(other > total for other in totals.values()) for name, total in totals.items()}
 
 
 def _moved(runs: Sequence[Run], labels: Sequence[str]) -> TableModel:
-    """A row per engine and question whose outcome is another under other golds: who won and who lost it."""
+    """Return a table with a row per engine and question that moved: how many predictors won and lost it."""
     right = [
         {(one.dialect, one.question, one.predictor): one.outcome is Outcome.MATCH for one in run.results}
         for run in runs

@@ -1,4 +1,4 @@
-"""Tables of what is measured beside scores: error classes, stable times, Spider's measures, usage."""
+"""Tables of measures other than scores: error classes, stable times, Spider's measures, usage."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ from harness.sqltree.spider import SpiderPart, totals
 
 
 def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
-    """One row per predictor and engine, one column per class that occurs; None where none does.
+    """Return a table with a row per predictor and engine and a column per error class; None without any.
 
     Args:
         rows: the results of one predictor on one engine each.
@@ -78,9 +78,9 @@ _HEADS = {
 
 
 def timing_grid(scores: Sequence[Score]) -> TableModel | None:
-    """One row per predictor and engine; None where nothing was timed.
+    """Return a table with a row per predictor and engine; None if nothing was timed.
 
-    `identical` pairs are not measured; `samples a pair` is the mean over those that are decided or undecided.
+    `identical` pairs are not measured; `samples a pair` is the mean over decided and undecided ones.
     """
     rows = [(score, timings) for score in scores if (timings := _timings(score))]
     if not rows:
@@ -133,11 +133,11 @@ def _counts(timings: Sequence[Timing]) -> tuple[float | None, ...]:
 # Spider's measures of a predictor: Exact Matching by hardness, partial matching by component.
 
 _PRINTED = {"accuracy": "accuracy", "recall": "recall", "f1": "F1"}
-"""What Spider prints; precision is the same as what it calls accuracy."""
+"""The measures that Spider prints; what it calls accuracy is precision."""
 
 
 def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
-    """Exact Matching by hardness, and EX where every result has it; None without a structure.
+    """Return a table of Exact Matching by hardness, and EX if every result has it; None without a structure.
 
     Args:
         rows: the results of one predictor on one engine each.
@@ -169,7 +169,7 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
 
 
 def partial_grids(rows: Iterable[Sequence[PairResult]]) -> Iterator[TableModel]:
-    """Partial matching, a table a predictor; none for one without a structure.
+    """Yield a table of partial matching for each predictor with a structure.
 
     Args:
         rows: the results of one predictor on one engine each.
@@ -221,10 +221,10 @@ def _levels(metric: str, by: str) -> Iterator[TableColumn]:
 
 
 _BY_HARDNESS: Mapping[str, Callable[[Sequence[PairResult]], float | None]] = {"EM": em, "EX": ex}
-"""What stands beside hardness, by its title."""
+"""The metrics next to hardness, by title."""
 
 
-# What answers took as columns beside their scores; only where a run knows any.
+# The usage of answers as columns next to their scores, if a run knows any.
 
 _BY = "usage"
 _COLUMNS = {
@@ -234,7 +234,7 @@ _COLUMNS = {
     "cost": TableColumn("cost", "cost", _BY, TOTAL, CellKind.COST),
 }
 USAGE_COLUMNS = ("tokens", "seconds", "cost")
-"""What a table of totals has, and one for a paper may have: tokens a question, median seconds, total cost."""
+"""Columns of totals, optional in a paper's table: tokens per question, median seconds, total cost."""
 
 _NOTE = (
     "tokens: of prompt and completion, mean of a question; s: from the ask to its reply, with what it waited;"
@@ -243,12 +243,12 @@ _NOTE = (
 
 
 def is_known(scores: Sequence[Score]) -> bool:
-    """Whether the run knows of any predictor what its answers took."""
+    """Return True if the usage of any predictor is known."""
     return any(score.usage is not None and any(score.usage.known.values()) for score in scores)
 
 
 def usage_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel | None:
-    """A row per predictor and engine: the totals of its metrics, then what its answers took; None without."""
+    """Return a table with a row per predictor and engine: totals, then usage; None without usage."""
     if not is_known(scores):
         return None
     shown = [name for name in metrics if METRICS[name].has_score]
@@ -269,7 +269,7 @@ def usage_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel | 
 
 
 def with_usage(grid: TableModel, scores: Sequence[Score], names: Sequence[str] = USAGE_COLUMNS) -> TableModel:
-    """The table with these columns at the end of each engine's, or of all where rows have the engine."""
+    """Append columns of usage to those of each engine, or to all columns if rows have the engine."""
     if not names or not is_known(scores):
         return grid
     usage = {(score.predictor, score.dialect): score.usage for score in scores}
@@ -301,7 +301,7 @@ def _widened(grid: TableModel, row: TableRow, usage: _Usage, names: Sequence[str
 def _of(
     row: TableRow, dialect: EngineName | None, usage: _Usage, names: Sequence[str], *, there: bool
 ) -> Iterator[Cell | None]:
-    """Nothing is shown of a predictor that was not scored there; of a published figure nothing is known."""
+    """Return the usage of a row: nothing for a predictor not scored there, unknown for published figures."""
     if not there or dialect is None:
         yield from [None] * len(names)
     else:
@@ -318,7 +318,7 @@ def _usage_cells(usage: UsageTotals | None, names: Sequence[str]) -> Iterator[Ce
 
 
 def notes(scores: Sequence[Score]) -> Iterator[str]:
-    """What the figures are, and of whom they are known in part."""
+    """Yield notes: what the figures are, and which predictors have them only in part."""
     yield _NOTE
     for score in scores:
         known = score.usage.known if score.usage is not None else {}

@@ -38,7 +38,7 @@ _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}
 def overview(
     scores: Sequence[Score], metrics: Sequence[str], extent: Extent | None = None
 ) -> list[TableModel]:
-    """Every table of a run, in the order in which they are read.
+    """Return every table of a run, in reading order.
 
     Args:
         scores: of every predictor on every engine.
@@ -51,10 +51,10 @@ def overview(
 def totals(
     scores: Sequence[Score], metrics: Sequence[str], extent: Extent | None = None, notes: Sequence[str] = ()
 ) -> TableModel:
-    """The table that says how a run went: the totals of each predictor on each engine, the best first.
+    """Return the table of the totals of each predictor on each engine, best first.
 
-    The order is that of the first column, then of the next; below stands whatever has to be known of the
-    figures.
+    Rows are sorted by the first column, then by the next; the notes are whatever a reader of the figures
+    needs.
 
     Args:
         scores: of every predictor on every engine.
@@ -100,7 +100,7 @@ def _best_first(row: TableRow) -> list[tuple[bool, float]]:
 
 
 def _marking_best(rows: Sequence[TableRow]) -> list[TableRow]:
-    """The rows, with the highest figures of each column marked; those that look the same are all highest."""
+    """Mark the highest figures of each column; figures that print the same share the mark."""
     if len(rows) == 1:
         return list(rows)
     printed = [[_printed(cell) for cell in row.cells] for row in rows]
@@ -122,11 +122,11 @@ def _printed(cell: Cell | None) -> str:
 
 
 _WORTH_A_LINE = 0.01
-"""The share of answers in fences that is said on a screen; the tables say all."""
+"""Minimum share of answers in fences that is shown on a screen; the tables show all."""
 
 
 def hint_lines(scores: Sequence[Score]) -> list[str]:
-    """What explains low figures, a line each: fences, golds that fail, what the harness could not run."""
+    """Return lines that explain low figures: fences, failing golds, pairs that could not be run."""
     lines = [*fenced_lines(scores, _WORTH_A_LINE), *foreign_lines(scores)]
     for dialect in dialects_of(scores):
         of_engine = [score for score in scores if score.dialect == dialect]
@@ -145,19 +145,19 @@ def hint_lines(scores: Sequence[Score]) -> list[str]:
 
 
 def noted(grids: Sequence[TableModel], notes: Sequence[str]) -> list[TableModel]:
-    """Tables with notes below the first, where they are read first."""
+    """Put notes below the first table."""
     return [
         replace(grid, notes=(*notes, *grid.notes)) if place == 0 else grid for place, grid in enumerate(grids)
     ]
 
 
 def extent_lines(scores: Sequence[Score], extent: Extent | None) -> list[str]:
-    """What has to stand beside these scores where they are not of the whole set."""
+    """Return the notes that these scores need if they are not of the whole set."""
     return [] if extent is None else extent.lines(completed(scores), TITLES)
 
 
 def versions(manifest: Mapping[str, Any], dialects: Iterable[EngineName]) -> list[str]:
-    """The engines of a run with their versions, in short."""
+    """Return the engines of a run with their short versions."""
     engines = manifest.get("engines")
     found = engines if isinstance(engines, Mapping) else {}
     return [f"{TITLES[dialect]} {_version(found.get(dialect))}".strip() for dialect in dialects]
@@ -168,11 +168,11 @@ def _version(engine: Any) -> str:
 
 
 def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:
-    """Say of whom answers fail that stand in Markdown fences, which nobody takes off unasked.
+    """Return a line for each predictor whose answers fail because of Markdown fences.
 
     Args:
         scores: of a run.
-        least: the share of the answers below which nothing is said.
+        least: the minimum share of such answers.
     """
     return [
         f"{score.fenced:,} of {score.questions:,} answers of {score.predictor} on {TITLES[score.dialect]}"
@@ -183,11 +183,11 @@ def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:
 
 
 _FOREIGN = 0.1
-"""From this share of answers on that fail with words of another engine, a mistake is likelier than slips."""
+"""Minimum share of failing answers in another engine's SQL that suggests a mistaken file name."""
 
 
 def foreign_lines(scores: Sequence[Score]) -> list[str]:
-    """Say of whom many answers fail that are written in another engine's SQL: a file under the wrong name."""
+    """Return a line for each predictor whose answers fail in another engine's SQL: a misnamed file."""
     lines = []
     for score in scores:
         found = [idioms for result in score.results if (idioms := _foreign(result))]
@@ -206,7 +206,7 @@ def foreign_lines(scores: Sequence[Score]) -> list[str]:
 
 
 def _foreign(result: PairResult) -> dict[EngineName, int]:
-    """How much a text that failed has of the SQL of other engines; nothing if it has any of its own."""
+    """Count other engines' SQL in a failed text, by engine; empty if it has any of its own engine's."""
     if result.outcome is not Outcome.PREDICTION_ERROR or result.sql is None:
         return {}
     text = result.sql.replace("```", "").lower()
@@ -218,7 +218,7 @@ def _foreign(result: PairResult) -> dict[EngineName, int]:
 
 
 def marked(grids: Iterable[TableModel], lines: Sequence[str]) -> list[TableModel]:
-    """The tables with these lines as their first notes, so that each says by itself what it is of."""
+    """Add these lines as first notes to each table, so that each is complete in itself."""
     return [replace(grid, notes=(*lines, *grid.notes)) for grid in grids]
 
 
@@ -238,7 +238,7 @@ def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[TableModel]:
 
 
 def dialects_of(scores: Sequence[Score]) -> list[EngineName]:
-    """The engines of these scores, in the order of the tables."""
+    """Return the engines of these scores, in the order of the tables."""
     return in_order(score.dialect for score in scores)
 
 
@@ -258,7 +258,7 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
 
 
 def level_columns(levels: Iterable[str], metric: str, by: str = "difficulty") -> tuple[TableColumn, ...]:
-    """A column of percentages for each level of difficulty, or the total."""
+    """Return a column of percentages for each level of difficulty, or the total."""
     return tuple(
         TableColumn(level, metric, by, level, short=_SHORT.get(level, level), is_total=level == TOTAL)
         for level in levels
@@ -293,17 +293,17 @@ def _cells(score: Score | None, metric: str, levels: Sequence[str]) -> Iterator[
 
 
 def scored(score: Score, metric: str) -> int:
-    """How many pairs are in the mean of a metric."""
+    """Return the number of pairs in the mean of a metric."""
     return sum(metric in result.scores for result in score.results)
 
 
 def is_partial(scores: Sequence[Score], metric: str) -> bool:
-    """Whether the metric leaves pairs out of somebody's mean; then the count stands beside every mean."""
+    """Return True if a mean of the metric excludes pairs; then every mean is shown with its count."""
     return any(0 < scored(score, metric) < len(score.results) for score in scores)
 
 
 def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
-    """Say what is not in the means: results too large to be aligned, golds that cannot be read, no counts."""
+    """Yield notes about pairs outside of the means: too large results, unreadable golds, uncounted work."""
     is_of_work = METRICS[metric].of_work is not None
     why = "whose work was not counted" if is_of_work else "too large or unreadable"
     for score in scores:
@@ -314,7 +314,7 @@ def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
 
 
 def _untested(scores: Sequence[Score]) -> Iterator[str]:
-    """Say where a score on variants is no more than EX: pairs that no variant was there for."""
+    """Yield notes about scores on variants that equal EX because no variant applied."""
     for score in scores:
         untested = sum(result.compared_variants == 0 for result in score.results)
         if untested:
@@ -325,7 +325,7 @@ def _untested(scores: Sequence[Score]) -> Iterator[str]:
 
 
 def _right_alone(scores: Sequence[Score], metric: str) -> list[str]:
-    """Name the questions that a metric which knows other answers has right and EX has wrong."""
+    """List the questions that are right by a metric that accepts other answers, but wrong by EX."""
     lines = []
     for dialect in dialects_of(scores):
         for score in scores:
@@ -341,11 +341,11 @@ def _right_alone(scores: Sequence[Score], metric: str) -> list[str]:
 
 
 _EXTENT = [TableColumn(name, "pairs", "extent", name, CellKind.COUNT) for name in ("planned", "completed")]
-"""Columns of a run that has not every planned pair."""
+"""Columns of a run that lacks planned pairs."""
 
 
 def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel:
-    """Counts of outcomes; where some pairs have no score, also the figures without them."""
+    """Return a table of outcomes; if some pairs have no score, with the figures without them."""
     seen = [outcome for outcome in Outcome if any(score.outcomes.get(outcome) for score in scores)]
     without = metrics if any(score.scored_questions < score.questions for score in scores) else ()
     is_part = any(score.questions < score.planned for score in scores)
@@ -397,11 +397,11 @@ def print_tables(
     extent: Extent | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print every table of a run, which say what the run was to score where it is not the whole set."""
+    """Print every table of a run, with notes on its extent if it is not the whole set."""
     print_grids(noted(overview(scores, metrics, extent), notes), console)
 
 
-def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
+def print_scores(  # noqa: PLR0913 - what to print, and how much of it
     scores: Sequence[Score],
     metrics: Sequence[str],
     *,
@@ -410,9 +410,9 @@ def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
     extent: Extent | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print what a run has come to: every table or the totals; if nothing is asked for, totals on a terminal.
+    """Print the scores of a run: every table or the totals; by default totals on a terminal, else all.
 
-    A log keeps everything; on a screen what scrolled away is in the run folder.
+    A log keeps everything; whatever scrolls off a screen is in the run folder.
     """
     console = wide(console)
     if not console.is_terminal if everything is None else everything:

@@ -1,6 +1,6 @@
-"""One table for a paper: predictors down, metrics of each engine across, published figures beside own ones.
+"""One table for a paper: predictors in rows, metrics by engine in columns, with published figures.
 
-What a reader has to know to judge it (question set, engines, versions, what the marks mean) is its caption.
+Its caption has what a reader needs: question set, engines, versions, the meaning of the marks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,24 +31,24 @@ from harness.runs.reader import Run
 from harness.runs.summary import TOTAL, Score
 
 INTERVAL, COUNT = "interval", "n"
-"""What can stand beside a total: its 95 % interval, and the number of questions that it is the mean of."""
+"""Optional columns next to a total: its 95 % interval, and the number of questions in the mean."""
 
 ANCHOR = "tab:text-to-sql"
-"""What LaTeX refers to the table by."""
+"""The LaTeX label of the table."""
 
 OTHER_DATABASES = "\N{DOUBLE DAGGER}"
-"""Behind own predictors where the databases are not the published ones."""
+"""Mark of own predictors if the databases are not the published ones."""
 
 _SIDE_BY_SIDE = 12
-"""With more columns of figures the engines stand one below the other."""
+"""Maximum number of columns of figures with engines side by side."""
 
 
 @dataclass(frozen=True)
 class PaperRequest:
-    """What to show. Of what is empty, everything.
+    """The contents of the table; an empty field means everything.
 
-    `predictors` keeps its order; else the best stands first. `columns` are levels of difficulty, `total`,
-    `interval` and `n`; `tokens`, `seconds` and `cost` where the run knows them.
+    `predictors` keeps its order; by default the best comes first. `columns` are levels of difficulty,
+    `total`, `interval` and `n`; `tokens`, `seconds` and `cost` if the run has them.
     """
 
     metrics: Sequence[str] = ()
@@ -59,7 +59,7 @@ class PaperRequest:
 
 @dataclass(frozen=True)
 class _Line:
-    """A row to be: an own predictor's scores by engine, or what is published of one."""
+    """A row of the table: an own predictor's scores by engine, or published figures."""
 
     name: str
     predictor: str
@@ -71,7 +71,7 @@ class _Line:
         return bool(self.scores)
 
     def total(self, metric: str, dialect: EngineName) -> float | None:
-        """In percent; None where there is none."""
+        """Return the total in percent, or None."""
         if self.is_own:
             score = self.scores.get(dialect)
             return score.metrics[metric][TOTAL] if score else None
@@ -79,19 +79,19 @@ class _Line:
 
 
 _Place = tuple[int, str, EngineName]
-"""Of a figure: its line's number, metric, engine."""
+"""The key of a figure: index of its line, metric, engine."""
 
 
 def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = ()) -> Document:
-    """The table of a run.
+    """Return the table of a run.
 
     Args:
         run: the run.
         asked: what to show.
-        published: figures to stand beside those of the run.
+        published: published figures to show next to those of the run.
 
     Raises:
-        BadInput: something is asked for that is not there.
+        BadInput: something requested does not exist.
     """
     set_name = str(run.manifest.get("set"))
     scores = [score for score in scores_of(run) if score.questions]
@@ -101,7 +101,7 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
         if any(score.metrics.get(name, {}).get(TOTAL) is not None for score in scores)
     ]
     if not there:
-        raise BadInput(f"{run.folder}: has no score to make a table of")
+        raise BadInput(f"{run.folder}: the run has no score for a table")
     metrics = _chosen("--metrics", asked.metrics, there)
     dialects = in_order(_chosen("--engines", asked.engines, in_order(score.dialect for score in scores)))
     taken = USAGE_COLUMNS if is_known(scores) else ()
@@ -141,15 +141,15 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
 
 
 def _chosen(option: str, asked: Sequence[str], there: Sequence[str]) -> list[str]:
-    """What was asked for, each once; all that is there where nothing was.
+    """Return the requested values, each once; all values if none is requested.
 
     Raises:
-        BadInput: something of it is not there.
+        BadInput: a requested value does not exist.
     """
     known = list(dict.fromkeys(there))
     for name in asked:
         if name not in known:
-            raise BadInput(f"{option} {name}: there is none in this run; choose from {', '.join(known)}")
+            raise BadInput(f"{option} {name}: not in this run; choose from {', '.join(known)}")
     return list(dict.fromkeys(asked)) or known
 
 
@@ -159,7 +159,7 @@ def _lines(
     dialects: Sequence[EngineName],
     metrics: Sequence[str],
 ) -> list[_Line]:
-    """A line for each predictor, and above it what is published of the same; the best first."""
+    """Return a line for each predictor, preceded by its published figures; the best first."""
     names = {one.file_stem: one.predictor for one in published}
     shown = {METRICS[metric].published_as for metric in metrics}
     lines = []
@@ -191,7 +191,7 @@ def _lines(
 def _marks(
     lines: Sequence[_Line], dialects: Sequence[EngineName], metrics: Sequence[str]
 ) -> tuple[dict[_Place, Mark], list[str]]:
-    """The best figures of each column, those that cannot be told from them, and what the marks mean."""
+    """Mark the best figures of each column and those not distinguishable from them; explain the marks."""
     marks: dict[_Place, Mark] = {}
     paired = by_interval = 0
     for metric in metrics:
@@ -217,20 +217,20 @@ def _marks(
 
 
 def _best(totals: Mapping[int, float]) -> list[int]:
-    """Who is best as printed: of two figures that look the same none is the better one."""
+    """Return the indices of the best printed figures, ties included."""
     most = spelled(max(totals.values()), CellKind.PERCENT)
     return [number for number, total in totals.items() if spelled(total, CellKind.PERCENT) == most]
 
 
 def _differ(best: Score, other: Score, metric: str) -> bool:
-    """Whether two scores differ on the questions that both have, by more than chance would do."""
+    """Return True if two scores differ significantly on the questions that both have."""
     of_best, of_other = ([one for one in score.results if metric in one.scores] for score in (best, other))
     found = differences(of_best, of_other, [metric])
     return found is not None and found.changes[0].is_proven
 
 
 def _excludes(score: Score, metric: str, total: float) -> bool:
-    """Whether a published total is outside of a score's interval."""
+    """Return True if a published total is outside of a score's interval."""
     interval = score.intervals[metric]
     return interval is None or not interval[0] <= total <= interval[1]
 
@@ -252,7 +252,7 @@ def _meaning(marks: set[Mark], paired: int, by_interval: int) -> Iterator[str]:
 
 
 def _about(run: Run, dialects: Sequence[EngineName]) -> Iterator[str]:
-    """What was run, on what: question file, engines, versions."""
+    """Yield the facts of the run: question file, engines, versions."""
     manifest = run.manifest
     seconds = (manifest.get("limits") or {}).get("seconds")
     files = [f"{name} {str(digest)[:8]}" for name, digest in (manifest.get("set_files") or {}).items()]
@@ -284,12 +284,12 @@ class _Metric:
     columns: tuple[str, ...]
 
     def heads(self, *, is_named: bool) -> tuple[TableColumn, ...]:
-        """`is_named`: whether the metric's name has to stand in them."""
+        """Return its columns; `is_named`: with the metric's name in the heads."""
         return tuple(self._column(level, is_named=is_named) for level in self._levels)
 
     @property
     def _levels(self) -> list[str]:
-        """Those of difficulty, and the total where it or what stands beside it is asked for."""
+        """Return the levels of difficulty, and the total if it or a column next to it is requested."""
         beside = {INTERVAL, COUNT, TOTAL}
         levels = [column for column in self.columns if column not in beside]
         return [*levels, TOTAL] if beside & {*self.columns} else levels

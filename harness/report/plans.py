@@ -1,7 +1,7 @@
-"""Execution plans beside each other: on a terminal, as Markdown, and as plain values for programs.
+"""Show execution plans side by side: on a terminal, as Markdown, and as plain values for programs.
 
-Gold's plan stands on the left and the prediction's on the right where the terminal has the room, else one
-below the other. What differs is marked by a sign, so that nothing is said by colour alone.
+Gold's plan is on the left and the prediction's on the right if the terminal is wide enough, else one is
+below the other. Signs mark the differences, so that colour never carries information alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,15 +22,15 @@ from harness.runs.plans import ExplainedPair, ExplainedText
 from loaders.base.files import one_line
 
 SIGNS: Mapping[StepMark, str] = {StepMark.SAME: "", StepMark.OTHER: "~", StepMark.ALONE: "!"}
-"""What stands before a step, by how it stands to the other plan."""
+"""The sign before a step, by its relation to the other plan."""
 
-LEGEND = "~ the other plan does this otherwise    ! the other plan has nothing like it"
+LEGEND = "~ the other plan does this differently    ! the other plan has nothing like it"
 
 _NARROWEST = 28
-"""Characters that the steps of a plan need, so that two stand beside each other."""
+"""Minimum characters for the steps of a plan, to show two side by side."""
 
 _SHOWN = 160
-"""Characters of the engine's words for a step."""
+"""Maximum characters of the engine's description of a step."""
 
 
 _COLUMNS: Mapping[str, Callable[[PlanNode], float | None]] = {
@@ -41,7 +41,7 @@ _COLUMNS: Mapping[str, Callable[[PlanNode], float | None]] = {
     "loops": lambda node: node.loops,
     "cost": lambda node: node.cost,
 }
-"""The figures of a step by the heads of their columns; None where the engine does not say."""
+"""The figures of a step by column head; None if the engine does not report them."""
 
 
 def print_plans(pairs: Sequence[ExplainedPair], console: Console | None = None) -> None:
@@ -68,14 +68,14 @@ def print_plans(pairs: Sequence[ExplainedPair], console: Console | None = None) 
 
 
 def heading(pair: ExplainedPair) -> str:
-    """What a pair is called."""
+    """Return the heading of a pair."""
     question = f" · question {pair.question}" if pair.question else ""
     name = f" · {pair.name}" if pair.name else ""
     return f"{TITLES[pair.dialect]}{question}{name} · {pair.db_id}"
 
 
 def sayings(pair: ExplainedPair) -> Iterator[str]:
-    """What is said below the plans of a pair: how they stand to each other, what failed, what was counted."""
+    """Yield the lines below the plans of a pair: how they compare, errors, counted work."""
     comparison = pair.comparison
     if comparison is not None:
         marks = [each.mark for each in comparison.steps]
@@ -92,7 +92,7 @@ def sayings(pair: ExplainedPair) -> Iterator[str]:
             yield f"{name}: {text.plan.error}{code}"
     yield from _work(pair)
     if any(text.plan.root and _tells_no_rows(text.plan.root) for _, text, _ in _sides(pair) if text):
-        yield f"{TITLES[pair.dialect]} tells neither estimates nor the rows of single steps."
+        yield f"{TITLES[pair.dialect]} reports neither estimates nor the rows of single steps."
 
 
 def _tells_no_rows(root: PlanNode) -> bool:
@@ -102,7 +102,7 @@ def _tells_no_rows(root: PlanNode) -> bool:
 
 
 def _work(pair: ExplainedPair) -> Iterator[str]:
-    """The lines about counted work: units, and what they are of."""
+    """Yield the lines about counted work: units, and their counters."""
     for name, text, _ in _sides(pair):
         if text is None:
             continue
@@ -115,12 +115,12 @@ def _work(pair: ExplainedPair) -> Iterator[str]:
 
 
 def _units(text: ExplainedText) -> float | None:
-    """The counters of a text as one number; None where they are not known."""
+    """Return the counters of a text as one number; None if unknown."""
     return None if text.plan.counters is None else units(dialect_of(text.dialect), text.plan.counters)
 
 
 def _sides(pair: ExplainedPair) -> list[tuple[str, ExplainedText | None, str | None]]:
-    """Gold and the prediction, or the one text that was asked about; and why there is none."""
+    """Return gold and the prediction, or the user's only text, each with the reason if it is missing."""
     gold = ("Gold", pair.gold, pair.without_gold)
     prediction = ("Prediction", pair.prediction, pair.without_prediction)
     sides = [gold, prediction] if pair.gold is not None or pair.without_gold is not None else [prediction]
@@ -128,7 +128,7 @@ def _sides(pair: ExplainedPair) -> list[tuple[str, ExplainedText | None, str | N
 
 
 def _columns(*roots: PlanNode) -> list[str]:
-    """The columns in which there is anything, of either plan."""
+    """Return the columns with a value in either plan."""
     nodes = list(chain.from_iterable(root.walk() for root in roots))
     is_repeated = any((node.loops or 1) != 1 for node in nodes)
     return [
@@ -139,7 +139,7 @@ def _columns(*roots: PlanNode) -> list[str]:
 
 
 def _that_fit(pair: ExplainedPair, console: Console) -> list[str] | None:
-    """The columns with which two plans stand beside each other, if need be without loops; None where not."""
+    """Return the columns with which two plans fit side by side, possibly without loops, or None."""
     roots = _roots(pair)
     if len(roots) < 2:  # noqa: PLR2004 - nothing stands beside one
         return None
@@ -161,7 +161,7 @@ def _width(column: str, roots: Sequence[PlanNode]) -> int:
 
 
 def _beside(steps: Sequence[AlignedSteps], columns: Sequence[str]) -> Table:
-    """Both plans in one table, each step beside its like."""
+    """Return both plans in one table, with aligned steps."""
     table = new_table("")
     for name in ("Gold", "Prediction"):
         table.add_column("", no_wrap=True)
@@ -177,7 +177,7 @@ def _beside(steps: Sequence[AlignedSteps], columns: Sequence[str]) -> Table:
 
 
 def _below(root: PlanNode, steps: Sequence[AlignedSteps], *, is_gold: bool) -> Table:
-    """One plan as a table, marked by what it is aligned to."""
+    """Return one plan as a table, with the marks of the alignment."""
     table = new_table("")
     table.show_header = bool(columns := _columns(root))
     table.add_column("", no_wrap=True)
@@ -199,12 +199,12 @@ def _cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -> list[Re
     if condition := step.node.condition:
         words.append(f"  {one_line(_cut(condition))}", style="dim")
     figures = [Text(spelled_rows(_COLUMNS[column](step.node))) for column in columns]
-    # What folds stays below its step.
+    # Indent folded lines below their step.
     return [Text(SIGNS[mark], style=style), Padding(words, (0, 0, 0, 2 * step.depth)), *figures]
 
 
 def described(node: PlanNode) -> str:
-    """A step in the common words, with its table and index; the engine's own where there are none."""
+    """Describe a step in common terms, with its table and index, or in the engine's own words."""
     if node.operator in {Operator.UNKNOWN, Operator.QUERY}:
         return node.words
     name = "" if node.table is None else f" {node.table}"
@@ -218,7 +218,7 @@ def _cut(text: str) -> str:
 
 
 def spelled_rows(value: float | None) -> str:
-    """Rows, loops or a cost, in at most some ten characters; nothing where it is not known."""
+    """Return rows, loops or a cost in about ten characters at most; empty if unknown."""
     if value is None:
         return ""
     if value >= 1e9:  # noqa: PLR2004 - ten digits and more are read as a power
@@ -227,7 +227,7 @@ def spelled_rows(value: float | None) -> str:
 
 
 def plans_markdown(pairs: Sequence[ExplainedPair]) -> str:
-    """Pairs of plans as GitHub shows them."""
+    """Return pairs of plans as Markdown for GitHub."""
     return "\n".join(chain.from_iterable(map(_markdown, pairs)))
 
 
@@ -274,10 +274,10 @@ def _markdown_cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -
 
 
 def plans_json(pairs: Sequence[ExplainedPair]) -> dict[str, Any]:
-    """Pairs of plans as plain values: `schema_version` 1.
+    """Return pairs of plans as plain values: `schema_version` 1.
 
-    `steps` are the steps of both plans, each by its number in the order in which a reader meets them, each
-    before those below it; null where only the other plan has one.
+    `steps` are the aligned steps of both plans, each as its number in reading order, parents first; null if
+    only the other plan has one.
     """
     return {"schema_version": 1, "pairs": [_pair_json(pair) for pair in pairs]}
 
@@ -302,6 +302,6 @@ def _pair_json(pair: ExplainedPair) -> dict[str, Any]:
 
 
 def _text_json(text: ExplainedText) -> dict[str, Any]:
-    """A text as the run folder has it, and what its counters weigh (`units`), where they are known."""
+    """Return a text as in the run folder, with the weight of its counters (`units`), if known."""
     weight = _units(text)
     return text.to_json() | ({} if weight is None else {"units": weight})

@@ -1,6 +1,6 @@
-"""What is kept: the runs in a folder, with how they ended and the best of each, and the result cache.
+"""List the runs in a folder, with their states and best scores, and describe the result cache.
 
-A broken folder is a row, too.
+A damaged folder gets a row, too.
 """
 
 import time
@@ -30,23 +30,23 @@ from loaders.base.files import read_json, read_text
 from loaders.base.store import EntryKind, StoreStatistics
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)
-"""A folder that has one of these is a run's."""
+"""A folder with one of these files is a run folder."""
 
 _SHOWN = 3
-"""How many predictors a row names before it only counts."""
+"""Maximum number of predictors named in a row."""
 
 _FOLDED = {"set": 8, "predictors": 10, "engines": 10, "state": 10}
-"""Columns that fold, and how narrow they may get: at 80 columns no word of ours is cut."""
+"""Columns that fold, and their minimum widths: at 80 columns none of our words is cut."""
 
 _WIDE = 110
-"""From here on there is room for the start of a run, which its id tells, too."""
+"""Minimum width for the column of the start, which the run id has, too."""
 
 
 @dataclass(frozen=True)
 class ListedRun:
-    """One run: `state` is `complete`, or says what it lacks or what is wrong with it.
+    """One run: `state` is `complete`, or says what is missing or wrong.
 
-    `best` is its highest EX. A predictor of which nothing was scored is named with that.
+    `best` is its highest EX. A predictor without any score is marked.
     """
 
     run_id: str
@@ -59,7 +59,7 @@ class ListedRun:
 
 
 def runs_in(parent: Path) -> list[ListedRun]:
-    """Every run folder in `parent`, the newest first, whatever state it is in.
+    """Return every run folder in `parent`, newest first, whatever its state.
 
     Raises:
         BadInput: `parent` cannot be read.
@@ -68,7 +68,7 @@ def runs_in(parent: Path) -> list[ListedRun]:
         folders = [path for path in parent.iterdir() if path.is_dir() and not path.is_symlink()]
     except OSError as error:
         raise BadInput(
-            f"--out {parent}: cannot be read ({error.strerror}); name the folder that runs are in"
+            f"--out {parent}: cannot be read ({error.strerror}); name a folder of run folders"
         ) from error
     return sorted(
         map(_listed, filter(_is_run, folders)), key=lambda run: (run.started, run.run_id), reverse=True
@@ -76,7 +76,7 @@ def runs_in(parent: Path) -> list[ListedRun]:
 
 
 def print_runs(runs: Sequence[ListedRun], console: Console | None = None) -> None:
-    """One row per run."""
+    """Print one row per run."""
     console = wide(console)
     table = new_table("")
     table.collapse_padding = True
@@ -132,7 +132,7 @@ def _listed(folder: Path) -> ListedRun:
 
 
 def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Whose, int] | None]:
-    """The state of a run, its highest EX, and what it has; None where that was not asked."""
+    """Return the state of a run, its highest EX, and its completed pairs; None if unknown."""
     if not (folder / SUMMARY).exists():
         far = how_far(_judged(folder / RESULTS), extent.pairs)
         return f"broken off after {far}; --resume completes it", None, None
@@ -150,7 +150,7 @@ def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Who
 
 
 def _extended(extent: Extent, found: Mapping[Whose, int]) -> str:
-    """How much a finished run has of what it could have."""
+    """Describe how complete a finished run is."""
     if extent.is_complete(found):
         limited = f", --limit {extent.questions}" if 0 < extent.questions < extent.set_questions else ""
         return f"complete{limited}"
@@ -159,7 +159,7 @@ def _extended(extent: Extent, found: Mapping[Whose, int]) -> str:
 
 
 def _counted(name: str, extent: Extent, found: Mapping[Whose, int] | None) -> str:
-    """A predictor, and that it was not scored if it was not."""
+    """Return a predictor, marked if it was not scored."""
     planned = {whose: count for whose, count in extent.planned.items() if whose[0] == name}
     if found is None or not planned or any(found.get(whose) for whose in planned):
         return name
@@ -167,12 +167,12 @@ def _counted(name: str, extent: Extent, found: Mapping[Whose, int] | None) -> st
 
 
 def _judged(path: Path) -> int:
-    """How many pairs have an outcome that a run that is resumed keeps."""
+    """Return the number of pairs with an outcome that a resumed run keeps."""
     try:
         lines = path.read_bytes().split(b"\n")[:-1]
     except OSError:
         return 0
-    # In JSON's strings no quote stands unescaped.
+    # JSON's strings have no unescaped quotes.
     return sum(_UNFINISHED not in line for line in lines if line.strip())
 
 
@@ -191,7 +191,7 @@ _NAMES = {
 
 
 def cache_lines(figures: StoreStatistics, path: Path) -> list[str]:
-    """How much there is of what, how old it is, and how large it may grow."""
+    """Describe the entries of the cache, their age, and its maximum size."""
     lines = [f"{path}: {_size(figures.file_bytes)} of at most {_size(figures.most_bytes)}"]
     lines += [
         f"  {share.entries:>9,} {_NAMES[kind]}, {_size(share.bytes)}"
@@ -203,7 +203,7 @@ def cache_lines(figures: StoreStatistics, path: Path) -> list[str]:
 
 
 def cleared_lines(dropped: int, path: Path) -> list[str]:
-    """What `bird-harness cache --clear` did."""
+    """Describe the effect of `bird-harness cache --clear`."""
     return [f"{path}: {dropped:,} {'entry' if dropped == 1 else 'entries'} dropped"]
 
 

@@ -1,7 +1,6 @@
-"""A table before it has a form: what stands in which row and column, and what is said below it.
+"""The model of a table, independent of its format: rows, columns, figures and notes.
 
-Every form (console, Markdown, LaTeX, CSV, JSON) is made of this one, so that none can show what another does
-not have.
+Every format (console, Markdown, LaTeX, CSV, JSON) renders this model, so that all have the same contents.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,16 +14,16 @@ from loaders.base.files import one_line
 
 
 class CellKind(StrEnum):
-    """How a figure is spelled."""
+    """The format of a figure."""
 
     PERCENT = "percent"
     DIFFERENCE = "difference"
     """Of two percentages."""
     COUNT = "count"
     OF = "of"
-    """A count of the questions that it stands on: `3 of 5`."""
+    """A count out of its questions: `3 of 5`."""
     SHARE = "share"
-    """A count with its share of what it stands on: `3 (60.00 %)`, and `0`."""
+    """A count with its share of its questions: `3 (60.00 %)`, and `0`."""
     CHANGE = "change"
     """Of counts."""
     MEAN = "mean"
@@ -32,22 +31,22 @@ class CellKind(StrEnum):
     TOKENS = "tokens"
     SECONDS = "seconds"
     COST = "cost"
-    """What an answer took; of these three, nothing is told by whoever answered where there is no figure."""
+    """The usage of an answer; for these three, a missing figure was not reported by the predictor."""
 
 
 class Mark(StrEnum):
-    """How a figure stands among those of its column, where a table holds them against each other."""
+    """The rank of a figure in its column, in tables that compare figures."""
 
     BEST = "best"
     NOT_DISTINGUISHABLE = "not_distinguishable"
-    """From the best one, as far as the same questions tell."""
+    """From the best one, by a test on the same questions."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure: None where there is none, as for a level without a question.
+    """One figure; None if there is none, as for a level without a question.
 
-    `interval` is its 95 % interval; `questions` how many it stands on.
+    `interval` is its 95 % interval; `questions` the number of questions behind it.
     """
 
     value: float | None
@@ -58,11 +57,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """What the cells below it are.
+    """The heading and the meaning of a column.
 
-    `head` is what a reader sees, `short` the same where there is little room. `metric`, `by` and `level` name
-    the figure: `ex`, `difficulty`, `simple`. `has_interval` and `has_questions`: whether a form shows these
-    parts of its cells, too.
+    `head` is its heading, `short` one for little room. `metric`, `by` and `level` name the figure: `ex`,
+    `difficulty`, `simple`. `has_interval` and `has_questions`: True to show these parts of its cells, too.
     """
 
     head: str
@@ -78,7 +76,7 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns with a head of their own; `dialect` where they are an engine's."""
+    """Columns with a common heading; `dialect` if they are an engine's."""
 
     head: str
     columns: tuple[TableColumn, ...]
@@ -87,9 +85,9 @@ class ColumnGroup:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row: a cell for every column, None where the table has nothing to show there.
+    """One row: a cell for every column, None for an empty one.
 
-    `dialect`, `level` and `by` where the row, and not the column, has them.
+    `dialect`, `level` and `by` are set if the row, not the column, determines them.
     """
 
     labels: tuple[str, ...]
@@ -104,8 +102,8 @@ class TableRow:
 class TableModel:
     """One table.
 
-    `labels` are the heads of the rows' labels. A note that begins with two spaces belongs to the one before.
-    `anchor` is what a paper refers to the table by: then the notes are its caption, and it fits a page.
+    `labels` are the headings of the rows' labels. A note that begins with two spaces continues the last.
+    `anchor` is the label of a table in a paper: then the notes are its caption, and it fits a page.
     """
 
     title: str
@@ -117,11 +115,11 @@ class TableModel:
 
     @property
     def columns(self) -> list[TableColumn]:
-        """All of them, in their order."""
+        """All columns, in order."""
         return [column for group in self.groups for column in group.columns]
 
     def part(self, first: int, groups: Sequence[ColumnGroup]) -> "TableModel":
-        """The columns of `groups`, which begin at column `first`, without rows that are empty there."""
+        """Return the columns of `groups`, which begin at column `first`, without rows that are empty."""
         end = first + sum(len(group.columns) for group in groups)
         cut = (replace(row, cells=row.cells[first:end]) for row in self.rows)
         rows = tuple(row for row in cut if any(cell is not None for cell in row.cells))
@@ -129,7 +127,7 @@ class TableModel:
 
 
 def columns(by: str, *heads: tuple[str, str] | tuple[str, str, CellKind]) -> tuple[TableColumn, ...]:
-    """Columns by their heads, metrics and kinds; percentages where no kind is named."""
+    """Return columns from heads, metrics and kinds; the default kind is percentages."""
     return tuple(TableColumn(head, metric, by, kind=kind) for head, metric, kind in map(_with_kind, heads))
 
 
@@ -146,7 +144,7 @@ def row(  # noqa: PLR0913 - what names a row
     predictor: str = "",
     by: str = "",
 ) -> TableRow:
-    """A row of figures: each is a cell, or a value without more to it."""
+    """Return a row of figures, each a cell or a plain value."""
     cells = tuple(value if isinstance(value, Cell) else Cell(value) for value in values)
     return TableRow(tuple(labels), cells, predictor, dialect=dialect, level=level, by=by)
 
@@ -158,15 +156,15 @@ def table(
     rows: Iterable[TableRow],
     *notes: str,
 ) -> TableModel:
-    """A table whose columns have no heads over them."""
+    """Return a table whose columns have no common headings."""
     return TableModel(title, tuple(labels), (ColumnGroup("", tuple(columns)),), tuple(rows), notes)
 
 
 @dataclass(frozen=True)
 class Document:
-    """Tables with what they are of: `facts` are lines about the run.
+    """Tables with their context: `facts` are lines about the run.
 
-    `extent`: how many pairs of each predictor on each engine were planned, and how many have a result.
+    `extent`: the numbers of planned and completed pairs of each predictor on each engine.
     """
 
     run_id: str
@@ -177,10 +175,10 @@ class Document:
 
 @dataclass(frozen=True)
 class NamedCell:
-    """One cell with all that names it, for programs; values are as they were computed, nothing rounded.
+    """One cell with its full name, for programs; values are not rounded.
 
-    `planned` and `completed` count the pairs of the predictor on the engine: where they differ, the figure is
-    of a selection. `mark` is there in tables that hold figures against each other.
+    `planned` and `completed` count the pairs of the predictor on the engine: if they differ, the figure is
+    of a selection. `mark` is set in tables that compare figures.
     """
 
     predictor: str
@@ -197,7 +195,7 @@ class NamedCell:
     mark: Mark | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values; the mark only where there is one."""
+        """Return it as plain values; the mark only if there is one."""
         content = asdict(self)
         if self.mark is None:
             del content["mark"]
@@ -207,11 +205,11 @@ class NamedCell:
 def figures(
     grid: TableModel, extent: Mapping[tuple[str, str], tuple[int, int]] | None = None
 ) -> Iterator[NamedCell]:
-    """Every cell of a table, row by row; cells that show nothing are left out.
+    """Yield every cell of a table, row by row, except empty ones.
 
     Args:
         grid: the table.
-        extent: that of its document.
+        extent: the extent of its document.
     """
     named = [(group.dialect, column) for group in grid.groups for column in group.columns]
     for row in grid.rows:
@@ -236,16 +234,16 @@ def figures(
                 )
 
 
-# How figures are spelled for people, the same in every form: digits, signs, intervals.
+# The format of figures for readers, the same everywhere: digits, signs, intervals.
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 DAGGER = "\N{DAGGER}"
-"""Behind a figure that cannot be told from the best of its column."""
+"""Mark of a figure that is not distinguishable from the best of its column."""
 NONE = "-"
-"""Where there is no figure."""
+"""Stands for a missing figure."""
 NOT_KNOWN = "not known"
-"""Where there is one, and nobody has told it."""
+"""Stands for a figure that exists but was not reported."""
 _DIGITS = {
     CellKind.PERCENT: 2,
     CellKind.COUNT: 0,
@@ -277,7 +275,7 @@ def spelled_range(interval: Interval | None) -> str:
 
 
 def heads(column: TableColumn) -> Iterator[str]:
-    """The heads of the columns on paper that one column of a table makes, in full."""
+    """Yield the full headings of the printed columns of one column of a table."""
     if column.has_questions:
         yield "questions"
     yield column.head
@@ -296,7 +294,7 @@ def names(grid: TableModel) -> list[str]:
 
 
 def texts(grid: TableModel, row: TableRow) -> Iterator[str]:
-    """What stands below the heads; empty where the table has nothing to show."""
+    """Yield the texts of a row below the headings; empty for an empty cell."""
     for column, cell in zip(grid.columns, row.cells, strict=True):
         yield from _parts(column, cell)
 
@@ -323,7 +321,7 @@ def _dagger(cell: Cell) -> str:
 
 
 def emphasised(grid: TableModel, row: TableRow) -> Iterator[bool]:
-    """Which of the `texts` of a row are the best of their columns."""
+    """Yield for each of the `texts` of a row True if it is the best of its column."""
     for column, cell in zip(grid.columns, row.cells, strict=True):
         if column.has_questions:
             yield False
@@ -333,16 +331,16 @@ def emphasised(grid: TableModel, row: TableRow) -> Iterator[bool]:
 
 
 def width(group: ColumnGroup) -> int:
-    """How many columns on paper a group has."""
+    """Return the number of printed columns of a group."""
     return sum(1 for column in group.columns for _ in heads(column))
 
 
 def printable(text: str) -> str:
-    """A text of anybody's in one line, with escapes for what does not print: no name can end a line."""
+    """Return foreign text in one line, with escapes for unprintable characters: no name can end a line."""
     return one_line(text)
 
 
 def listed(questions: Sequence[str], most: int = 10) -> str:
-    """How many questions, and which, up to `most` of them."""
+    """Return the number of questions, and up to `most` of their keys."""
     rest = ["..."] if len(questions) > most else []
     return f"{len(questions)} ({', '.join([*questions[:most], *rest])})"

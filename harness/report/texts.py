@@ -1,4 +1,4 @@
-"""Tables as texts: Markdown, LaTeX, and for programs CSV and JSON. Nobody's name is markup or a command."""
+"""Render tables as Markdown, LaTeX, CSV and JSON; names are escaped, never markup or commands."""
 
 import csv
 import re
@@ -27,14 +27,14 @@ from loaders.base.files import printable_json
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
 _LISTED = re.compile(r"^(\s*\d*)([-+.)=])(?=\s|$)")
-"""What begins a list, or underlines a heading, where it stands first in a line."""
+"""Characters at the start of a line that begin a list or underline a heading."""
 _LINKED = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
-"""What makes a link of an address: https://github.github.com/gfm/#autolinks-extension-."""
+"""Characters that turn an address into a link: https://github.github.com/gfm/#autolinks-extension-."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 
 
 def markdown(document: Document, title: str) -> str:
-    """A page as GitHub shows it: what the tables are of, then each with its notes.
+    """Return a Markdown page for GitHub: the facts, then each table with its notes.
 
     https://github.github.com/gfm/#tables-extension-
 
@@ -55,7 +55,7 @@ def markdown(document: Document, title: str) -> str:
 
 
 def escaped_markdown(text: str) -> str:
-    """A text of anybody's that shows as it is, in a table or outside."""
+    """Escape foreign text so that Markdown shows it unchanged, in a table or outside."""
     plain = _ACTIVE.sub(r"\\\1", printable(text))
     plain = "".join(_ENTITIES.get(character, character) for character in plain)
     return _LINKED.sub(lambda found: f"&#{ord(found[0])};", plain)
@@ -66,7 +66,7 @@ def _markdown_item(text: str) -> str:
 
 
 def markdown_table(grid: TableModel) -> Iterator[str]:
-    """The lines of a table, without its title and notes."""
+    """Yield the lines of a table, without its title and notes."""
     columns = names(grid)
     yield markdown_line([*map(escaped_markdown, grid.labels), *map(escaped_markdown, columns)])
     yield "|---" * len(grid.labels) + "|--:" * len(columns) + "|"
@@ -107,7 +107,7 @@ _ESCAPES = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    # Behind the end of a row [ and * would be arguments of it, and two hyphens would be a dash.
+    # After the end of a row, [ and * would be its arguments, and two hyphens would be a dash.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -116,7 +116,7 @@ _ESCAPES = {
     "'": r"\textquotesingle{}",
     MINUS: "$-$",
     DASH: "--",
-    # Beside the column, so that digits stay below digits.
+    # Outside of the column's width, so that digits stay aligned.
     DAGGER: r"\makebox[0pt][l]{\textsuperscript{\textdagger}}",
     "\N{DOUBLE DAGGER}": r"\textdaggerdbl{}",
     "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
@@ -124,10 +124,10 @@ _ESCAPES = {
 
 
 def latex(document: Document, title: str) -> str:
-    r"""A table environment for each table, in the manner of booktabs: https://ctan.org/pkg/booktabs.
+    r"""Return a table environment for each table, in booktabs style: https://ctan.org/pkg/booktabs.
 
-    The text is made to be read by `\input` in a document that uses `booktabs`; one in Unicode beyond Latin
-    needs XeLaTeX or LuaLaTeX.
+    Read the text with `\input` in a document that uses `booktabs`; scripts other than Latin need XeLaTeX or
+    LuaLaTeX.
 
     Args:
         document: the tables.
@@ -143,9 +143,9 @@ def latex(document: Document, title: str) -> str:
 
 
 def escaped_latex(text: str) -> str:
-    """A text of anybody's that prints as it is."""
+    """Escape foreign text so that LaTeX prints it unchanged."""
     plain = "".join(_ESCAPES.get(character, character) for character in printable(text))
-    # Two commas would be a quotation mark of the font.
+    # Two commas would become a quotation mark in the font.
     return plain.replace(",,", ",{},")
 
 
@@ -162,11 +162,11 @@ def _latex_table(grid: TableModel) -> Iterator[str]:
 
 _ROWS_OF_A_PAGE = 40
 _COLUMNS_OF_A_COLUMN = 4
-"""With more columns of figures a table spans both columns of a page, where there are two."""
+"""Maximum columns of figures of a table in one column of a two-column page."""
 
 
 def _latex_paper(grid: TableModel) -> Iterator[str]:
-    """A table as it stands in a paper: its notes are its caption, and no page is too narrow or too short."""
+    """Yield a table for a paper: its notes are its caption, and it is fitted to the page."""
     parts = [
         replace(grid, rows=grid.rows[first : first + _ROWS_OF_A_PAGE])
         for first in range(0, len(grid.rows), _ROWS_OF_A_PAGE)
@@ -180,14 +180,14 @@ def _latex_paper(grid: TableModel) -> Iterator[str]:
         yield rf"\caption[{_caption(title)}]{{{_caption(f'{title}. {notes}'.rstrip())}}}"
         if number == 1:
             yield rf"\label{{{grid.anchor}}}"
-        # No wider than the text: \width is what the table would take.
+        # No wider than the text: \width is the natural width of the table.
         yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
         yield from _latex_tabular(part)
         yield from ("}", rf"\end{{{environment}}}")
 
 
 def _caption(text: str) -> str:
-    """A text for a caption, where a dagger stands in its line."""
+    """Return a text for a caption, with daggers in line."""
     return escaped_latex(text).replace(_ESCAPES[DAGGER], r"\textdagger{}")
 
 
@@ -210,7 +210,7 @@ def _latex_columns(grid: TableModel) -> str:
 
 
 def _latex_groups(grid: TableModel) -> Iterator[str]:
-    """A head over the columns of each group, and a rule as wide as they are."""
+    """Yield a heading over the columns of each group, and a rule of the same width."""
     if not any(group.head for group in grid.groups):
         return
     cells, rules, first = [""] * len(grid.labels), [], len(grid.labels) + 1
@@ -233,20 +233,20 @@ def _latex_row(texts_: Sequence[str], best: Iterable[bool] = repeat(False)) -> s
 
 
 SCHEMA_VERSION = 1
-"""Version of `tables.json` and `reproduce.json`; docs/how-to/reports.md describes them."""
+"""Version of `tables.json` and `reproduce.json`, documented in docs/how-to/reports.md."""
 
 COLUMNS = tuple(field.name for field in fields(NamedCell) if field.name != "mark")
-"""Of every CSV; one whose table holds its figures against each other has `mark`, too."""
+"""Columns of every CSV; tables that compare figures have `mark`, too."""
 
 
 def csv_text(document: Document) -> str:
-    """One line a figure, with all that names it and every digit; empty where there is no value.
+    """Return one line per figure, with its full name and every digit; empty for a missing value.
 
-    As RFC 4180 has it, but lines end with a line feed.
+    The format is RFC 4180, but lines end with a line feed.
 
-    To a spreadsheet a text that begins as a formula does is one, wherever it came from: it has an apostrophe
-    before it (https://owasp.org/www-community/attacks/CSV_Injection). So has one that begins with an
-    apostrophe, so that readers can take one off. What does not print stands as its escape.
+    A spreadsheet runs any text that begins like a formula, so such a text gets an apostrophe in front
+    (https://owasp.org/www-community/attacks/CSV_Injection). So does one that begins with an apostrophe, so
+    that readers can always remove one. Unprintable characters are escaped.
     """
     found = [figure for grid in document.grids for figure in figures(grid, document.extent)]
     columns = (*COLUMNS, "mark") if any(figure.mark for figure in found) else COLUMNS
@@ -255,7 +255,7 @@ def csv_text(document: Document) -> str:
 
 
 def json_text(document: Document, **more: Any) -> str:
-    """The same, a list for each table, with its notes; `more` stands before the tables."""
+    """Return the same as JSON, a list for each table, with its notes; `more` comes before the tables."""
     content = {
         "schema_version": SCHEMA_VERSION,
         "run_id": document.run_id,
@@ -274,7 +274,7 @@ def json_text(document: Document, **more: Any) -> str:
 
 def _csv_line(values: Iterable[Any]) -> str:
     cells = [_harmless(printable(value)) if isinstance(value, str) else value for value in values]
-    # In many countries a semicolon ends a cell, and what follows could be a formula.
+    # In many locales a semicolon ends a cell, and a formula could follow.
     is_split = any(isinstance(cell, str) and ";" in cell for cell in cells)
     text = StringIO()
     csv.writer(

@@ -1,6 +1,6 @@
-"""The report as one HTML file, made from what a run folder has, and the same of a comparison.
+"""Write the report of a run folder, and that of a comparison, as one HTML file each.
 
-The page is a small program with the data beside it: `web/` has its sources, `bundle/` what is built of them.
+The page is a small program with its data: `web/` has the sources, `bundle/` the build.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,11 +26,12 @@ from harness.runs.reader import Run
 from harness.runs.summary import TOTAL, Key, Score, error_classes, summarize
 
 _MEASURED = (
-    "The prediction's time over gold's, for pairs that match: as measured for R-VES, slower to the right."
+    "The prediction's time divided by gold's, for pairs that match, as measured for R-VES."
+    " Slower is to the right."
 )
 _ONCE = (
-    "The prediction's time over gold's, for pairs that match. Each was run once, as EX needs it: this tells"
-    " orders of magnitude, not which is faster. Slower stands to the right."
+    "The prediction's time divided by gold's, for pairs that match; slower is to the right. Each was run"
+    " once, for EX: this shows orders of magnitude, not which one is faster."
 )
 
 
@@ -44,11 +45,11 @@ def write_html(
     """Write the report of a run as one file.
 
     Args:
-        run: the run as it was read back.
-        questions: its questions by key; what is not there is shown as not recorded.
+        run: the run.
+        questions: its questions by key; missing ones are shown as not recorded.
         previews: its previews; pairs may lack one.
-        path: the file, which is replaced whole.
-        plans: its execution plans, of some pairs.
+        path: the file, which is replaced as a whole.
+        plans: the execution plans of some of its pairs.
 
     Raises:
         BadInput: the file cannot be written.
@@ -102,14 +103,14 @@ def write_html(
 
 
 def _metrics(run: Run) -> list[str]:
-    """The metrics with scores: those that the manifest names, and any that a result has."""
+    """Return the metrics with scores: those in the manifest, and any in a result."""
     named = run.manifest.get("metrics") or ()
     found = {name for result in run.results for name in result.scores}
     return [name for name, metric in METRICS.items() if metric.has_score and (name in named or name in found)]
 
 
 def _in_order(results: Sequence[PairResult], predictors: Sequence[str]) -> list[PairResult]:
-    """By question, in the order in which questions first come; then by predictor and engine."""
+    """Sort by question, in the order of first appearance, then by predictor and engine."""
     questions = {
         question: place for place, question in enumerate(dict.fromkeys(one.question for one in results))
     }
@@ -134,7 +135,7 @@ def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) ->
         "planned": score.planned,
         "metrics": score.metrics,
         "intervals": {name: interval and list(interval) for name, interval in score.intervals.items()},
-        # Numbers are drawn, texts are read: a page that rounded would not always round as the tables do.
+        # Numbers are for charts, texts for reading: rounding in the page might differ from the tables.
         "printed": {
             name: {level: spelled(value, CellKind.PERCENT) for level, value in levels.items()}
             | {"interval": spelled_range(score.intervals[name])}
@@ -147,7 +148,7 @@ def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) ->
 
 
 def _usage(scores: Sequence[Score]) -> dict[str, Any] | None:
-    """What answers took, a row for each score; None where nothing is known."""
+    """Return the usage of answers, a row for each score; None if unknown."""
     grid = usage_grid(scores, ())
     if grid is None:
         return None
@@ -170,7 +171,7 @@ def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
 
 
 _BESIDE = {"gap.html": "Why scores differ between engines: the dialect gap, question by question"}
-"""Other pages that may stand beside the report in a run folder, and what a link to one says."""
+"""Other pages that a run folder may have, and the text of the link to each."""
 
 
 def _pages(run: Run) -> list[dict[str, str]]:
@@ -194,19 +195,19 @@ def _notes(run: Run, scores: Sequence[Score]) -> list[str]:
     return [*cautions(run.manifest), *extent_lines(scores, run.extent), *notes]
 
 
-# What the page of a comparison shows: totals, and both sides of every question that flipped.
+# The page of a comparison: totals, and both sides of every question that flipped.
 
 
 @dataclass(frozen=True)
 class Material:
-    """What one side of a comparison has to show: results and previews of pairs, and the questions."""
+    """The data of one side of a comparison: results and previews of pairs, and the questions."""
 
     results: Mapping[Key, PairResult]
     questions: Mapping[str, Question] = field(default_factory=dict)
     previews: Mapping[Key, Preview] = field(default_factory=dict)
 
 
-def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
+def write_comparison_html(  # noqa: PLR0913 - the parts of a comparison
     comparisons: Sequence[SideComparison],
     sides: Mapping[str, Material],
     path: Path,
@@ -219,11 +220,11 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
 
     Args:
         comparisons: in the order of the page.
-        sides: by letter what the pairs of each side are: A's, and those of what is compared with it.
-        path: the file, which is replaced whole.
-        notes: what a reader has to know beforehand, a line each.
+        sides: the data of each side, by letter.
+        path: the file, which is replaced as a whole.
+        notes: the notes to read first, a line each.
         failures: the thresholds that failed, a line each.
-        manifests: of both runs, by what they are called.
+        manifests: the manifests of the runs, by title.
 
     Raises:
         BadInput: the file cannot be written.

@@ -1,8 +1,8 @@
-"""One file that holds everything and asks for nothing: no network, no other script, no markup from data.
+"""Write self-contained HTML files: no network, no other script, no markup from data.
 
-A page with a program (`write_page`) is that of a run or a comparison. Its data never stand in it as text that
-a browser would read: they are JSON, gzipped, in base64. A page of tables (`write_tables_html`) needs no
-script: bars are drawn here, each with its name and its figure as text. The policy of a page names its one
+The page of a run or a comparison has a program (`write_page`). Its data are never text that a browser would
+parse, but JSON, gzipped, in base64. A page of tables (`write_tables_html`) needs no script: this module draws
+the bars, each with its name and its figure as text. The content security policy of a page allows its one
 style sheet and its script by their digests.
 """
 
@@ -29,7 +29,7 @@ _PLACE = files("harness.report.html")
 
 @dataclass(frozen=True)
 class PageTable:
-    """What is shown where no script runs: the totals."""
+    """The totals, shown if no script runs."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -42,9 +42,9 @@ def write_page(
 
     Args:
         path: the file.
-        title: what the window is called.
+        title: the title of the window.
         table: the totals, for browsers that cannot show the rest.
-        core: what the first view needs, as plain values.
+        core: the data of the first view, as plain values.
         details: all texts and rows, as plain values.
 
     Raises:
@@ -68,8 +68,8 @@ def write_static(path: Path, template: str, **content: Any) -> None:
 
     Args:
         path: the file.
-        template: the name of the template beside this module; it is given `style` and `policy`, too.
-        content: what the template shows; texts are printable.
+        template: the name of a template in this package; it gets `style` and `policy`, too.
+        content: the variables of the template; texts must be printable.
 
     Raises:
         BadInput: the file cannot be written.
@@ -80,11 +80,11 @@ def write_static(path: Path, template: str, **content: Any) -> None:
 
 
 def own_page(package: str, **content: Any) -> str:
-    """The page of a package: its `page.html.jinja` with its `page.css` and `page.js`.
+    """Render the page of a package: its `page.html.jinja` with its `page.css` and `page.js`.
 
     Args:
-        package: where the three files are.
-        content: what the template shows beside `style`, `script` and `policy`.
+        package: the package with the three files.
+        content: the variables of the template, besides `style`, `script` and `policy`.
     """
     style, script, template = (
         (files(package) / name).read_text(encoding="utf-8").strip()
@@ -114,7 +114,7 @@ def _bundled(name: str) -> str:
 
 
 def policy(style: str, script: str = "") -> str:
-    """The policy of a page that asks for nothing and has one style sheet and at most one script."""
+    """Return the policy of a page that loads nothing and has one style sheet and at most one script."""
     scripts = f"script-src {_digest(script)}; " if script else ""
     return (
         f"default-src 'none'; {scripts}style-src {_digest(style)}; img-src data:;"
@@ -127,12 +127,12 @@ def _digest(text: str) -> str:
 
 
 def packed(content: Mapping[str, Any]) -> str:
-    """Data as they stand in a page: JSON, gzipped, in base64."""
-    # All ASCII, so that half a surrogate pair stays what it is; equal content gives equal bytes.
+    """Return data as embedded in a page: JSON, gzipped, in base64."""
+    # ASCII only, to preserve lone surrogates; equal content gives equal bytes.
     try:
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        # Python reads NaN in JSON, browsers do not: what is no number is nothing.
+        # Python accepts NaN in JSON, browsers do not: replace it with null.
         read = json.loads(json.dumps(content), parse_constant=lambda _: None)
         text = ascii_json(read, is_compact=True)
     return b64encode(gzip.compress(text.encode("ascii"), compresslevel=6, mtime=0)).decode()
@@ -146,20 +146,20 @@ def embedded(content: Any) -> Markup:
     return Markup(text)  # noqa: S704 - without a character of markup
 
 
-# Tables, and bars of those figures that are shares or means.
+# Tables, and bars for figures that are shares or means.
 
 _LEFT, _ROOM, _FIGURE = 190, 300, 70
-"""Pixels for the names, the longest bar and the figure behind it."""
+"""Pixels for the names, the longest bar and the figure after it."""
 _LINE = 21
 _LONGEST = 26
-"""Characters of a name; all of it is in the title of its bar."""
+"""Maximum characters of a name; the title of its bar has all of it."""
 _MOST_BARS = 30
-"""Of a chart with more nobody reads the names: the table has them all."""
+"""Maximum number of bars with readable names; the table has them all."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: where it is, and what it says."""
+    """One bar: its position, and its texts."""
 
     name: str
     short: str
@@ -167,7 +167,7 @@ class Bar:
     top: int
     width: float
     ends: tuple[float, float] | None = None
-    """Where its interval begins and ends, from the left of the bars."""
+    """Start and end of its interval, from the left of the bars."""
 
 
 @dataclass(frozen=True)
@@ -179,11 +179,11 @@ class Chart:
     left: int = _LEFT
     width: int = _LEFT + _ROOM + _FIGURE
     reference: float | None = None
-    """Where a line stands that bars are held against, from the left of the bars."""
+    """Position of the reference line, from the left of the bars."""
 
     @property
     def height(self) -> int:
-        """Of all bars."""
+        """Height of all bars."""
         return _LINE * len(self.bars)
 
 
@@ -207,9 +207,9 @@ def write_tables_html(
 
     Args:
         document: the tables.
-        title: heads the page.
+        title: the heading of the page.
         path: the file.
-        charts: those of each table beside the bars of its shares and means; None for no others.
+        charts: more charts for each table, besides the bars of its shares and means; None for none.
 
     Raises:
         BadInput: the file cannot be written.
@@ -234,7 +234,7 @@ def _part(grid: TableModel, more: Sequence[Chart] = ()) -> PageSection:
 
 
 def _charts(grid: TableModel) -> Iterator[Chart]:
-    """Bars of shares and means: a chart a column, or a row where the columns are kinds of one whole."""
+    """Yield charts of shares and means, one per column, or per row if the columns are parts of a whole."""
     names = [column.head for column in grid.columns]
     if len({column.metric for column in grid.columns}) == 1 and len(names) > 1:
         for row in grid.rows:
@@ -271,12 +271,12 @@ def bar_chart(
     rows: Sequence[tuple[str, float, str, tuple[float, float] | None]],
     reference: float | None = None,
 ) -> Chart:
-    """Bars on one axis that begins at 0.
+    """Return a chart of bars on one axis that starts at 0.
 
     Args:
-        title: says what they are of.
-        rows: of each bar its name, its value, the value as it is printed, and its interval or None.
-        reference: a value that bars are held against.
+        title: the title of the chart.
+        rows: for each bar its name, its value, the printed value, and its interval or None.
+        reference: the value of a reference line.
     """
     ends = [end for _, _, _, interval in rows for end in interval or ()]
     most = max((*(value for _, value, _, _ in rows), *ends, reference or 0.0), default=0.0) or 1.0

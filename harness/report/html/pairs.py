@@ -1,4 +1,4 @@
-"""Pairs as columns of small numbers: texts and rows that occur often stand once, and long ones are cut."""
+"""Encode pairs as columns of small numbers: each text and row is stored once, and long ones are cut."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,14 +18,14 @@ from harness.runs.plans import ExplainedText, TextKey
 from loaders.base.files import ascii_json, parse_json
 
 MOST_CHARACTERS = 20_000
-"""A longer text is cut for display; the page says so. The run folder has all of it."""
+"""Maximum characters of a text in the page, which marks a cut; the run folder has all of it."""
 
 NOTHING = -1
-"""In place of a place: there is none."""
+"""Index that stands for None."""
 
 
 class Numbering:
-    """Values by the order in which they first came."""
+    """Numbers values in the order of first appearance."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.values: list[str] = []
@@ -34,7 +34,7 @@ class Numbering:
             self.of(value)
 
     def of(self, value: str) -> int:
-        """Where `value` stands in `values`; it is put there if it does not."""
+        """Return the index of `value` in `values`, appending it if missing."""
         place = self._places.setdefault(value, len(self.values))
         if place == len(self.values):
             self.values.append(value)
@@ -42,17 +42,17 @@ class Numbering:
 
 
 class Texts:
-    """SQL and the words of engines, each once."""
+    """SQL texts and error messages, each once."""
 
     def __init__(self) -> None:
         self._whole = Numbering()
 
     def of(self, text: str | None) -> int:
-        """The place of a text, `NOTHING` for None."""
+        """Return the index of a text, `NOTHING` for None."""
         return NOTHING if text is None else self._whole.of(text)
 
     def to_json(self) -> dict[str, Any]:
-        """The texts as they are shown, and the length of those that were cut by their place."""
+        """Return the texts as shown, and the original lengths of cut ones by index."""
         whole = self._whole.values
         return {
             "texts": [text[:MOST_CHARACTERS] for text in whole],
@@ -61,7 +61,7 @@ class Texts:
 
 
 class Questions:
-    """The questions that pairs are about, by key; what a run folder lacks of one is left empty."""
+    """The questions of pairs, by key; whatever a run folder lacks of one is empty."""
 
     def __init__(
         self, known: Mapping[str, Question], databases: Iterable[str], difficulties: Iterable[str]
@@ -76,7 +76,7 @@ class Questions:
         }  # fmt: skip
 
     def of(self, result: PairResult) -> int:
-        """The place of a result's question."""
+        """Return the index of a result's question."""
         place = self._keys.of(result.question)
         if place == len(self._columns["db"]):
             known = self._known.get(result.question)
@@ -87,7 +87,7 @@ class Questions:
         return place
 
     def gold(self, result: PairResult) -> str | None:
-        """The gold that a result was held against, as the question set or a pack has it."""
+        """Return the gold that a result was compared with, from the question set or a pack."""
         known = self._known.get(result.question)
         if known is None:
             return None
@@ -96,7 +96,7 @@ class Questions:
         return known.each(language)[result.gold_index].gold.get(language)
 
     def to_json(self) -> dict[str, Any]:
-        """The questions, and the names of their databases."""
+        """Return the questions, and the names of their databases."""
         return {"questions": self._columns, "databases": self._databases.values}
 
 
@@ -105,7 +105,7 @@ _SIDES = ("gold_side", "predicted_side")
 
 @dataclass
 class Pairs:
-    """The columns of all pairs; those that only the view of one pair needs are `details`."""
+    """The columns of all pairs; `details` are those that only the view of one pair needs."""
 
     questions: Questions
     predictors: Numbering
@@ -122,7 +122,7 @@ class Pairs:
         self._more: dict[int, Any] = {}
 
     def add(self, result: PairResult, preview: Preview | None, usage: AnswerUsage | None = None) -> int:
-        """Append a pair; the result is its place. `usage` is what its answer took, where that is known."""
+        """Append a pair and return its index; `usage` is the usage of its answer, if known."""
         place = len(self._core["outcome"])
         self._add_core(result)
         for name, column in self._scores.items():
@@ -144,7 +144,7 @@ class Pairs:
         return place
 
     def gold(self, result: PairResult, preview: Preview | None) -> str | None:
-        """The text of the gold that a result was held against; None where it is not known."""
+        """Return the text of the gold that a result was compared with; None if unknown."""
         translated = preview.gold_sql if preview else None
         return translated if translated is not None else self.questions.gold(result)
 
@@ -170,7 +170,7 @@ class Pairs:
         return [side.count, side.columns, side.only, side.marked, rows]
 
     def core(self) -> dict[str, Any]:
-        """The part of the page's data that every view needs."""
+        """Return the part of the page's data that every view needs."""
         return {
             "dialects": list(kinds_by_name()),
             "titles": dict(TITLES),
@@ -184,13 +184,13 @@ class Pairs:
         }
 
     def details(self) -> dict[str, Any]:
-        """The part that the view of one pair needs."""
+        """Return the part that the view of one pair needs."""
         rows = [parse_json(rows) for rows in self._rows.values]
         return {**self._details, **self._texts.to_json(), "rows": rows, "more": self._more}
 
 
 def time_ratio(result: PairResult) -> float | None:
-    """The prediction's time over gold's: as measured where it was, else that of the one execution of each."""
+    """Return the prediction's time divided by gold's: as measured, else of the single execution of each."""
     for method in ("stable", "official"):
         timing = result.timings.get(method)
         if timing is not None and timing.error is None and timing.tau > 0:
@@ -200,7 +200,7 @@ def time_ratio(result: PairResult) -> float | None:
 
 
 def short(value: float | None) -> float | None:
-    """Four digits; None for what is no number."""
+    """Round to four digits; None if it is not a finite number."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.4g}")
 
 
@@ -209,7 +209,7 @@ def _finite(value: Any) -> Any:
 
 
 def _more(result: PairResult, usage: AnswerUsage | None) -> dict[str, Any]:
-    """What few pairs have."""
+    """Return the data that few pairs have."""
     found: dict[str, Any] = {}
     if usage is not None:
         found["usage"] = usage.to_json()
@@ -232,19 +232,19 @@ def _plain(measured: Timing | WorkRatio) -> dict[str, Any]:
     }
 
 
-# Execution plans as the page has them: each once, as rows of small numbers; as many as there is room for.
+# Execution plans in the page: each once, as rows of small numbers, up to a maximum size.
 
 MOST_PLAN_CHARACTERS = 6_000_000
-"""Of all plans together, as JSON. Packed, they take about a twelfth, beside pages of at most 8 MB."""
+"""Maximum bytes of all plans as JSON. Packed, they take about a twelfth of it, in pages of at most 8 MB."""
 
 _LONGEST = 300
-"""Characters of a condition; a longer one is cut."""
+"""Maximum characters of a condition; a longer one is cut."""
 
 _MARKS = tuple(StepMark)
 
 
 class Plans:
-    """The plans of the pairs of a page: those that differ come first, where there is not room for all."""
+    """The plans of the pairs of a page; if there is not room for all, differing plans take precedence."""
 
     def __init__(self, known: Mapping[TextKey, ExplainedText]) -> None:
         self._known = known
@@ -252,10 +252,10 @@ class Plans:
         self._left_out = 0
 
     def add(self, place: int, result: PairResult, gold: str | None) -> None:
-        """Take a pair, if its plans were kept.
+        """Add a pair, if its plans were kept.
 
         Args:
-            place: that of the pair in the page.
+            place: the index of the pair in the page.
             result: the pair.
             gold: the text of its gold.
         """
@@ -271,7 +271,7 @@ class Plans:
         self._pairs.append((place, ours, theirs, comparison))
 
     def to_json(self) -> dict[str, Any]:
-        """The plans, and which of them are those of a pair, with the steps that stand beside each other."""
+        """Return the plans, and the plans of each pair with their aligned steps."""
         strings = Numbering()
         places: dict[TextKey, int] = {}
         plans: list[Any] = []
@@ -296,7 +296,7 @@ class Plans:
         return {"strings": strings.values, "plans": plans, "pairs": pairs}
 
     def notes(self) -> list[str]:
-        """What is said of plans that the page has not; after `to_json`."""
+        """Return the notes about plans that the page lacks; call it after `to_json`."""
         if not self._left_out:
             return []
         left = f"{self._left_out:,} of {len(self._pairs):,}"
@@ -305,7 +305,7 @@ class Plans:
 
 
 def _packed_plan(text: ExplainedText, strings: Numbering) -> list[Any]:
-    """What was said instead of a plan or beside it, its counters, and its steps as rows."""
+    """Return the messages of a plan, its counters, and its steps as rows."""
     plan = text.plan
     rows = []
     for step in steps_of(plan.root) if plan.root else ():
@@ -326,7 +326,7 @@ def _packed_plan(text: ExplainedText, strings: Numbering) -> list[Any]:
 
 
 def _steps(comparison: PlanComparison) -> Iterator[list[int]]:
-    """The steps beside each other, each by its number in its plan, with the mark's."""
+    """Yield aligned steps, each as its index in its plan, with the index of the mark."""
     for gold, prediction, mark in numbered(comparison.steps):
         yield [
             NOTHING if gold is None else gold,

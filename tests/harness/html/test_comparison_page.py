@@ -95,10 +95,10 @@ def test_what_was_won_or_lost_is_chosen_and_the_differences_stand_on_an_axis(
 ) -> None:
     page = view(compared()).go()
     expect(page.locator(".found")).to_have_text("9 questions")
-    choose(page, "Won or lost", "lost: right in A alone")
+    choose(page, "Won or lost", "lost: right only in A")
     expect(page.locator(".found")).to_have_text("3 of 9 questions")
     assert {text.strip() for text in page.locator(".all .f-4").all_inner_texts()} == {"lost EX"}
-    choose(page, "Won or lost", "won: wrong in A alone")
+    choose(page, "Won or lost", "won: wrong only in A")
     expect(page.locator(".found")).to_have_text("9 of 9 questions")
     page.get_by_role("link", name="Clear").click()
     least, middle, most = page.locator(".axis-head span").all_inner_texts()

@@ -231,6 +231,6 @@ def test_a_file_that_was_cut_off_says_so(view: View, report: Path, tmp_path: Pat
     path.write_text(text[: begin + 400] + text[text.index("</script>", begin) :], encoding="utf-8")
     viewer = view(path)
     viewer.page.goto(path.as_uri())
-    expect(viewer.page.get_by_role("status")).to_contain_text("The file may have been cut off.")
+    expect(viewer.page.get_by_role("status")).to_contain_text("The file may be incomplete.")
     assert len(viewer.said) == 1
     viewer.said.clear()

@@ -78,9 +78,9 @@ def test_plans_stand_beside_each_other_and_what_differs_is_marked(view: View, tm
     assert rows[1][:5] == ["", "", "", "", ""]
     assert rows[1][5] == "!the other plan has nothing like it: sort"
     assert rows[2][:5] == [
-        "~the other plan does this otherwise: scan things t t.n > 1", "40", "10", "4", "0.125",
+        "~the other plan does this differently: scan things t t.n > 1", "40", "10", "4", "0.125",
     ]  # fmt: skip
-    assert rows[2][5] == "~the other plan does this otherwise: index search things by by_place"
+    assert rows[2][5] == "~the other plan does this differently: index search things by by_place"
     expect(section.get_by_text("2 of 3 steps differ.")).to_be_visible()
     expect(section.get_by_text("Work, gold: scan 1,234")).to_be_visible()
 
@@ -101,7 +101,7 @@ def test_pairs_without_plans_say_so_and_pages_without_any_say_nothing(view: View
     path, _ = written(tmp_path, plan(GOLD), plan(OURS))
     other = next(one for one in made().run.results if one.outcome is Outcome.MISMATCH)
     page = view(path).go(address(other))
-    expect(page.get_by_text("No plans of this pair are in this page.")).to_be_visible()
+    expect(page.get_by_text("This page has no plans of this pair.")).to_be_visible()
     write_html(*made(), tmp_path / "none.html")
     assert view(tmp_path / "none.html").go(address(other)).locator("#plans").count() == 0
 
@@ -141,4 +141,4 @@ def test_where_there_is_no_room_those_that_differ_come_first(
     expect(viewer.go().get_by_text("pairs are left out of this page")).to_be_visible()
     expect(viewer.go(address(last)).get_by_text("2 of 3 steps differ.")).to_be_visible()
     first = next(texts(run))[0]
-    expect(viewer.go(address(first)).get_by_text("No plans of this pair are in this page.")).to_be_visible()
+    expect(viewer.go(address(first)).get_by_text("This page has no plans of this pair.")).to_be_visible()

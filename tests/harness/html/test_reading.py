@@ -123,7 +123,7 @@ def test_the_overview_is_of_the_predictors_that_are_chosen(view: View, report: P
         "predictor-2"
     ]
     assert page.locator(".bars th[scope=rowgroup]").all_inner_texts() == ["predictor-2"]
-    page.get_by_role("navigation", name="Contents").get_by_text("What is wrong").click()
+    page.get_by_role("navigation", name="Contents").get_by_text("Error classes").click()
     # A function, which is evaluated once: the page's policy forbids to evaluate a text again.
     page.wait_for_function("() => document.getElementById('classes').getBoundingClientRect().top < 300")
 

@@ -98,7 +98,7 @@ def test_an_address_filters_the_list(view: View, report: Path, run: Made, query:
     page = view(report).go(f"#/pairs?{query}")
     kept = sum(bool(keeps(one)) for one in run.run.results)
     expect(page.locator(".found")).to_have_text(f"{kept} of 108 pairs")
-    assert page.get_by_text("No pair is like that.").count() == (kept == 0)
+    assert page.get_by_text("No pair matches the filters.").count() == (kept == 0)
 
 
 def test_pairs_on_which_engines_disagree_are_found(view: View, report: Path, run: Made) -> None:
@@ -269,7 +269,7 @@ def test_what_answers_took_stands_below_the_scores_and_in_the_view_of_a_pair(
     totals = UsageTotals.of(told.values())
     assert totals.tokens is not None
     assert totals.seconds_median is not None
-    table = page.get_by_role("region", name="What answers took").locator("table")
+    table = page.get_by_role("region", name="Usage of answers").locator("table")
     assert table.locator("thead th").all_inner_texts()[2:] == [
         "tokens / question",
         "median s",
@@ -294,8 +294,8 @@ def test_what_answers_took_stands_below_the_scores_and_in_the_view_of_a_pair(
 
 def test_where_nothing_is_known_of_what_answers_took_nothing_is_said(view: View, report: Path) -> None:
     page = view(report).go()
-    assert page.get_by_role("link", name="Time beside gold's").count() == 1
-    assert page.get_by_role("link", name="What answers took").count() == 0
+    assert page.get_by_role("link", name="Time relative to gold").count() == 1
+    assert page.get_by_role("link", name="Usage of answers").count() == 0
     assert page.locator("#usage").count() == 0
 
 

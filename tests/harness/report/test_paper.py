@@ -170,7 +170,7 @@ def test_databases_that_are_not_the_published_ones_are_marked_and_noted(tmp_path
     [
         (
             PaperRequest(metrics=["r_ves"]),
-            r"--metrics r_ves: there is none in this run; choose from ex, soft_f1",
+            r"--metrics r_ves: not in this run; choose from ex, soft_f1",
         ),
         (PaperRequest(engines=["postgresql"]), r"--engines postgresql: .* choose from sqlite, mysql"),
         (PaperRequest(predictors=["you"]), r"--predictors you: .* choose from best, near, far"),

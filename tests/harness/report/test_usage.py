@@ -106,7 +106,7 @@ def test_a_run_that_knows_nothing_is_as_ever(tmp_path: Path) -> None:
     assert not (run.folder / "usage.jsonl").exists()
     assert all("usage" not in score.to_json() for score in scores_of(run))
     assert "usage" not in csv_text(tables(run))
-    with pytest.raises(BadInput, match="--columns cost: there is none in this run"):
+    with pytest.raises(BadInput, match="--columns cost: not in this run"):
         paper(run, PaperRequest(columns=("cost",)))
 
 

@@ -75,7 +75,7 @@ def test_sets_of_the_same_name_are_not_compared(call: Call, tmp_path: Path) -> N
         runs.append(latest())
     code, _, errors = call("compare", str(runs[0]), str(runs[1]))
     assert (code, errors.count("\n")) == (2, 1)
-    assert "both are called Shop-Bench, and ask other questions: shop_bench_" in errors
+    assert "both are called Shop-Bench, but have different questions: shop_bench_" in errors
     assert call("compare", str(runs[0]), str(runs[2]))[0] == 0, "where the files are does not count"
 
     code, _, errors = scored(call, "two", "--resume", str(runs[0]))

@@ -18,7 +18,7 @@ export function optionsOf(data, params) {
   const all = {
     predictor: { title: "Predictor", all: named(data.predictors) },
     engine: { title: "Engine", all: named(data.dialects.filter((_, place) => data.pairs.dialect.includes(place)), (name) => ENGINES[name] ?? name) },
-    outcome: { title: "Outcome", all: [["wrong", "any but match"], ...named(data.outcomes.filter((_, place) => data.pairs.outcome.includes(place)), words)] },
+    outcome: { title: "Outcome", all: [["wrong", "not a match"], ...named(data.outcomes.filter((_, place) => data.pairs.outcome.includes(place)), words)] },
     class: { title: "Error class", all: named(data.error_classes.filter((_, place) => data.pairs.error_class.includes(place)), words) },
     db: { title: "Database", all: named(data.databases) },
     difficulty: { title: "Difficulty", all: named(data.difficulties) },

@@ -17,7 +17,7 @@ const nameOf = (comparison) => {
   return a === b ? a : `${a} → ${b}`;
 };
 
-// What is compared with A, where A is the same everywhere.
+// The sides compared with A, if A is the same everywhere.
 const otherOf = (comparison) => `${comparison.letter}: ${sideName(comparison.b)}`;
 const fullName = (data, comparison) => `${data.comparisons.some((each) => each.letter !== "B") ? `A → ${comparison.letter}, ` : ""}${nameOf(comparison)}`;
 
@@ -202,7 +202,7 @@ function Crossed({ data, listed, address }) {
 export function Comparisons({ data, params, listed, cursor, setCursor, address, isAwaited }) {
   const isNarrow = useNarrow();
   const options = {
-    turn: { title: "Won or lost", all: [["won", "won: wrong in A alone"], ["lost", "lost: right in A alone"]] },
+    turn: { title: "Won or lost", all: [["won", "won: wrong only in A"], ["lost", "lost: right only in A"]] },
     ...(data.comparisons.length > 1 && { side: { title: "Comparison", all: data.comparisons.map((each, place) => [String(place), fullName(data, each)]) } }),
   };
   const tests = data.comparisons.reduce((sum, each) => sum + each.metrics.length, 0);
@@ -268,7 +268,7 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
           </details>
         </section>
       ))}
-      {tests > 1 && <p class="note">{`${tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone.`}</p>}
+      {tests > 1 && <p class="note">{`${tests} tests: without any real difference, 1 in 20 has p below 0.05 by chance.`}</p>}
       <section>
         <h2>{plural(data.flips.length, "question")} flipped</h2>
         {data.flips.length > 0 ? (
@@ -291,7 +291,7 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
                 <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Questions that flipped" head={head} row={row} />
               </div>
             ) : (
-              <p>No question is like that.</p>
+              <p>No question matches the filters.</p>
             )}
           </>
         ) : (
@@ -364,7 +364,7 @@ export function Flip({ data, params, listed, flip, step }) {
           </section>
           <section aria-labelledby="rows">
             <h2 id="rows">Rows</h2>
-            <p class="note">Up to eight rows a side. − only in gold, + only in the prediction.</p>
+            <p class="note">Up to eight rows per side. − only in gold, + only in the prediction.</p>
             <div class="columns">
               {["a", "b"].map((side) => (
                 <section class="side" aria-label={`Rows of ${letters[side]}`}>

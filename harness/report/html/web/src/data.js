@@ -1,5 +1,5 @@
 // The report's data: two payloads in the page, gzipped JSON in base64. The first has what the overview and the
-// list need; the second, with all texts and rows, is unpacked behind the first view.
+// list need; the second, with all texts and rows, is unpacked after the first view.
 
 import { ENGINES } from "./words.js";
 

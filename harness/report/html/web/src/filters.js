@@ -1,4 +1,4 @@
-// Which pairs a list shows, in which order.
+// The pairs of a list: selection and order.
 import { disagrees } from "./data.js";
 import { listOf } from "./route.js";
 
@@ -18,7 +18,7 @@ const COMPARED = {
   ratio: (data) => data.pairs.ratio,
 };
 
-// What a list is sorted or grouped by: a column of values, or nothing for a name that is none.
+// The values that a list is sorted or grouped by; nothing for an unknown name.
 function columnOf(data, name) {
   if (name.startsWith(SCORE)) return data.pairs.scores[name.slice(SCORE.length)];
   return COMPARED[name]?.(data);

@@ -17,7 +17,7 @@ async function start() {
     render(<App data={data} load={() => unpack("details")} />, place);
     performance.mark("report-shown");
   } catch (error) {
-    status.textContent = `This report cannot be shown: ${error.message}. The file may have been cut off.`;
+    status.textContent = `This report cannot be shown: ${error.message}. The file may be incomplete.`;
     throw error;
   }
 }

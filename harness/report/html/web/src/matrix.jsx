@@ -75,7 +75,7 @@ export function Matrix({ data, params, listed, address, isAwaited }) {
   );
   const totals = (
     <div role="row" class="row cross sums" style={{ ...template, minWidth: `${width}px` }}>
-      <div role="cell" class="m-question">EX of what is shown, %</div>
+      <div role="cell" class="m-question">EX of the pairs shown, %</div>
       <div role="cell" />
       {predictors.map((predictor) => (
         <div role="cell" class="m-sums">
@@ -150,7 +150,7 @@ export function Matrix({ data, params, listed, address, isAwaited }) {
       {rows.length ? (
         <List items={rows} height={34} label="Questions by predictors" width={width} head={[head, totals]} row={row} />
       ) : (
-        <p class="page">No pair is like that.</p>
+        <p class="page">No pair matches the filters.</p>
       )}
     </div>
   );

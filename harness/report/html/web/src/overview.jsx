@@ -377,13 +377,13 @@ function Disagreements({ data, engines, shown }) {
   );
 }
 
-// What answers took: a row for each score, in the same order.
+// Usage of answers: a row for each score, in the same order.
 function Usage({ data, shown }) {
   const { heads, rows } = data.usage;
   return (
-    <Scroll label="What answers took">
+    <Scroll label="Usage of answers">
       <table class="scores">
-        <caption class="hidden">What answers took, by predictor and engine</caption>
+        <caption class="hidden">Usage of answers, by predictor and engine</caption>
         <thead>
           <tr>
             {["predictor", "engine", ...heads].map((head) => (
@@ -443,9 +443,9 @@ export function Overview({ data, params }) {
     metric && ["difficulty", "Difficulty"],
     ["databases", "Databases"],
     engines.length > 1 && ["engines", "Where engines disagree"],
-    ["classes", "What is wrong"],
-    ["times", "Time beside gold's"],
-    data.usage && ["usage", "What answers took"],
+    ["classes", "Error classes"],
+    ["times", "Time relative to gold"],
+    data.usage && ["usage", "Usage of answers"],
   ].filter(Boolean);
   return (
     <div class="page">
@@ -476,7 +476,7 @@ export function Overview({ data, params }) {
         </p>
       ))}
       {metric && (
-        <Section id="scores" title={data.metrics[metric]} note="Percent of all questions, as the official script counts them; bars are 95 % intervals on an axis as long as they reach, and an engine's best total is underlined.">
+        <Section id="scores" title={data.metrics[metric]} note="Percent of all questions, as the official script counts them; bars show 95 % intervals, and an engine's best total is underlined.">
           {names.length > 1 && (
             <p class="controls">
               <label>
@@ -551,14 +551,14 @@ export function Overview({ data, params }) {
           <Disagreements data={data} engines={engines} shown={shown} />
         </Section>
       )}
-      <Section id="classes" title="What is wrong" note="Pairs by error class; shaded by their share of the predictor's errors on the engine.">
+      <Section id="classes" title="Error classes" note="Pairs by error class; shaded by their share of the predictor's errors on the engine.">
         <Classes data={data} shown={shown} />
       </Section>
-      <Section id="times" title="Time beside gold's" note={data.times_note}>
+      <Section id="times" title="Time relative to gold" note={data.times_note}>
         <Times data={data} engines={engines} shown={shown} />
       </Section>
       {data.usage && (
-        <Section id="usage" title="What answers took">
+        <Section id="usage" title="Usage of answers">
           <Usage data={data} shown={shown} />
           {data.usage.notes.map((note) => (
             <p class="note">{visible(note)}</p>

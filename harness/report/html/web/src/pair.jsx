@@ -44,7 +44,7 @@ export function Question({ data, question }) {
   );
 }
 
-// What everybody made of this question.
+// The outcomes of all predictors on this question.
 function Everybody({ data, pair, address }) {
   const question = data.pairs.question[pair];
   const rows = data.predictors
@@ -140,7 +140,7 @@ export function Pair({ data, listed, pair, step, address, back }) {
           </section>
           <section aria-labelledby="rows">
             <h2 id="rows">Rows on {ENGINES[engine]}</h2>
-            <p class="note">Up to eight rows a side. − only in gold, + only in the prediction.</p>
+            <p class="note">Up to eight rows per side. − only in gold, + only in the prediction.</p>
             <section aria-label={ENGINES[engine]}>
               <Results data={data} pair={pair} isWide />
             </section>

@@ -46,7 +46,7 @@ function Head({ columns, sort, scores }) {
   );
 }
 
-// What a group is called.
+// The title of a group.
 function groupName(data, head) {
   const { value } = head;
   const lists = { predictor: data.predictors, engine: data.dialects.map((each) => ENGINES[each] ?? each), outcome: data.outcomes.map(words), class: data.error_classes.map(words), db: data.databases, difficulty: data.difficulties };
@@ -140,7 +140,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
           row={(item, index, style) => (typeof item === "number" ? pairRow : groupRow)(item, index, style)}
         />
       ) : (
-        <p class="page">No pair is like that.</p>
+        <p class="page">No pair matches the filters.</p>
       )}
     </div>
   );

@@ -1,8 +1,8 @@
-// The execution plans of a pair: gold's beside the prediction's, what differs marked by a sign.
+// The execution plans of a pair: gold's next to the prediction's, with signs for the differences.
 import { ENGINES, count, visible } from "./words.js";
 
 const SIGNS = ["", "~", "!"];
-const SAID = ["", "the other plan does this otherwise", "the other plan has nothing like it"];
+const SAID = ["", "the other plan does this differently", "the other plan has nothing like it"];
 const HEADS = ["est. rows", "rows", "loops", "cost"];
 const FIGURES = 4;
 
@@ -97,7 +97,7 @@ export function Plans({ data, pair }) {
     return (
       <section aria-labelledby="plans">
         <h2 id="plans">Plans on {engine}</h2>
-        <p class="null">No plans of this pair are in this page.</p>
+        <p class="null">This page has no plans of this pair.</p>
       </section>
     );
   const [gold, prediction, isSame, aligned] = found;
@@ -117,7 +117,7 @@ export function Plans({ data, pair }) {
             ? "The same plan, apart from rows, costs and conditions."
             : aligned.every((step) => step[2] === 0)
               ? "The same steps in another tree."
-              : `${aligned.filter((step) => step[2]).length} of ${aligned.length} steps differ. ~ the other plan does this otherwise, ! it has nothing like it.`}
+              : `${aligned.filter((step) => step[2]).length} of ${aligned.length} steps differ. ~ the other plan does this differently, ! it has nothing like it.`}
         </p>
       )}
       {isBoth ? (

@@ -1,4 +1,4 @@
-// Two results beside each other: those rows first that the other side lacks.
+// Two results side by side, rows that the other side lacks first.
 import { plural, visible } from "./words.js";
 
 function Value({ value }) {

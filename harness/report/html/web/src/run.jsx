@@ -1,4 +1,4 @@
-// What was run and on what: the manifest, as it stands in the run folder.
+// The manifest of the run folder.
 import { visible, words } from "./words.js";
 
 function Content({ value, depth }) {

@@ -1,4 +1,4 @@
-// What a run folder keeps of one pair, drawn: texts, rows, errors, times.
+// The data of one pair in a run folder: texts, rows, errors, times.
 import { useMemo } from "preact/hooks";
 import { Rows } from "./rows.jsx";
 import { Sql, differences, formatted, resultColumns } from "./sql.jsx";
@@ -12,7 +12,7 @@ function Cut({ details, place }) {
   return all ? <p class="note">{`Cut for display: the text has ${count(all)} characters.`}</p> : null;
 }
 
-// Two SQL texts beside each other. A side: title, place of its text, dialect.
+// Two SQL texts side by side. A side: title, place of its text, dialect.
 export function TwoTexts({ details, one, other, isFormatted }) {
   const [left, right, marks] = useMemo(() => {
     const texts = [one, other].map(({ place, dialect }) => {
@@ -43,13 +43,13 @@ export function TwoTexts({ details, one, other, isFormatted }) {
           </section>
         ))}
       </div>
-      {isSame && <p class="note">The two texts are the same but for white space, case and how names are quoted.</p>}
+      {isSame && <p class="note">The two texts differ only in white space, case and the quoting of names.</p>}
       {marks === null && <p class="note">The two texts have too little in common to mark what differs.</p>}
     </>
   );
 }
 
-// `isWide`: gold and prediction beside each other, where there is room.
+// `isWide`: gold and prediction side by side, if there is room.
 export function Results({ data, pair, of = "", isWide = false }) {
   const { details } = data;
   const dialect = data.dialects[data.pairs.dialect[pair]];
@@ -59,7 +59,7 @@ export function Results({ data, pair, of = "", isWide = false }) {
   const side = (packed) => packed && { count: packed[0], columns: packed[1], only: packed[2], marked: packed[3] };
   const rows = (packed) => details.rows[packed[4]];
   const names = (place, packed) => (packed ? resultColumns(textOf(details, place) ?? "", dialect, packed[1]) : null);
-  if (!gold && !predicted) return <p class="null">No rows are kept of this pair.</p>;
+  if (!gold && !predicted) return <p class="null">No rows were kept for this pair.</p>;
   const Head = isWide ? "h3" : "h4";
   const isSame = predicted && predicted[2] === 0 && rows(predicted).length === 0;
   return (

@@ -15,7 +15,7 @@ async function copy(text) {
     field.select();
     const isDone = document.execCommand("copy");
     field.remove();
-    if (!isDone) throw new Error("nothing can be copied here");
+    if (!isDone) throw new Error("this page cannot copy text here");
   }
 }
 
@@ -82,7 +82,7 @@ export function Export({ data, listed }) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   };
   return (
-    <button type="button" class="plain" disabled={!data.details || !listed.length} onClick={clicked} title="What is listed, as a file for spreadsheets and programs">
+    <button type="button" class="plain" disabled={!data.details || !listed.length} onClick={clicked} title="Save the listed pairs as a file for spreadsheets and programs">
       CSV
     </button>
   );

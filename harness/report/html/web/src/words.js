@@ -1,4 +1,4 @@
-// What the closed vocabularies of the harness are called on a page, and how they are told apart without colour.
+// The names of the harness's closed vocabularies on a page, and their signs besides colour.
 
 // Filled from the data: which engines there are is not known here.
 export const ENGINES = {};
