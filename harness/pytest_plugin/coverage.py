@@ -98,19 +98,19 @@ class CoverageRunner:
         """Register the collection of items."""
         config.pluginmanager.register(self._collector, "bird-items")
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
+    def begin(self, places: Sequence[int], publish: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `ItemSource.begin`."""
         self._answers = {self._key(place): Future() for place in places}
-        if tell is not None:
+        if publish is not None:
             for place in places:
-                self._answers[self._key(place)].add_done_callback(partial(self._tell, place, tell))
+                self._answers[self._key(place)].add_done_callback(partial(self._publish, place, publish))
         Thread(target=self._measure, name="coverage", daemon=True).start()
 
-    def _tell(
-        self, place: int, tell: Callable[[int, ItemAnswer], None], done: "Future[CoverageAnswer]"
+    def _publish(
+        self, place: int, publish: Callable[[int, ItemAnswer], None], done: "Future[CoverageAnswer]"
     ) -> None:
         del done
-        tell(place, self.answer(place))
+        publish(place, self.answer(place))
 
     def _key(self, place: int) -> tuple[Dialect, str]:
         dialect, question = self._asked[place]

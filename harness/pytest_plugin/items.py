@@ -70,8 +70,8 @@ class ItemSource(Protocol):
     parts: Sequence[ItemPart]
     is_quick: bool
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
-        """Prepare the answers of the selected items; `tell`, from any thread, passes them on."""
+    def begin(self, places: Sequence[int], publish: Callable[[int, ItemAnswer], None] | None) -> None:
+        """Prepare the answers of the selected items; `publish`, from any thread, passes them on."""
         ...
 
     def answer(self, place: int) -> ItemAnswer:
@@ -164,7 +164,7 @@ _LOOK_SECONDS = 0.02
 
 
 class Announcer:
-    """The controller's side; `tell` may be called from any thread."""
+    """The controller's side; `publish` may be called from any thread."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="bird-answers-")
@@ -180,7 +180,7 @@ class Announcer:
         ]
         return self._file.name, source.is_quick, parts
 
-    def tell(self, place: int, answer: ItemAnswer) -> None:
+    def publish(self, place: int, answer: ItemAnswer) -> None:
         """Publish an answer to all workers, including later ones."""
         with self._lock:
             if not self._file.closed:
@@ -206,7 +206,7 @@ class PublishedAnswers:
         self._read = 0
         self._known: dict[int, ItemAnswer] = {}
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
+    def begin(self, places: Sequence[int], publish: Callable[[int, ItemAnswer], None] | None) -> None:
         """Do nothing: the controller knows the selection."""
 
     def answer(self, place: int) -> ItemAnswer:
@@ -256,8 +256,8 @@ INVITATION = "bird"
 
 def join(config: pytest.Config) -> None:
     """Show the controller's answers in a worker process of pytest-xdist."""
-    told = PublishedAnswers(getattr(config, "workerinput", {})[INVITATION])
-    config.pluginmanager.register(ItemCollector(told), "bird-items")
+    published = PublishedAnswers(getattr(config, "workerinput", {})[INVITATION])
+    config.pluginmanager.register(ItemCollector(published), "bird-items")
 
 
 class ItemCollector:
@@ -391,7 +391,7 @@ class ItemCollector:
         if self._announcer is not None and not self._begun:
             self._begun = True
             places = [place for place in map(self.place, ids) if place is not None]
-            self._source.begin(places, self._announcer.tell)
+            self._source.begin(places, self._announcer.publish)
 
     def pytest_unconfigure(self) -> None:
         """Stop publishing."""

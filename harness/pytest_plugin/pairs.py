@@ -182,21 +182,23 @@ class PairItems:
         if self.stopped is None:
             self.stopped = stopped_exit(excinfo.value)
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
+    def begin(self, places: Sequence[int], publish: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `ItemSource.begin`."""
         with self._ending():
             begun = self.runner.begin(places, self._collector.ways)
-            if tell is None:
+            if publish is None:
                 return
             for place, future in begun.items():
                 if future is None:
-                    tell(place, self.answer(place))
+                    publish(place, self.answer(place))
                 else:
-                    future.add_done_callback(partial(self._tell, place, tell))
+                    future.add_done_callback(partial(self._publish, place, publish))
 
-    def _tell(self, place: int, tell: Callable[[int, ItemAnswer], None], future: "Future[Judgement]") -> None:
+    def _publish(
+        self, place: int, publish: Callable[[int, ItemAnswer], None], future: "Future[Judgement]"
+    ) -> None:
         del future
-        tell(place, self.answer(place))
+        publish(place, self.answer(place))
 
     def answer(self, place: int) -> ItemAnswer:
         """See `ItemSource.answer`."""
@@ -261,11 +263,11 @@ class PairItems:
         _list_pairs(terminalreporter)
         if self.runner.scores:
             terminalreporter.section("scores", sep="=")
-        self.tell(partial(_say, terminalreporter))
+        self.print_results(partial(_say, terminalreporter))
         for failure in self.failures:
             _say(terminalreporter, as_in_pytest(failure) if self._in_pytest else failure, red=True)
 
-    def tell(self, say: Callable[[str], None], *, tables: bool = True) -> None:
+    def print_results(self, say: Callable[[str], None], *, tables: bool = True) -> None:
         """Print the tables, if wanted, and the run folder, or how to complete the run."""
         lines = self.runner.lines()
         if self.runner.is_broken_off and self._in_pytest:
@@ -315,7 +317,7 @@ def run_with_pytest(
         )  # fmt: skip
     runner = driver.runner
     if console is not None:
-        driver.tell(partial(print_line, console), tables=not as_json)
+        driver.print_results(partial(print_line, console), tables=not as_json)
         for line in filter(None, (driver.fault, *driver.failures)):
             print_line(console, line)
     if as_json and runner.scores:

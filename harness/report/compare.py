@@ -75,7 +75,7 @@ class CompareRequest:
         texts = (self.b, *self.more)
         if len(texts) >= len(ascii_uppercase):
             raise BadInput(
-                f"compare: {len(texts)} sides beside A; compare at most {len(ascii_uppercase) - 1}"
+                f"compare: {len(texts)} sides besides A; compare at most {len(ascii_uppercase) - 1}"
             )
         return dict(zip(ascii_uppercase[1:], texts, strict=False))
 
@@ -217,7 +217,7 @@ def _compared(
 def _groups(
     run: Run, by: By | None, a: Sequence[PairResult], b: Sequence[PairResult], metrics: Sequence[str]
 ) -> dict[str, Differences]:
-    """What differs between two sides in each group of questions, as A's run has them."""
+    """Return the differences between two sides by group of questions, with the groups of A's run."""
     if by is None:
         return {}
     labels = read_labels(run.folder, by)

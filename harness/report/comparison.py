@@ -208,7 +208,7 @@ class SideComparison:
     differences: Differences
     letter: str = "B"
     groups: Mapping[str, Differences] = field(default_factory=dict)
-    """What differs within groups of the questions, where they were asked for."""
+    """The differences by group of questions, if requested."""
 
     @property
     def name(self) -> str:

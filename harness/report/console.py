@@ -32,7 +32,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 
 WIDTH_OF_A_FILE = 200
-"""Columns to use where the output is no terminal: three engines stand side by side, and a log keeps every
+"""Columns if the output is not a terminal: three engines fit side by side, and a log keeps every
 figure."""
 
 

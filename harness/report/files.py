@@ -54,7 +54,7 @@ TEXTS: Mapping[ReportFormat, Callable[[Document, str], str]] = {
     ReportFormat.LATEX: latex,
     ReportFormat.JSON: lambda document, _title: json_text(document),
 }
-"""The formats that are one text, and what writes it of tables and their title."""
+"""The formats that are one text, and their writers, by tables and title."""
 
 SUFFIXES = {
     ReportFormat.CONSOLE: "txt",
@@ -66,7 +66,7 @@ SUFFIXES = {
 
 
 def title_of(document: Document) -> str:
-    """What heads the tables of a run."""
+    """Return the heading of the tables of a run."""
     return f"Run {document.run_id}"
 
 
@@ -134,7 +134,7 @@ def write_dev_rows(run: Run) -> list[Path]:
     return write_document(run.folder, DEV_ROWS, document, f"BIRD's paper and run {document.run_id}")
 
 
-def write_document(  # noqa: PLR0913 - what is written, and in which forms
+def write_document(  # noqa: PLR0913 - what to write, and in which formats
     folder: Path,
     stem: str,
     document: Document,
@@ -143,7 +143,7 @@ def write_document(  # noqa: PLR0913 - what is written, and in which forms
     as_json: str | None = None,
     is_paper: bool = False,
 ) -> list[Path]:
-    """Write tables into a folder as `<stem>.md`, `<stem>.csv` and `<stem>.json`.
+    """Write tables to a folder as `<stem>.md`, `<stem>.csv` and `<stem>.json`.
 
     Args:
         folder: where to.

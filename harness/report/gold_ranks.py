@@ -120,7 +120,7 @@ def gold_ranks(runs: Sequence[Run]) -> Document:
     Raises:
         BadInput: there are fewer than two, they are of different question sets, or have no metric in common.
     """
-    if len(runs) < 2:  # noqa: PLR2004 - one has nothing beside it
+    if len(runs) < 2:  # noqa: PLR2004 - a single run has nothing to compare with
         raise BadInput("--golds: name two runs or more, each under other golds")
     sets = {(str(run.manifest.get("set")), str(run.manifest.get("collection"))) for run in runs}
     if len(sets) > 1:

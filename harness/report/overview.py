@@ -41,9 +41,9 @@ def overview(
     """Return every table of a run, in reading order.
 
     Args:
-        scores: of every predictor on every engine.
-        metrics: the names of those to show.
-        extent: what the run was to score; where it is not the whole set, every table says so.
+        scores: the scores of every predictor on every engine.
+        metrics: the names of the metrics to show.
+        extent: what the run covers; if it is not the whole set, every table says so.
     """
     return marked(_grids(scores, metrics), extent_lines(scores, extent))
 
@@ -57,10 +57,10 @@ def totals(
     needs.
 
     Args:
-        scores: of every predictor on every engine.
-        metrics: the names of those to show.
-        extent: what the run was to score.
-        notes: about the run as a whole, which are read first.
+        scores: the scores of every predictor on every engine.
+        metrics: the names of the metrics to show.
+        extent: what the run covers.
+        notes: notes about the run as a whole, shown first.
     """
     shown = [
         name

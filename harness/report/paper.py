@@ -198,7 +198,7 @@ def _marks(
         for dialect in dialects:
             found = [(number, line.total(metric, dialect)) for number, line in enumerate(lines)]
             totals = {number: total for number, total in found if total is not None}
-            if len(totals) < 2:  # noqa: PLR2004 - nothing to hold one against
+            if len(totals) < 2:  # noqa: PLR2004 - nothing to compare one with
                 continue
             best = _best(totals)
             own = next((lines[number].scores[dialect] for number in best if lines[number].is_own), None)
@@ -382,7 +382,7 @@ def _labels(line: _Line, lines: Sequence[_Line]) -> tuple[str, ...]:
 
 
 def _by(line: _Line) -> str:
-    """What a figure is one of, for programs; that of its column where it is empty."""
+    """Return the `by` of a row's figures, for programs; empty for that of the column."""
     return "" if line.is_own else "published"
 
 

@@ -141,7 +141,7 @@ def _columns(*roots: PlanNode) -> list[str]:
 def _that_fit(pair: ExplainedPair, console: Console) -> list[str] | None:
     """Return the columns with which two plans fit side by side, possibly without loops, or None."""
     roots = _roots(pair)
-    if len(roots) < 2:  # noqa: PLR2004 - nothing stands beside one
+    if len(roots) < 2:  # noqa: PLR2004 - a single plan has no counterpart
         return None
     columns = _columns(*roots)
     for some in (columns, [column for column in columns if column != "loops"]):

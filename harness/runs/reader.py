@@ -127,7 +127,7 @@ def read_run(folder: Path) -> Run:
     try:
         extent = extent_of(manifest) if written != SCHEMA_VERSION else Extent.from_manifest(manifest)
     except (ValueError, BadInput) as fault:
-        refuse(folder / MANIFEST, f"does not say what was planned: {fault}", AGAIN)
+        refuse(folder / MANIFEST, f"lacks the planned pairs: {fault}", AGAIN)
     _check_pairs(folder, results, awaited, extent)
     return Run(folder, manifest, results, extent, read_usage(folder))
 
@@ -219,7 +219,7 @@ def read_labels(folder: Path, by: By) -> dict[str, Sequence[str]]:
     """Read into which groups its text, evidence and gold put each question, by its key; other `by`: none.
 
     Raises:
-        BadInput: the file of the questions is not there, or a line is no question.
+        BadInput: the file of the questions is missing, or a line is not a question.
     """
     if by is By.TYPE:
         return {key: question.types for key, question in read_questions(folder).items()}

@@ -90,19 +90,19 @@ class Judge:
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
         self._scorer = Scorer(setup, announce)
 
-    def judge(self, task: JudgeTask, tell: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
+    def judge(self, task: JudgeTask, report: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
         """Judge the texts of a task; never raises for an error of an engine or a statement.
 
         Args:
             task: the task.
-            tell: called with intermediate results if they took longer than a moment.
+            report: called with intermediate results if they took longer than a moment.
         """
         found = TaskResult(dict(task.known.judgements))
         if found.judgements.keys() >= set(task.texts):
             return found
-        told = time.monotonic()
+        reported = time.monotonic()
         try:
-            golds = list(self._golds_of(task, found, tell))
+            golds = list(self._golds_of(task, found, report))
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
             broken = self._setup.broken(task.dialect, explain(error))
             return TaskResult(dict.fromkeys(task.texts, broken))
@@ -110,9 +110,9 @@ class Judge:
         for text in task.texts:
             if text in found.judgements:
                 continue
-            if time.monotonic() - told > _MOMENT:
-                tell(found)
-                told = time.monotonic()
+            if time.monotonic() - reported > _MOMENT:
+                report(found)
+                reported = time.monotonic()
             run = cache(partial(self._run, task, golds, text, found))
             beside = [
                 self._judgement(task, gold, text, run, partial(answers, place))
@@ -144,7 +144,7 @@ class Judge:
         return Judgement(Outcome.PREDICTION_TOO_LARGE, scores, error=why, gold_seconds=gold.execution.seconds)
 
     def _golds_of(
-        self, task: JudgeTask, found: TaskResult, tell: Callable[[TaskResult], None]
+        self, task: JudgeTask, found: TaskResult, report: Callable[[TaskResult], None]
     ) -> Iterator[Gold]:
         """Return the golds of a task; add new ones that can be cached to `found`."""
         several = task.question.each(dialect_of(task.dialect))
@@ -154,7 +154,7 @@ class Judge:
             )
             if len(several) > 1:
                 # If the next gold ends this process, the supervisor must see which one it was.
-                tell(found)
+                report(found)
 
     def _run_gold(
         self, task: JudgeTask, question: Question, place: int, found: TaskResult, sql: str

@@ -168,7 +168,7 @@ class Scheduler:
                     new.pop(batch.key(text), None)
 
     def _may_run(self, group: Sequence[Candidate]) -> bool:
-        """Guess quickly if something may have to run whatever the cache has."""
+        """Guess quickly if something must run whatever the cache has."""
         question, dialect = group[0].question, group[0].dialect
         golds = (self.golds.written(one, dialect) for one in question.each(dialect_of(dialect)))
         return any(map(is_volatile, [*golds, *(each.sql for each in group)]))

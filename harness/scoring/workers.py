@@ -94,7 +94,7 @@ class WorkerDied(Exception):
         return f"{_MOST_DEATHS} processes that were to run it have ended: {self.name}; {self}"
 
     @property
-    def what_the_text_did(self) -> str:
+    def text_fault(self) -> str:
         """The message about a text that is to blame while being timed or explained, as a predicate."""
         stuck = "did not stop when its time was up"
         return stuck if self.was_stuck else f"crashed the process that ran it ({self.name})"
@@ -116,12 +116,12 @@ class _Process:
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
-    def do(self, task: Task[Result], tell: Callable[[TaskResult], None]) -> Result:
+    def do(self, task: Task[Result], report: Callable[[TaskResult], None]) -> Result:
         """Have the process do a task; return the result.
 
         Args:
             task: the task.
-            tell: called with intermediate results.
+            report: called with intermediate results.
 
         Raises:
             WorkerDied: the process ended, or was ended because it was late.
@@ -138,7 +138,7 @@ class _Process:
                 is_last, said = self._connection.recv()
                 if is_last:
                     break
-                tell(said)
+                report(said)
         except (EOFError, OSError):
             code = self._process.wait()
             raise WorkerDied(code, Activity.read(self._note), self._last_words(), was_late=was_late) from None
@@ -284,7 +284,7 @@ class LocalWorkers:
             result = self._do(place, task)
         except EngineLost as error:
             future.set_exception(error)
-        except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
+        except BaseException as error:  # noqa: BLE001 - the caller must get it
             # Its answer to this task must not be mistaken for that to the next.
             self._end(place)
             future.set_exception(error)
@@ -359,12 +359,12 @@ def after_death(
             return _rest_to_judge(setup, task, died, times)
         case TimeTask() if died.blames(times):
             is_of_gold = died.activity.text != digest(task.prediction)
-            return failed_while_timed(task.method, died.what_the_text_did, is_of_gold=is_of_gold)
+            return failed_while_timed(task.method, died.text_fault, is_of_gold=is_of_gold)
         case ExplainTask(failure=QueryPlan() as failure) if deaths.total() >= _MOST_DEATHS:
             return failure
         case ExplainTask() if deaths.total() < _MOST_DEATHS and died.blames(deaths.total()):
             ending = Ending.TIMEOUT if died.was_stuck else Ending.ERROR
-            words = stopped(setup.limits.seconds) if died.was_stuck else f"it {died.what_the_text_did}"
+            words = stopped(setup.limits.seconds) if died.was_stuck else f"it {died.text_fault}"
             return replace(task, failure=QueryPlan(ending, error=words))
     if deaths.total() >= _MOST_DEATHS:
         raise EngineLost(died.why_given_up)

@@ -85,7 +85,7 @@ def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
         EngineUnavailable: the server does not answer, or lacks a database.
     """
     stands = questions.server
-    assert stands is not None  # noqa: S101 - who asks has looked
+    assert stands is not None  # noqa: S101 - checked by the caller
     name = stands.variable or f"dsn of {questions.name}"
     text = stands.dsn or os.environ.get(stands.variable, "")
     if not text:
@@ -354,7 +354,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         for one in left:
             say(
                 f"{server.dialect}, {one.database.db_id}: not loaded, so answers to its questions are"
-                f" gold_error there and count against nobody: {one.reason}"
+                f" gold_error there and do not count as the predictor's: {one.reason}"
             )
         return done
 

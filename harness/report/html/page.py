@@ -139,7 +139,7 @@ def packed(content: Mapping[str, Any]) -> str:
 
 
 def embedded(content: Any) -> Markup:
-    """Data as they stand in a page as text: JSON without a character that markup is made of."""
+    """Return data as text for a page: JSON without any character of markup."""
     text = ascii_json(content, is_compact=True)
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")

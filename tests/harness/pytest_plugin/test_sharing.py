@@ -116,9 +116,9 @@ def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
         invitation = announcer.invitation(asked)
         first = PublishedAnswers(invitation)
         assert (first.parts, first.is_quick) == (asked.parts, True)
-        announcer.tell(1, ItemAnswer("match"))
+        announcer.publish(1, ItemAnswer("match"))
         assert first.answer(1) == ItemAnswer("match")
-        announcer.tell(0, ItemAnswer("mismatch", "because"))
+        announcer.publish(0, ItemAnswer("mismatch", "because"))
         late = PublishedAnswers(invitation)
         assert [late.answer(place) for place in (0, 1)] == [
             ItemAnswer("mismatch", "because"),
@@ -140,7 +140,7 @@ def test_a_worker_whose_controller_is_gone_stops() -> None:
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
-        told = PublishedAnswers(json.loads(controller.stdout.readline()))
+        published = PublishedAnswers(json.loads(controller.stdout.readline()))
         os.kill(controller.pid, signal.SIGKILL)
         with pytest.raises(pytest.exit.Exception, match="controller is gone"):
-            told.answer(0)
+            published.answer(0)

@@ -187,7 +187,7 @@ DAMAGED: dict[str, tuple[Callable[[Path], None], str]] = {
         _edited(MANIFEST, lambda text: text.replace('"questions": 66', '"questions": 60')),
         "more than manifest.json plans",
     ),
-    "the plan is of another shape": (_changed(MANIFEST, planned=[1]), "does not say what was planned"),
+    "the plan is of another shape": (_changed(MANIFEST, planned=[1]), "lacks the planned pairs"),
     "no questions": (lambda folder: (folder / QUESTIONS).unlink(), "questions.jsonl: cannot be read"),
 }
 
