@@ -1,7 +1,7 @@
-"""How an engine comes to be there: found by its address, started in a container, or as a native process.
+"""Provide engines: found by address, started in a container, or as a native process.
 
-Servers are looked for in the order of `Origin`. The environment variable `BIRD_PROVISION` (dsn, compose,
-testcontainers or native) allows one origin only.
+Servers are searched for in the order of `Origin`. The environment variable `BIRD_PROVISION` (dsn, compose,
+testcontainers or native) restricts the search to one origin.
 """
 
 import contextlib
@@ -26,12 +26,11 @@ SERVED = tuple(kind.dialect for kind in served())
 
 
 def find(dialect: Dialect) -> Server | None:
-    """The server of `dialect` that is running already: named by a DSN, in a container, or native.
+    """Find the server of `dialect` that is already running: named by a DSN, in a container, or native.
 
     Raises:
         BadInput: the DSN or `BIRD_PROVISION` is malformed.
-        EngineUnavailable: the environment names a server and it does not answer. Another one in its place
-            would be a surprise.
+        EngineUnavailable: the environment names a server that does not answer. No other one replaces it.
     """
     allowed = _allowed()
     if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
@@ -42,9 +41,9 @@ def find(dialect: Dialect) -> Server | None:
 
 
 def find_all(dialect: Dialect) -> tuple[Server, ...]:
-    """The servers of `dialect` that are running already and share the work; only DSNs name several.
+    """Find the servers of `dialect` that are already running and share the work; only DSNs name several.
 
-    They have to be equal in all that decides results.
+    They must be equal in everything that decides results.
 
     Raises:
         BadInput: see `find`; or two servers differ in version or settings.
@@ -70,8 +69,8 @@ def up(
     """Make sure that a persistent server runs for each of `dialects`.
 
     Args:
-        dialects: any; SQLite needs no server and is passed over.
-        native_processes: start what is missing as private processes and not in containers.
+        dialects: any; SQLite needs no server and is skipped.
+        native_processes: start missing servers as private processes instead of containers.
         set_name: the question set whose databases a new container should have inside, if there is an image of
             them (`compose.up`). Default: any.
         plain: start new containers empty.
@@ -81,7 +80,7 @@ def up(
 
     Raises:
         BadInput: a DSN or `BIRD_PROVISION` is malformed, or there is no such question set.
-        EngineUnavailable: a server cannot be started, or does not answer; says what to do.
+        EngineUnavailable: a server cannot be started, or does not answer; the message says what to do.
     """
     allowed = _allowed()
     wanted = [dialect for dialect in dialects if dialect in SERVED]
@@ -112,14 +111,14 @@ def down(*, volumes: bool = False) -> list[tuple[Origin, Dialect]]:
 
 @contextlib.contextmanager
 def throwaway(dialect: Dialect) -> Iterator[Server]:
-    """A server for tests: one that runs already, by DSN or compose, else one that ends with the context.
+    """Provide a server for tests: a running one, by DSN or compose, else one that ends with the context.
 
-    The latter is a container where a Docker engine answers and has, or can pull, the image; else a native
+    The latter is a container if a Docker engine answers and has, or can pull, the image; else a native
     process.
 
     Raises:
         BadInput: the DSN or `BIRD_PROVISION` is malformed.
-        EngineUnavailable: there is none to be had.
+        EngineUnavailable: none can be provided.
     """
     allowed = _allowed()
     if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
@@ -142,7 +141,7 @@ def _allowed() -> tuple[Origin, ...]:
     try:
         return (Origin(forced),)
     except ValueError:
-        raise BadInput(f"{_FORCE} is {forced!r}; give one of {', '.join(Origin)}, or nothing") from None
+        raise BadInput(f"{_FORCE} is {forced!r}; set it to one of {', '.join(Origin)}, or unset it") from None
 
 
 def _require(origin: Origin, allowed: tuple[Origin, ...], dialects: Sequence[Dialect]) -> None:
@@ -154,14 +153,14 @@ def _require(origin: Origin, allowed: tuple[Origin, ...], dialects: Sequence[Dia
 
 
 def _require_equal(first: Server, other: Server, place: int) -> None:
-    """Refuse two servers that may answer differently; `place` is the second's, counted from 1."""
+    """Reject two servers that may answer differently; `place` is the second's, counted from 1."""
     facts = [{"version": on_server(s).version(), **on_server(s).settings()} for s in (first, other)]
     for name in sorted(facts[0].keys() | facts[1].keys()):
         here, there = (fact.get(name, "nothing") for fact in facts)
         if here != there:
             raise BadInput(
                 f"{dsn.variable(first.dialect)}: servers 1 ({first.address}) and {place} ({other.address}) "
-                f"differ in {name}: {here} and {there}; all of them have to be equal, or results are not"
+                f"differ in {name}: {here} and {there}; use equal servers, or results differ, too"
             )
 
 
@@ -175,7 +174,7 @@ def _answering(server: Server) -> Server:
 
 
 def _has_image(dialect: Dialect, *, forced: bool) -> bool:
-    """Whether a container can be started; raises why not where nothing else is allowed."""
+    """Return True if a container can be started; raise the reason if nothing else is allowed."""
     try:
         containers.require_image(dialect)
     except EngineUnavailable as error:
@@ -193,10 +192,10 @@ _HIDDEN = "[hidden]"
 
 
 def last_lines(server: Server, count: int = 20) -> list[str]:
-    """The last `count` lines of a server's log, oldest first, whether it still runs or not.
+    """Return the last `count` lines of a server's log, oldest first, whether it still runs or not.
 
-    Passwords are hidden, a line is cut after 300 characters. Nothing for a server that is only known by its
-    address (a DSN), or whose log cannot be had; never raises for it.
+    Passwords are hidden, a line is cut after 300 characters. Empty for a server known only by its address (a
+    DSN), or whose log cannot be read; never raises for it.
     """
     try:
         text = _text(server, count)
@@ -219,7 +218,7 @@ def _text(server: Server, count: int) -> str:
 
 
 def _native_log(server: Server) -> str:
-    """The log of the private server, which lies in a place of its own unless it is a throw-away one."""
+    """Return the log of the private server, which is elsewhere if it is a throw-away one."""
     home = Home(paths.state() / server.dialect)
     known = State.read(home.state)
     if known is None or known.port != server.port:
@@ -239,10 +238,10 @@ def _shown(line: str, server: Server) -> str:
 
 
 def failures(failed: Mapping[EngineName, str], servers: Mapping[EngineName, Sequence[Server]]) -> list[str]:
-    """One line for each engine, and its last log lines indented, where they can be had."""
+    """Return one line for each engine, and its last log lines indented, if available."""
     lines: list[str] = []
     for dialect, why in failed.items():
-        lines.append(f"{dialect} failed again and again, so that the rest was not run: {why}")
+        lines.append(f"{dialect} failed repeatedly, so the remaining queries were not run: {why}")
         for server in servers.get(dialect, ()):
             lines += [f"  {line}" for line in last_lines(server)]
     return lines

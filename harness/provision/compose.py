@@ -1,6 +1,6 @@
 """Persistent servers in containers, described by `docker-compose.yml` and `.env`.
 
-Everything takes the `.env` file as `env`; the default is that of `envfile.default_path`.
+Every function takes the `.env` file as `env`; the default is `envfile.default_path`.
 """
 
 import os
@@ -34,14 +34,14 @@ def up(
 ) -> list[Server]:
     """Start the containers of `dialects`, or find them running.
 
-    Where there is no data yet, they start from an image that has databases inside, if one fits
+    Without data, they start from an image that has databases inside, if one fits
     (`loaded_images.choose`), else empty.
 
     Args:
         dialects: MySQL, PostgreSQL or both.
-        env: written if it is not there.
-        set_name: the question set that such an image is wanted for. Default: any.
-        plain: start empty, whatever images there are.
+        env: written if it does not exist.
+        set_name: the question set whose databases such an image must have. Default: any.
+        plain: start empty, whatever images exist.
 
     Returns:
         Servers that answer queries on this machine. They run until `down`.
@@ -49,7 +49,7 @@ def up(
     Raises:
         BadInput: there is no such question set.
         EngineUnavailable: Docker, its engine, the Compose plugin or an image is missing, or a server does
-            not start; with its last words.
+        not start; with the end of its log.
     """
     require_compose()
     path = env or envfile.default_path()
@@ -70,9 +70,9 @@ def up(
 
 
 def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
-    """Stop and remove the containers, with `volumes` their data, too; the dialects that had one."""
+    """Stop and remove the containers, with `volumes` also their data; return the dialects that had one."""
     path = env or envfile.default_path()
-    # Only `images` has written a file without passwords: nothing was started with it.
+    # Only `images` writes a file without passwords: nothing was started with it.
     is_whole = path.exists() and envfile.read(path).keys() >= {
         envfile.PROJECT,
         *(kind.password for kind in SERVERS.values()),
@@ -86,13 +86,13 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
 
 
 def running(dialect: Dialect, *, env: Path | None = None) -> Server | None:
-    """The server of `dialect` that `up` has started, if it answers a query."""
+    """Return the server of `dialect` that `up` has started, if it answers a query."""
     server = _server(dialect, envfile.read(env or envfile.default_path()))
     return server if server and version_of(server) else None
 
 
 def started_from(dialect: Dialect, *, env: Path | None = None) -> str | None:
-    """Name of the image with databases inside that the container of `dialect` was started from, if it was.
+    """Return the name of the loaded image that the container of `dialect` started from, if any.
 
     Raises:
         EngineUnavailable: no Docker engine answers.
@@ -112,7 +112,7 @@ def started_from(dialect: Dialect, *, env: Path | None = None) -> str | None:
 
 
 def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tuple[str, ...]:
-    """What `up` would say of images with the databases of a set inside; nothing where it would use none.
+    """Return what `up` would report about images with the databases of a set; empty if it would use none.
 
     Raises:
         BadInput: there is no such question set.
@@ -124,12 +124,12 @@ def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tu
 
 
 def volume(dialect: Dialect, project: str) -> str:
-    """Name of the volume that holds the data of `dialect`."""
+    """Return the name of the volume that holds the data of `dialect`."""
     return f"{project}_{dialect}"
 
 
 def logs(count: int, *services: str, env: Path | None = None) -> str:
-    """The last `count` lines that the containers of dialects have logged, whether they still run or not.
+    """Return the last `count` log lines of the containers of dialects, whether they still run or not.
 
     Raises:
         EngineUnavailable: no Docker engine answers.
@@ -139,10 +139,10 @@ def logs(count: int, *services: str, env: Path | None = None) -> str:
 
 
 def _image(dialect: Dialect, env: Path, *, set_name: str | None, plain: bool) -> str:
-    """What the container of `dialect` starts from.
+    """Choose the image that the container of `dialect` starts from.
 
-    One that exists stays as it is, and data that exist go with the plain image, unless it is not at hand:
-    what another has inside would not reach them.
+    An existing container keeps its image, and existing data go with the plain image, unless it is missing:
+    the databases inside another would not reach them.
     """
     values = envfile.read(env)
     configured = values[SERVERS[dialect].image_variable]
@@ -198,16 +198,16 @@ def _answering(dialect: Dialect, values: dict[str, str]) -> Server:
 
 
 def _last_words(env: Path) -> str:
-    """What the containers say that are not what they should be."""
+    """Return the end of the logs of containers that are not healthy."""
     states = _compose(env, "ps", "--all", "--format={{.Service}} {{.State}} {{.Health}}").splitlines()
     ailing = [state.split()[0] for state in states if not state.endswith(" running healthy")]
     if not ailing:
-        return "no container has anything to say about it"
+        return "no container has logged a reason"
     return last_words(logs(_LOG_LINES, *ailing, env=env))
 
 
 def _compose(env: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> str:
-    """Run `docker compose`; `variables` win over the environment and the file."""
+    """Run `docker compose`; `variables` override the environment and the file."""
     folder = assets()
     name = envfile.read(env).get(envfile.PROJECT, "bird-harness")
     return docker(

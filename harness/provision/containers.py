@@ -1,7 +1,7 @@
-"""What is asked of Docker: its command line, and throw-away servers in containers, through testcontainers.
+"""Use Docker: through its command line, and for throw-away servers through testcontainers.
 
-The command line knows contexts, credentials and plugins that a library would not. Of testcontainers the plain
-container class is used and not the ones for MySQL and PostgreSQL: those wait for log lines that only the
+The command line knows contexts, credentials and plugins that a library would not. Testcontainers' plain
+container class is used rather than the ones for MySQL and PostgreSQL: those wait for log lines that only the
 official images write, and publish their port on every address. Here a server is ready when it answers a query
 on 127.0.0.1, whichever image it came from.
 """
@@ -39,10 +39,10 @@ def _without() -> str:
 
 
 def docker(*arguments: str, stdin: IO[bytes] | None = None, env: Mapping[str, str] | None = None) -> str:
-    """Run one `docker` command; what it writes to standard output.
+    """Run one `docker` command and return its standard output.
 
     Raises:
-        EngineUnavailable: there is no such command, or it fails; with the last line that it wrote.
+        EngineUnavailable: the command is missing or fails; with the last line that it wrote.
     """
     try:
         done = subprocess.run(
@@ -76,7 +76,7 @@ def require_engine() -> None:
 
 
 def require_compose() -> None:
-    """Make sure that a Docker engine answers and that the Compose plugin is there.
+    """Make sure that a Docker engine answers and that the Compose plugin is installed.
 
     Raises:
         EngineUnavailable: what is missing, and what to do about it.
@@ -92,7 +92,7 @@ def require_compose() -> None:
 
 
 def engine_answers() -> bool:
-    """Whether a Docker engine is there to be used."""
+    """Return True if a Docker engine answers."""
     try:
         require_engine()
     except EngineUnavailable:
@@ -101,7 +101,7 @@ def engine_answers() -> bool:
 
 
 def is_here(image: str) -> bool:
-    """Whether `image` is on this machine. False where no engine answers."""
+    """Return True if `image` is on this machine; False if no engine answers."""
     try:
         docker("image", "inspect", image)
     except EngineUnavailable:
@@ -130,7 +130,7 @@ def ensure_image(image: str, variable: str) -> None:
 
 
 def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
-    """The image for `dialect`, made sure to be on this machine.
+    """Return the image for `dialect`, pulled if it is not on this machine.
 
     Raises:
         EngineUnavailable: no Docker engine answers, or the image cannot be pulled.
@@ -144,11 +144,11 @@ def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
 
 @contextlib.contextmanager
 def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
-    """A server that is removed with its data when the context, or at the latest the process, ends.
+    """Provide a server that is removed with its data when the context, or at the latest the process, ends.
 
     Raises:
         EngineUnavailable: no Docker engine answers, the image cannot be pulled, or the server does not
-            start; with its last words.
+            start; with the end of its log.
     """
     image = require_image(dialect, env=env)
     _settle_reaper()
@@ -167,12 +167,12 @@ def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
 
 
 def logs(server: Server) -> str:
-    """What a throw-away container of this process has logged; nothing where the server is in none."""
+    """Return the log of a throw-away container of this process; empty if the server is in none."""
     return _log(_STARTED[server]) if server in _STARTED else ""
 
 
 def limits_of(kind: ServerKind) -> dict[str, Any]:
-    """What a container may use, by docker-py's names; the same as in `docker-compose.yml`."""
+    """Return a container's resource limits, by docker-py's names; the same as in `docker-compose.yml`."""
     from docker.types import Ulimit  # noqa: PLC0415 - slow to import, and needed by tests only
 
     found: dict[str, Any] = {"mem_limit": _MOST_MEMORY, "pids_limit": kind.most_processes}
@@ -193,7 +193,7 @@ def _container(kind: ServerKind, image: str, password: str) -> "DockerContainer"
         .with_command(list(kind.command))
         .with_kwargs(shm_size="256m", **limits)
     )
-    # An address without a port: any free port of that address. The annotation knows numbers only.
+    # An address without a port: any free port of that address. The annotation allows numbers only.
     container.ports[str(kind.port)] = (LOOPBACK,)  # type: ignore[assignment]
     return container
 
@@ -222,7 +222,7 @@ def _log(container: "DockerContainer") -> str:
 
 
 def _settle_reaper() -> None:
-    """Do without the container that removes what crashed processes leave, where its image cannot be had."""
+    """Do without the container that cleans up after crashed processes if its image is unavailable."""
     from testcontainers.core.config import testcontainers_config  # noqa: PLC0415 - slow to import
 
     if not testcontainers_config.ryuk_disabled:

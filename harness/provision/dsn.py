@@ -1,9 +1,9 @@
 """Servers that the user runs, named by their addresses in the environment.
 
-`BIRD_MYSQL_DSN=mysql://user:password@host:port` and `BIRD_POSTGRESQL_DSN=postgresql://user:password@host:port`,
-user and password percent-encoded; several addresses, separated by white space or commas, name servers that
-share the work. The account has to be allowed to create databases and roles. A database in the address is
-accepted and not used: the harness makes its own.
+`BIRD_MYSQL_DSN=mysql://user:password@host:port` and
+`BIRD_POSTGRESQL_DSN=postgresql://user:password@host:port`, user and password percent-encoded; several
+addresses, separated by white space or commas, name servers that share the work. The account must be allowed
+to create databases and roles. A database in the address is accepted and not used: the harness makes its own.
 """
 
 import os
@@ -18,16 +18,16 @@ from loaders.server import Origin, Server
 
 _SEPARATORS = re.compile(r"[\s,]+")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})(?![^@\[]{0,64}\])")
-"""But for the zone of an address in brackets, `[fe80::1%eth0]`; no system's names of zones are longer."""
+"""Except in the zone of an address in brackets, `[fe80::1%eth0]`; no system has longer zone names."""
 
 
 def variable(dialect: Dialect) -> str:
-    """Name of the environment variable: `BIRD_MYSQL_DSN`."""
+    """Return the name of the environment variable: `BIRD_MYSQL_DSN`."""
     return f"BIRD_{dialect.upper()}_DSN"
 
 
 def from_environment(dialect: Dialect) -> Server | None:
-    """The first server that the environment names for `dialect`; it may not be running.
+    """Return the first server that the environment names for `dialect`; it may not be running.
 
     Raises:
         BadInput: see `all_from_environment`.
@@ -37,7 +37,7 @@ def from_environment(dialect: Dialect) -> Server | None:
 
 
 def all_from_environment(dialect: Dialect) -> tuple[Server, ...]:
-    """The servers that the environment names for `dialect`, in its order; they may not be running.
+    """Return the servers that the environment names for `dialect`, in its order; they may not be running.
 
     Raises:
         BadInput: an address is malformed, or a server is named twice. No part of an address is repeated:
@@ -58,12 +58,12 @@ def all_from_environment(dialect: Dialect) -> tuple[Server, ...]:
 
 
 def private(dialect: Dialect, text: str, name: str) -> Server:
-    """The server at the address `text`, on which a database stands already; its account only reads.
+    """Parse the address of a server that already has the database; its account only reads.
 
     Args:
-        dialect: of the server.
+        dialect: the server's dialect.
         text: the address, which names the database.
-        name: where the address stands, for messages.
+        name: where the address is given, for messages.
 
     Raises:
         BadInput: see `all_from_environment`; or it names no database.
@@ -80,7 +80,7 @@ def private(dialect: Dialect, text: str, name: str) -> Server:
 
 
 def parse(dialect: Dialect, text: str, name: str | None = None) -> Server:
-    """The server at the address `text`; `name` says where that stands, for messages.
+    """Parse the address `text` of a server; `name` is where it is given, for messages.
 
     Raises:
         BadInput: see `all_from_environment`.
@@ -99,7 +99,7 @@ def parse(dialect: Dialect, text: str, name: str | None = None) -> Server:
         missing = "user" if parts.hostname else "host"
         raise BadInput(f"{name} names no {missing}; {shape}")
     if _BROKEN_ESCAPE.search(text):
-        raise BadInput(f"{name} has a % without two hexadecimal digits behind it, write it as %25; {shape}")
+        raise BadInput(f"{name} has a % without two hexadecimal digits after it, write it as %25; {shape}")
     if "%" in parts.hostname and ":" not in parts.hostname:
         raise BadInput(f"{name} has no valid host or port; {shape}")
     try:
@@ -109,5 +109,5 @@ def parse(dialect: Dialect, text: str, name: str | None = None) -> Server:
     if "\0" in user + password:
         raise BadInput(f"{name} has a NUL character (%00) in its user or password; {shape}")
     if parts.query or parts.fragment:
-        raise BadInput(f"{name} has options after its address, and none are known; {shape}")
+        raise BadInput(f"{name} has options after its address, and none are supported; {shape}")
     return Server(dialect, parts.hostname, port, user, password, Origin.DSN)

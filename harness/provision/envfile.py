@@ -1,7 +1,7 @@
 """The `.env` file: passwords, ports and images of the containers.
 
-It is written on first use, is readable by its owner alone and never tracked. A variable of the same name in
-the environment wins over the file, as it does for `docker compose` itself.
+It is written on first use, readable only by its owner and never tracked. A variable of the same name in the
+environment overrides the file, as it does for `docker compose` itself.
 """
 
 import contextlib
@@ -27,16 +27,16 @@ _DEFAULTS: Mapping[str, str] = {
     **_PORTS,
 }
 NAMES = (*_DEFAULTS, *_PASSWORDS, PROJECT)
-"""Every variable that the containers know."""
+"""Every variable that the containers use."""
 
 
 def default_path() -> Path:
-    """`.env` beside a checkout's `docker-compose.yml`, or in the user's state folder."""
+    """Return `.env` beside a checkout's `docker-compose.yml`, or in the user's state folder."""
     return (assets() if is_checkout() else paths.state()) / ".env"
 
 
 def read(path: Path) -> dict[str, str]:
-    """Every variable that the containers know: from the environment, else from `path`, else the default.
+    """Read every variable that the containers use: from the environment, else from `path`, else the default.
 
     Passwords and the project's name have no default: they are missing until `ensure` has run.
 
@@ -53,10 +53,10 @@ def read(path: Path) -> dict[str, str]:
 
 
 def ensure(path: Path) -> dict[str, str]:
-    """Add what is missing to the file, and read it.
+    """Add missing variables to the file, and read it.
 
-    That is a password for each engine, a port where another program listens on the default one, and a
-    project name of its own, so that two checkouts on one machine do not share containers.
+    These are a password for each engine, a port if another program listens on the default one, and a unique
+    project name, so that two checkouts on one machine do not share containers.
 
     Raises:
         BadInput: a port is not a number.
@@ -74,7 +74,7 @@ def ensure(path: Path) -> dict[str, str]:
 
 
 def write_any_ports(path: Path) -> None:
-    """Have the servers listen on ports that the system gives: for containers that nobody looks for."""
+    """Let the system choose the servers' ports: for containers that no other process needs to find."""
     address = read(path)["BIND_ADDRESS"]
     with contextlib.ExitStack() as kept:
         for name in _PORTS:
@@ -91,7 +91,7 @@ def write(path: Path, name: str, value: str) -> None:
 
 
 def _free_port(address: str, wanted: int) -> int:
-    """`wanted`, or the first port above it that nobody listens on."""
+    """Return `wanted`, or the first free port above it."""
     for port in range(wanted, wanted + 1000):
         with _socket(address) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,11 +1,11 @@
-"""Images that are made here: equivalent to the official ones, and with a set's databases inside.
+"""Build images: equivalents of the official ones, and images with a set's databases inside.
 
-Equivalents are built where no registry can be reached.
+Equivalents are for machines that reach no registry.
 
-The root file system is the unpacked closure of a few Debian packages (`packages`), the same way that native
-servers come to be. debootstrap would give much the same files, but it needs root, mounts and a chroot; here
-being allowed to use Docker is enough. What maintainer scripts would have done (accounts, folders) is done by
-`docker/*/Dockerfile`. No layer is pulled, and BuildKit is not needed.
+The root file system is the unpacked closure of a few Debian packages (`packages`), as for native servers.
+debootstrap would give much the same files, but it needs root, mounts and a chroot; here permission to use
+Docker is enough. `docker/*/Dockerfile` does what maintainer scripts would have done (accounts, folders). No
+layer is pulled, and BuildKit is not needed.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ SYSTEM = (
     "base-files", "base-passwd", "bash", "coreutils", "dash", "findutils", "grep", "libc-bin", "sed",
     "tzdata", "tzdata-legacy", "util-linux",
 )  # fmt: skip
-"""What entry points and scripts of an image may count on."""
+"""Packages that entry points and scripts of an image may rely on."""
 
 _LABEL = "bird-harness.inputs"
 
@@ -46,18 +46,18 @@ _LABEL = "bird-harness.inputs"
 def build(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[str]:
     """Build an image for each of `dialects`, and have `compose.up` use it from now on.
 
-    An image that was built from the same packages and files is left as it is. Newer packages are fetched when
-    the old ones are gone from `places.cache`.
+    An image built from the same packages and files is kept. Newer packages are fetched when the old ones are
+    gone from `places.cache`.
 
     Args:
-        dialects: any; SQLite needs no image and is passed over.
-        env: the `.env` file that the images are noted in.
+        dialects: any; SQLite needs no image and is skipped.
+        env: the `.env` file that records the images.
 
     Returns:
         Name and tag of each image: `bird-harness/mysql:9.7.4`.
 
     Raises:
-        EngineUnavailable: no Docker engine answers, packages cannot be had, or the build fails.
+        EngineUnavailable: no Docker engine answers, packages are unavailable, or the build fails.
     """
     require_engine()
     built = []
@@ -95,7 +95,7 @@ def _build(dialect: Dialect, kind: ServerKind) -> str:
 
 
 def _inspect(image: str) -> tuple[str, str] | None:
-    """An image's id and what it was built from; None when it is not there."""
+    """Return an image's id and the digest of its inputs; None if it does not exist."""
     try:
         said = docker(
             "image", "inspect", f'--format={{{{.Id}}}} {{{{index .Config.Labels "{_LABEL}"}}}}', image
@@ -107,7 +107,7 @@ def _inspect(image: str) -> tuple[str, str] | None:
 
 
 def _digest(root: Path, context: Path) -> str:
-    """Changes when the packages or the files of the image change."""
+    """Return a digest of the packages and files of the image."""
     digest = hashlib.sha256(root.name.encode())
     for path in sorted(context.iterdir()):
         digest.update(f"\0{path.name}\0".encode() + path.read_bytes())
@@ -131,19 +131,18 @@ def bake(
     env: Path | None = None,
     progress: Progress | None = None,
 ) -> list[str]:
-    """Make an image with the databases of a question set, in both profiles, for each of `dialects`.
+    """Build an image with the databases of a question set, in both profiles, for each of `dialects`.
 
-    The databases are loaded by the project's own loader into a server of the plain image, as `make up` starts
-    it, in a Compose project of its own. Its data are then copied into an image without a password that
-    anybody knows (`docker/loaded/*.sh`). An image gets its name last, so an attempt that is interrupted
-    leaves none, and what else it leaves is removed by the next one. One that was made from the same plain
-    image, files and loader is left as it is.
+    The project's loader loads the databases into a server of the plain image, as `make up` starts it, in a
+    separate Compose project. Its data are then copied into an image without a known password
+    (`docker/loaded/*.sh`). An image gets its name last, so an interrupted attempt leaves none, and the next
+    attempt removes its other remains. An image made from the same plain image, files and loader is kept.
 
     Args:
         questions: the question set.
-        dialects: any; SQLite needs no image and is passed over.
+        dialects: any; SQLite needs no image and is skipped.
         env: the `.env` file that may choose the plain image.
-        progress: told about each database that is loaded.
+        progress: called for each database that is loaded.
 
     Returns:
         Name and tag of each image: `bird-harness/mysql-sample:9.7.4`.
@@ -183,7 +182,7 @@ def _baked(
         [server] = compose.up([dialect], env=env, plain=True)
         load(databases, server, progress=progress)
         version = loaded_images.digits(on_server(server).version())
-        compose.down(env=env)  # in good order: nothing is left for a recovery
+        compose.down(env=env)  # cleanly, so that no recovery is needed
         labels = loaded_images.Labels(
             dialect=dialect,
             set=questions.name,
@@ -203,7 +202,7 @@ def _baked(
 
 
 def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> str:
-    """Changes when anything does that decides what is in the image."""
+    """Return a digest of everything that decides the content of the image."""
     found = digests([database.sqlite_path for database in databases])
     files = [
         (assets() / "docker" / name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files
@@ -218,9 +217,10 @@ def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> st
 
 @contextlib.contextmanager
 def _project(dialect: Dialect, base: str) -> Iterator[tuple[str, Path]]:
-    """Name and `.env` of a Compose project for the load, which is removed with its data at the end.
+    """Yield name and `.env` of a Compose project for the load, which is removed with its data at the end.
 
-    Its name follows from the cache's place, where the lock is: what a killed attempt has left is found by it.
+    Its name is derived from the cache folder, which holds the lock, so that remains of a killed attempt are
+    found.
     """
     place = hashlib.sha256(str(paths.cache()).encode()).hexdigest()[:8]
     project = f"bird-harness-loading-{place}-{dialect}"
@@ -249,7 +249,7 @@ def _remove(project: str, env: Path) -> None:
 
 @contextlib.contextmanager
 def _own_variables() -> Iterator[None]:
-    """An environment that says nothing of containers: it would win over the `.env` of the load."""
+    """Remove the containers' variables from the environment: they would override the `.env` of the load."""
     kept = {name: os.environ.pop(name) for name in envfile.NAMES if name in os.environ}
     try:
         yield
@@ -258,7 +258,7 @@ def _own_variables() -> Iterator[None]:
 
 
 def _packed(project: str, name: str, labels: loaded_images.Labels, dialect: Dialect) -> str:
-    """Copy the data into an image: by a container of the plain one that does nothing else."""
+    """Copy the data into an image, with a container of the plain one that does nothing else."""
     container = f"{project}-packing"
     mounted = f"--volume={compose.volume(dialect, project)}:{SERVERS[dialect].mount}"
     given = (f"--name={container}", "--network=none", "--entrypoint=bash", mounted)

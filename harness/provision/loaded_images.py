@@ -1,7 +1,7 @@
-"""Images with databases inside: which are on this machine, and whether a server can start from one.
+"""Find images with databases inside on this machine, and decide whether a server can start from one.
 
-What an image holds stands in its labels. An image is a beginning for an empty volume, never a replacement of
-data: `load` compares digests afterwards as always, and renews what another loader or another file has left.
+An image's labels describe its content. An image fills an empty volume and never replaces data: `load`
+compares digests afterwards as always, and reloads what came from another loader or another file.
 """
 
 import re
@@ -22,7 +22,7 @@ from loaders.base.errors import EngineUnavailable, command
 from loaders.base.files import parse_json
 
 ACCOUNTS = "1"
-"""Raised by one whenever images keep their accounts otherwise, so that older ones could not be opened."""
+"""Increased whenever images keep their accounts differently, so that older ones could not be opened."""
 
 _LABEL = "bird-harness.loaded."
 SET_LABEL = f"{_LABEL}set"
@@ -32,20 +32,20 @@ _VERSION = re.compile(r"\d+(\.\d+)+")
 _LASTING = re.compile(
     r"^(lower_case_table_names|innodb_(?:page_size|data_file_path|undo_\w+))\s*=\s*(.*?)\s*$"
 )
-"""Settings of a configuration file that data are made with, and that a server refuses to change."""
+"""Settings of a configuration file that are fixed when data are created."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known of an image with databases inside."""
+    """The labels of an image with databases inside."""
 
     dialect: str
     set: str
-    """The question set that it was made for."""
+    """Question set that it was made for."""
     collection: str
-    """Of that set; sets of one collection share their databases."""
+    """Collection of that set; sets of one collection share their databases."""
     version: str
-    """The engine's, digits alone: `9.7.4`."""
+    """Engine version, digits only: `9.7.4`."""
     base: str
     """Name of the plain image that it was made from."""
     base_id: str
@@ -62,13 +62,13 @@ class Labels:
 
     @classmethod
     def read(cls, labels: Mapping[str, str]) -> Self | None:
-        """What an image's labels say; None where they are not of such an image."""
+        """Parse an image's labels; None if it is not such an image."""
         if _LABEL + "dialect" not in labels:
             return None
         return cls(**{field.name: labels.get(_LABEL + field.name, "") for field in fields(cls)})
 
     def written(self) -> dict[str, str]:
-        """The labels, as an image carries them."""
+        """Return the labels as an image carries them."""
         return {_LABEL + name: value for name, value in asdict(self).items()}
 
 
@@ -83,17 +83,17 @@ class LoadedImage:
 
 @dataclass(frozen=True)
 class Plain:
-    """The image that a server starts from where no other fits."""
+    """The image that a server starts from if no other fits."""
 
     name: str
     identity: str | None
-    """None where it is not on this machine."""
+    """None if it is not on this machine."""
     version: str | None
-    """The engine's; None where it is not known."""
+    """Engine version; None if unknown."""
 
 
 def present(dialect: Dialect) -> list[LoadedImage]:
-    """The images with databases for `dialect` on this machine, the newest first.
+    """List the images with databases for `dialect` on this machine, newest first.
 
     Raises:
         EngineUnavailable: no Docker engine answers.
@@ -111,7 +111,7 @@ def present(dialect: Dialect) -> list[LoadedImage]:
 
 
 def plain(dialect: Dialect, name: str, image: LoadedImage) -> Plain:
-    """What is known of the plain image `name`, as far as `misfit` needs it beside `image`."""
+    """Describe the plain image `name`, as far as `misfit` needs it to judge `image`."""
     try:
         identity = docker("image", "inspect", "--format={{.Id}}", name)
     except EngineUnavailable:
@@ -121,10 +121,10 @@ def plain(dialect: Dialect, name: str, image: LoadedImage) -> Plain:
 
 
 def misfit(image: LoadedImage, dialect: Dialect, instead_of: Plain) -> str | None:
-    """Why a server can't start from `image` instead of the plain one that was chosen; None if it can."""
+    """Return why a server can't start from `image` instead of the chosen plain one; None if it can."""
     labels = image.labels
     if labels.accounts != ACCOUNTS:
-        return f"another version of bird-harness made it ({labels.project}), which kept accounts otherwise"
+        return f"another version of bird-harness made it ({labels.project}), which kept accounts differently"
     wanted = lasting_settings(dialect)
     if labels.settings != wanted:
         return f"its data were made with {labels.settings!r}, and {wanted!r} is set now"
@@ -138,15 +138,15 @@ def misfit(image: LoadedImage, dialect: Dialect, instead_of: Plain) -> str | Non
 
 
 def choose(dialect: Dialect, plain_image: str, set_name: str | None) -> tuple[str, tuple[str, ...]]:
-    """What an empty volume is started from: the newest image that fits, or else the plain one.
+    """Choose the image for an empty volume: the newest that fits, else the plain one.
 
     Args:
         dialect: MySQL or PostgreSQL.
         plain_image: name of the plain image.
-        set_name: the question set whose databases are wanted; None for any.
+        set_name: the question set whose databases it must have; None for any.
 
     Returns:
-        The image, and what the user should know of it, line by line.
+        The image, and notes on it for the user, line by line.
 
     Raises:
         BadInput: there is no such set.
@@ -165,7 +165,7 @@ def choose(dialect: Dialect, plain_image: str, set_name: str | None) -> tuple[st
 
 
 def fits(dialect: Dialect, name: str, plain_image: str) -> bool:
-    """Whether there is such an image with databases inside, and `misfit` has nothing against it."""
+    """Return True if the image exists, has databases inside, and is no `misfit`."""
     return any(
         image.name == name and misfit(image, dialect, plain(dialect, plain_image, image)) is None
         for image in present(dialect)
@@ -173,20 +173,20 @@ def fits(dialect: Dialect, name: str, plain_image: str) -> bool:
 
 
 def remedy(set_name: str) -> str:
-    """The command that makes images for a set."""
+    """Return the command that builds images for a set."""
     return command("images", "loaded", set=set_name)
 
 
 @cache
 def lasting_settings(dialect: Dialect) -> str:
-    """The settings that data are bound to for as long as they last, from the project's configuration file."""
+    """Return the settings that existing data depend on, from the project's configuration file."""
     text = (assets() / "docker" / SERVERS[dialect].configuration[0]).read_text(encoding="utf-8")
     found = (_LASTING.match(line) for line in text.splitlines())
     return ", ".join(sorted(f"{match[1]} = {match[2]}" for match in found if match))
 
 
 def digits(version: str) -> str:
-    """An engine's version without what distributions add to it."""
+    """Return an engine's version without a distribution's suffix."""
     found = _VERSION.search(version)
     return found[0] if found else version
 
@@ -199,7 +199,7 @@ def _found(dialect: Dialect, image: LoadedImage) -> str:
 
 
 def _is_tagged(name: str, version: str) -> bool:
-    """Whether an image's tag says that version, or the first parts of it: `mysql:9.7` is some 9.7.4."""
+    """Return True if an image's tag is that version, or its first parts: `mysql:9.7` for 9.7.4."""
     tag = name.rpartition(":")[2]
     return bool(re.fullmatch(r"\d+(\.\d+)*", tag)) and f"{version}.".startswith(f"{tag}.")
 
@@ -211,12 +211,12 @@ def _collection(set_name: str) -> str:
         layout = LAYOUTS.get(set_name)
         if layout is None or layout.collection is None:
             raise
-        # Its files are not here, and an image has the published one.
+        # Its files are not here: the image has the published collection.
         return layout.collection
 
 
 def _version(dialect: Dialect, image: str) -> str | None:
-    """The version of the engine in an image, as its program says it."""
+    """Return the version of the engine in an image, as its program reports it."""
     try:
         said = docker(
             "run", "--rm", "--network=none", f"--entrypoint={SERVERS[dialect].command[0]}", image, "--version"

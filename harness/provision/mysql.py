@@ -1,4 +1,4 @@
-"""MySQL's servers: one record, and how a private one is found, initialised and started."""
+"""MySQL servers: the `ServerKind`, and how a private server is found, initialised and started."""
 
 import re
 import shutil
@@ -28,7 +28,7 @@ def _find() -> Program:
 
 
 def _installed() -> Program | None:
-    """A MySQL on the machine that is recent enough and not MariaDB."""
+    """Find a MySQL on the machine that is recent enough and not MariaDB."""
     for place in (None, *_PLACES):
         path = shutil.which("mysqld", path=place)
         version = _version(Path(path)) if path else None
@@ -63,7 +63,7 @@ def _unpacked() -> Program:
 
 
 def _secret(program: Program, password: str) -> str:
-    """Root may log in by TCP, from wherever the server's address can be reached."""
+    """Let root log in by TCP, from wherever the server's address can be reached."""
     return (
         f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n"
         f"CREATE USER 'root'@'%' IDENTIFIED BY '{password}';\n"
@@ -72,10 +72,10 @@ def _secret(program: Program, password: str) -> str:
 
 
 def _time_zones(program: Program) -> str:
-    """Statements that teach the server the named time zones, as the official image's entry point does.
+    """Return statements that load the named time zones, as the official image's entry point does.
 
-    Each stands on a line of its own, as an initialisation file needs it. Nothing where the machine has no
-    time zones or the server came without the program that reads them.
+    One per line, as an initialisation file requires. Empty if the machine has no time zones or the server
+    came without the program that reads them.
     """
     prefix = program.path.parents[1]
     tool = prefix / "bin" / _TIME_ZONES
@@ -100,7 +100,7 @@ def _serve(program: Program, home: Home, port: int) -> list[str]:
 
 
 def _command(program: Program, home: Home, data: Path) -> list[str]:
-    # A socket's path may have 107 characters at most; in the working folder it needs no path.
+    # A socket's path may have at most 107 characters; in the working folder its name is enough.
     return [
         str(program.path),
         f"--defaults-file={home.configuration}",
@@ -129,7 +129,7 @@ KIND = ServerKind(
     packages=("mysql-server-core", "mysql-client-core"),
     mount="/var/lib/mysql",
     data="/var/lib/mysql",
-    # MySQL refuses its data under other settings, so these are there where nobody mounts them, too.
+    # MySQL refuses its data under other settings, so these apply even if no file is mounted.
     loaded_files={"loaded/mysql.sh": ENTRANCE, "mysql/bird.cnf": "/etc/mysql/conf.d/bird.cnf"},
     system_accounts=("mysql", "nobody"),
     leftovers=(_SOCKET, f"{_SOCKET}.lock"),

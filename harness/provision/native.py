@@ -1,8 +1,8 @@
 """Private MySQL and PostgreSQL servers that need neither Docker nor root.
 
-A server lives in a folder of its own, listens on 127.0.0.1 alone, asks for a generated password, and is
-configured by the same files as the containers. It goes on running when the process that started it ends, and
-later processes find it; `throwaway` gives one that ends with its caller instead.
+A server has its own folder, listens only on 127.0.0.1, requires a generated password, and is configured by
+the same files as the containers. It keeps running when the process that started it ends, and later processes
+find it; `throwaway` provides one that ends with its caller instead.
 """
 
 import atexit
@@ -47,12 +47,12 @@ _PAUSE_SECONDS = 0.05
 _STARTED_FIELD = 19  # of /proc/PID/stat, counted from the state, which is the first after the name
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
-"""Servers that this process started: only their parent can clear them away when they end."""
+"""Servers that this process started: only their parent can reap them when they end."""
 
 
 @atexit.register
 def _let_go() -> None:
-    """They go on running on purpose: keep Popen from warning about it."""
+    """Keep Popen from warning about servers that keep running on purpose."""
     for child in _children.values():
         child.returncode = 0
 
@@ -62,13 +62,13 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
 
     Args:
         dialect: MySQL or PostgreSQL.
-        home: the server's folder; created, and initialised once. Default: the user's own, in `paths.state`.
+        home: the server's folder; created, and initialised once. Default: in the user's `paths.state`.
 
     Returns:
         A server that answers queries. It runs until `stop`.
 
     Raises:
-        EngineUnavailable: there is no server program, or it does not start; with its last words.
+        EngineUnavailable: there is no server program, or it does not start; with the end of its log.
     """
     kind = SERVERS[dialect]
     at = _home(dialect, home)
@@ -85,7 +85,7 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
 
 
 def running(dialect: Dialect, *, home: Path | None = None) -> Server | None:
-    """The private server of `dialect` if it runs and answers a query."""
+    """Return the private server of `dialect` if it runs and answers a query."""
     known = State.read(_home(dialect, home).state)
     if known is None or identity(known.pid) != known.identity:
         return None
@@ -94,7 +94,7 @@ def running(dialect: Dialect, *, home: Path | None = None) -> Server | None:
 
 
 def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
-    """Stop the private server of `dialect` and keep its data. Whether there was one to stop."""
+    """Stop the private server of `dialect` and keep its data. Return True if one was running."""
     at = _home(dialect, home)
     if not at.folder.is_dir():
         return False
@@ -103,7 +103,7 @@ def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
 
 
 def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
-    """End the private server of `dialect` at once and remove its data. Whether there was any."""
+    """End the private server of `dialect` at once and remove its data. Return True if there was any."""
     at = _home(dialect, home)
     if not at.folder.is_dir():
         return False
@@ -115,9 +115,9 @@ def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
 
 @contextlib.contextmanager
 def throwaway(dialect: Dialect) -> Iterator[Server]:
-    """A server that is stopped and removed when the context, or at the latest the process, ends."""
+    """Provide a server that is stopped and removed when the context, or at the latest the process, ends."""
     folder = Path(tempfile.mkdtemp(prefix="bird-harness-"))
-    folder.chmod(0o755)  # the account that root starts the server as has to enter it
+    folder.chmod(0o755)  # the account that root starts the server as must be able to enter it
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder)
         stack.callback(destroy, dialect, home=folder / dialect)
@@ -135,7 +135,7 @@ def _lock(at: Home) -> FileLock:
 
 
 def _end(at: Home, signal: Signals) -> bool:
-    """End the server that runs in the folder by a signal of its kind, if one does."""
+    """Signal the server that runs in the folder to end, if there is one."""
     known = State.read(at.state)
     if known is None or identity(known.pid) != known.identity:
         return False
@@ -144,7 +144,7 @@ def _end(at: Home, signal: Signals) -> bool:
 
 
 def _runs_as(kind: ServerKind) -> pwd.struct_passwd | None:
-    """Who root starts the server as."""
+    """Return the account that root starts the server as."""
     if not paths.is_root():
         return None
     for name in kind.system_accounts:
@@ -157,16 +157,16 @@ def _runs_as(kind: ServerKind) -> pwd.struct_passwd | None:
 
 
 def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None) -> State:
-    """Start a server in an existing folder in which none runs; its data folder is made the first time.
+    """Start a server in an existing folder in which none runs; initialise its data folder the first time.
 
     Args:
         kind: how it is initialised and started.
         program: the server program.
         home: the folder.
-        runs_as: who the server runs as, or None for the account that we run as.
+        runs_as: the account that the server runs as, or None for the current one.
 
     Returns:
-        The state of a server that answers queries, already written down in `home`.
+        The state of a server that answers queries, already written to `home`.
 
     Raises:
         EngineUnavailable: the server does not start; with the last lines of its log.
@@ -226,9 +226,9 @@ def _initialise(kind: ServerKind, program: Program, home: Home, runs_as: pwd.str
 def _run(
     kind: ServerKind, command: Sequence[str], home: Home, folder: Path, runs_as: pwd.struct_passwd | None
 ) -> "subprocess.Popen[bytes]":
-    """Start a command of `kind` in a session of its own, with `folder` as its working folder.
+    """Start a command of `kind` in a new session, with `folder` as its working folder.
 
-    Its output goes to the log of `home`; what that held is gone.
+    Its output replaces the log of `home`.
     """
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "MYSQL_", "LC_", "LANG"))}
     try:
@@ -286,9 +286,9 @@ def _free_port() -> int:
 
 
 def identity(pid: int) -> str | None:
-    """What tells a process from a later one with the same id; None when it is not running.
+    """Return what distinguishes a process from a later one with the same id; None if it is not running.
 
-    A process that has ended but whose parent has not cleared it away is not running.
+    A zombie process is not running.
     """
     child = _children.get(pid)
     if child and child.poll() is not None:
@@ -306,7 +306,7 @@ def identity(pid: int) -> str | None:
 
 
 def _identity_by_ps(pid: int) -> str | None:
-    """The same where there is no /proc."""
+    """Return the same on a system without /proc."""
     if Path("/proc/self/stat").exists():
         return None
     said = subprocess.run(
@@ -316,7 +316,7 @@ def _identity_by_ps(pid: int) -> str | None:
 
 
 def end_process(pid: int, expected: str, signal: Signals, seconds: float) -> None:
-    """End the process whose `identity` was `expected`: in good order if it does so in time."""
+    """End the process whose `identity` was `expected`: cleanly if it does so in time, else by force."""
     for each in (signal, Signals.SIGKILL):
         if identity(pid) != expected:
             return

@@ -1,9 +1,8 @@
-"""Debian packages with everything they depend on, unpacked into a folder, without root.
+"""Unpack Debian packages with all their dependencies into a folder, without root.
 
-apt keeps its promises here as it does for the machine: the mirror is the one that the machine is configured
-for, and every package is verified against the keys that the machine trusts. Only the state is private, and
-empty, so that the closure is complete whatever is installed. The suite is `unstable`, the one suite that
-packages real MySQL.
+apt works as it does for the machine: it uses the configured mirror and verifies every package against the
+keys that the machine trusts. Only its state is private, and empty, so that the closure is complete whatever
+is installed. The suite is `unstable`, the only one that packages real MySQL.
 """
 
 import hashlib
@@ -38,20 +37,20 @@ class Root:
 
     folder: Path
     version: str
-    """The first package's, without the distribution's own suffix: `9.7.4`."""
+    """Version of the first package, without the distribution's suffix: `9.7.4`."""
 
 
 def unpacked(title: str, packages: Sequence[str], *, programs: Sequence[str] = ()) -> Root:
-    """What holds `packages` and all they depend on, fetched the first time it is asked for.
+    """Return a root with `packages` and all their dependencies, fetched on first use.
 
     Args:
-        title: what the user knows the first package as, for progress and errors: `MySQL`.
+        title: the first package's name for users, in progress and errors: `MySQL`.
         packages: names of Debian packages.
         programs: glob patterns, relative to the folder, of the programs that will be run from it. Each is
-            put behind a launcher that uses the folder's own C library and not the machine's.
+            put behind a launcher that uses the folder's own C library instead of the machine's.
 
     Raises:
-        EngineUnavailable: apt, dpkg-deb or a mirror is missing, or a package cannot be had or verified.
+        EngineUnavailable: apt, dpkg-deb or a mirror is missing, or a package cannot be fetched or verified.
     """
     roots = paths.cache() / "roots"
     roots.mkdir(parents=True, exist_ok=True)
@@ -72,7 +71,7 @@ def unpacked(title: str, packages: Sequence[str], *, programs: Sequence[str] = (
 
 
 def _fetch(title: str, packages: Sequence[str], staging: Path) -> str:
-    """Download `packages` with all they depend on, verified; the version of the first."""
+    """Download and verify `packages` with all dependencies; return the version of the first."""
     apt = _Apt(title, staging)
     apt.run("update")
     plan = apt.run("install", "--print-uris", *packages)
@@ -93,7 +92,7 @@ def _unpack(title: str, staging: Path) -> Path:
 
 
 def _base_files_first(deb: Path) -> tuple[bool, str]:
-    """`base-files` brings the links /bin, /lib, ... that other packages' files may have to go through."""
+    """Sort `base-files` first: it has the links /bin, /lib, ... that other packages' paths may go through."""
     return not deb.name.startswith("base-files_"), deb.name
 
 
@@ -111,7 +110,7 @@ class _Apt:
             "Dir::State": folder / "state",
             "Dir::State::status": status,
             "Dir::Cache": folder / "cache",
-            # Images of containers turn these off, and apt reads all lists again for each command.
+            # Container images turn these off, and apt would read all lists again for each command.
             "Dir::Cache::pkgcache": "pkgcache.bin",
             "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
             "Dir::Etc::sourcelist": sources,
@@ -127,7 +126,7 @@ class _Apt:
             "Acquire::Retries": "3",
         }
         for part in (folder, folder / "cache", folder / _ARCHIVES):
-            part.chmod(0o755)  # apt drops root to an account of its own for downloads
+            part.chmod(0o755)  # apt downloads under its own account instead of root
         sources.touch(mode=0o600)
         sources.write_text(_source(title), encoding="utf-8")
 
@@ -137,7 +136,7 @@ class _Apt:
 
 
 def _source(title: str) -> str:
-    """The one line of the private sources list."""
+    """Return the only line of the private sources list."""
     architecture = _run(title, ["dpkg", "--print-architecture"]).strip()
     keyring = next((path for path in _KEYRINGS if path.exists()), None)
     options = f"arch={architecture} targets=Packages" + (f" signed-by={keyring}" if keyring else "")
@@ -145,7 +144,7 @@ def _source(title: str) -> str:
 
 
 def _mirror(title: str) -> str:
-    """Address of the Debian mirror that the machine itself is configured for."""
+    """Return the address of the Debian mirror that the machine is configured for."""
     known = _addresses(title, "$(REPO_URI) $(LABEL)")
     labelled = [address for address, label in known if label == "Debian"]
     if labelled:
@@ -159,7 +158,7 @@ def _mirror(title: str) -> str:
 
 
 def _addresses(title: str, wanted: str, *options: str) -> list[tuple[str, str]]:
-    """What apt knows of each of its sources: the address and one thing more."""
+    """Return the address of each apt source, with one more field."""
     said = _run(title, ["apt-get", "indextargets", *options, "--format", wanted])
     pairs = (line.partition(" ") for line in said.splitlines() if not line.startswith("cdrom:"))
     return [(address, rest) for address, _, rest in pairs]
@@ -195,8 +194,8 @@ def _unavailable(title: str, reason: str) -> EngineUnavailable:
 _LOADERS = ("usr/lib64/ld-linux-*.so.*", "usr/lib/ld-linux-*.so.*", "usr/lib/*/ld-linux-*.so.*")
 
 # Programs were linked for their own C library, often newer than the machine's. A launcher in a program's
-# place starts it through the dynamic loader that was unpacked beside it, so that programs that start each
-# other by path (initdb starts postgres) find launchers as well.
+# place starts it through the unpacked dynamic loader, so that programs that start each other by path (initdb
+# starts postgres) find launchers, too.
 # `0` is the path that the program was called by: what lies before its last /usr/ is the root, wherever the
 # folder has been moved to. LOCPATH: the machine may have no locale that this C library can read.
 _LAUNCHER = """\

@@ -1,4 +1,4 @@
-"""PostgreSQL's servers: one record, and how a private one is found, initialised and started."""
+"""PostgreSQL servers: the `ServerKind`, and how a private server is found, initialised and started."""
 
 import re
 import shutil
@@ -12,20 +12,20 @@ from harness.provision import packages
 from harness.provision.servers import ENTRANCE, Home, Program, ServerKind
 
 _PACKAGES = ("postgresql-18", "libc-bin")
-"""libc-bin brings the locale C.UTF-8."""
+"""libc-bin provides the locale C.UTF-8."""
 
 INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--lc-ctype=C.UTF-8")
-"""Sorted by bytes, as in SQLite; upper() and ILIKE know letters beyond ASCII, as in the official image."""
+"""Sort by bytes, as SQLite does; upper() and ILIKE handle non-ASCII letters, as in the official image."""
 
 BACKEND_BYTES = 2**30
-"""Memory that each process of the server may have besides what all share.
+"""Memory limit of each server process, shared memory excluded.
 
-PostgreSQL has no such limit of its own. A statement that meets it ends with "out of memory", and the others
-go on. https://www.postgresql.org/docs/current/runtime-config-resource.html#RUNTIME-CONFIG-RESOURCE-MEMORY
+PostgreSQL itself has no such limit. A statement that reaches it ends with "out of memory", and the others
+continue. https://www.postgresql.org/docs/current/runtime-config-resource.html#RUNTIME-CONFIG-RESOURCE-MEMORY
 """
 
 _LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"'
-"""Some systems know no such limit."""
+"""Some systems have no such limit."""
 
 _LEAST_MAJOR = 13
 _LIBRARIES = ("lib", "lib/postgresql", "lib/postgresql@*", "lib64/pgsql", "lib/pgsql")
@@ -39,7 +39,7 @@ def _find() -> Program:
 
 
 def _installed() -> Program | None:
-    """The newest PostgreSQL of the distribution on this machine, else one that PATH knows."""
+    """Find the newest PostgreSQL of the distribution on this machine, else one on PATH."""
     placed = sorted(_programs(_distributed()), key=_major)
     return placed[-1] if placed else next(_programs(_elsewhere()), None)
 
@@ -60,7 +60,7 @@ def _elsewhere() -> Iterator[Path]:
 
 
 def _programs(folders: Iterator[Path]) -> Iterator[Program]:
-    """Those of `folders` that hold a whole server that is recent enough."""
+    """Yield the programs of `folders` that hold a complete server that is recent enough."""
     for folder in folders:
         if shutil.which("postgres", path=folder) and shutil.which("initdb", path=folder):
             program = Program(folder / "postgres", _version(folder / "postgres"))
@@ -126,7 +126,7 @@ def _serve(program: Program, home: Home, port: int) -> list[str]:
 
 
 def _has_statistics(program: Program) -> bool:
-    """Whether pg_stat_statements, which the configuration names, is there: some package it apart."""
+    """True if pg_stat_statements, which the configuration names, is installed: some package it separately."""
     prefix = program.path.resolve().parents[1]
     return any(True for place in _LIBRARIES for _ in prefix.glob(f"{place}/pg_stat_statements.*"))
 

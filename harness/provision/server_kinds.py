@@ -1,6 +1,6 @@
-"""Every engine that has servers, and the versions that are proven.
+"""Every engine that has servers, and the tested versions.
 
-`.github/workflows/dialects.yml` has the same cells of the matrix, and a test holds it against this module.
+`.github/workflows/dialects.yml` has the same matrix, and a test compares it with this module.
 """
 
 import re
@@ -16,10 +16,10 @@ SERVERS: Mapping[Dialect, ServerKind] = {kind.dialect: kind for kind in (mysql.K
 """Every engine that has servers."""
 
 VERSIONS: Mapping[Dialect, tuple[str, ...]] = {dialect: kind.versions for dialect, kind in SERVERS.items()}
-"""The versions that every change is held against."""
+"""The versions that every change is tested on."""
 
 SETS = ("sample", "mini_dev")
-"""The question sets: the first always, the other where its data are."""
+"""The question sets: the first always, the other if its data are available."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class MatrixCell:
 
     @property
     def image(self) -> str:
-        """Name of the official image."""
+        """Return the name of the official image."""
         return f"{SERVERS[self.dialect].official}:{self.version}"
 
     def to_json(self) -> dict[str, str]:
-        """As a CI matrix has it."""
+        """Return the cell as a CI matrix has it."""
         return {"dialect": self.dialect, "version": self.version, "image": self.image}
 
     def image_here(self, images: Sequence[str]) -> str | None:
-        """Which of `images` has this version: the official one, or one that `make images` built."""
+        """Find this version among `images`: the official one, or one that `make images` built."""
         for name in (SERVERS[self.dialect].official, f"bird-harness/{self.dialect}"):
             pattern = re.compile(rf"{re.escape(f'{name}:{self.version}')}(\.\d+)*(-[\w.-]+)?")
             found = sorted(image for image in images if pattern.fullmatch(image))
@@ -49,7 +49,7 @@ class MatrixCell:
 
 
 def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[MatrixCell]:
-    """The engine versions, oldest first."""
+    """Return the engine versions, oldest first."""
     return [
         MatrixCell(dialect, version)
         for dialect in VERSIONS
@@ -59,5 +59,5 @@ def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[MatrixCell]:
 
 
 def matrix_json() -> str:
-    """The whole matrix: `engines` (dialect, version, image) and `sets`."""
+    """Return the whole matrix: `engines` (dialect, version, image) and `sets`."""
     return as_json({"engines": [cell.to_json() for cell in cells()], "sets": list(SETS)}, indent=2)

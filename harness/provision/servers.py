@@ -1,4 +1,4 @@
-"""What the ways to a server have in common: its kind, its files, and waiting until it answers a query."""
+"""Shared by all origins of servers: their kinds, their files, and waiting until one answers a query."""
 
 import re
 import sys
@@ -17,19 +17,19 @@ from loaders.base.records import to_plain, to_record
 from loaders.server import Origin, Server
 
 ENTRANCE = "/usr/local/bin/bird-harness-loaded"
-"""What packs and opens the databases inside of an image."""
+"""Path of the script that packs and opens the databases inside an image."""
 
 _PACKAGED = Path(__file__).with_name("assets")
 _CHECKOUT = Path(__file__).parents[2]
 
 
 def assets() -> Path:
-    """The folder that holds `docker-compose.yml` and `docker/`: in the wheel, or the checkout's root."""
+    """Return the folder with `docker-compose.yml` and `docker/`: in the wheel, or the checkout's root."""
     return _CHECKOUT if is_checkout() else _PACKAGED
 
 
 def is_checkout() -> bool:
-    """Whether the project runs from its own source tree."""
+    """Return True if the project runs from its own source tree."""
     return not _PACKAGED.is_dir()
 
 
@@ -40,11 +40,11 @@ class Program:
     path: Path
     version: str
     options: tuple[str, ...] = ()
-    """What this program needs on every command line, because of where it lies."""
+    """Options this program needs on every command line, because of its location."""
 
 
 class Home:
-    """The folder of one private server, and what is in it."""
+    """The folder of one private server, and its files."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,7 +53,7 @@ class Home:
         self.configuration = folder / "server.cnf"
         """The project's configuration file for this server, copied to where the server can read it."""
         self.log = folder / "server.log"
-        """What the server says while it is initialised and while it runs."""
+        """Log of initialisation and operation."""
         self.state = folder / "server.json"
         """Address and password of the running server."""
 
@@ -63,31 +63,31 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class State:
-    """Address, password and process of the server that was started last; it need not run any more."""
+    """Address, password and process of the server started last; it may have ended since."""
 
     port: int
     user: str
     password: str
     pid: int
     identity: str
-    """`native.identity` of `pid`: a process that happens to have the same id later is not the server."""
+    """`native.identity` of `pid`: a later process with the same id is not the server."""
     version: str
     host: str = LOOPBACK
 
     def server(self, dialect: Dialect) -> Server:
-        """The address as every other room knows it."""
+        """Return the address as other packages use it."""
         return Server(dialect, self.host, self.port, self.user, self.password, Origin.NATIVE)
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
-        """The state kept in `path`; None when there is none, or none that this version wrote."""
+        """Read the state from `path`; None if there is none that this version wrote."""
         try:
             return to_record(cls, parse_json(path.read_text("utf-8")))
         except (FileNotFoundError, ValueError):
             return None
 
     def write(self, path: Path) -> None:
-        """Keep it in `path`, whole or not at all."""
+        """Write it to `path`, whole or not at all."""
         write_secret(path, as_json(to_plain(self), indent=2))
 
 
@@ -109,52 +109,51 @@ class ServerKind:
 
     # An address.
     schemes: tuple[str, ...]
-    """How an address of one may begin, the best first."""
+    """Schemes of its addresses, the preferred one first."""
     port: int
 
     # Containers, the same in `docker-compose.yml`.
     prefix: str
-    """How the variables of `.env` begin."""
+    """Prefix of its variables in `.env`."""
     container_port: int
-    """The port of this machine that a container is reached at, beside the engine's own, and below the range
-    that systems hand out by themselves."""
+    """Port of this machine for a container: other than the engine's own, and below the ephemeral range."""
     password: str
-    """The variable that sets the password."""
+    """Variable that sets the password."""
     account: str
-    """The administrating account."""
+    """Administrator account."""
     configuration: tuple[str, str]
-    """The project's configuration file below `docker/`, and where the image looks for it."""
+    """The project's configuration file below `docker/`, and its path in the image."""
     command: tuple[str, ...]
-    """What a container runs; first the server's program."""
+    """Command of a container; the server program first."""
     variables: Mapping[str, str] = field(default_factory=dict)
     most_processes: int
     most_data: int | None = None
-    """Bytes that one process may ask for."""
+    """Memory limit of one process, in bytes."""
 
     # Images.
     official: str
     """The official image, without a tag."""
     versions: tuple[str, ...]
-    """Those that every change is held against, the oldest first."""
+    """Versions that every change is tested on, oldest first."""
     packages: tuple[str, ...]
     """The Debian packages of an image that is built without a registry."""
     mount: str
     """Where `docker-compose.yml` mounts the volume."""
     data: str
-    """Where in it the data are."""
+    """Path of the data in it."""
     loaded_files: Mapping[str, str]
-    """What an image with databases has more than its base: files below `docker/`, and their places."""
+    """Additional files of an image with databases: sources below `docker/`, and their paths."""
 
     # Private processes.
     system_accounts: tuple[str, ...]
-    """Accounts of the machine that root may start the server as, best first."""
+    """System accounts that root may start the server as, preferred first."""
     leftovers: tuple[str, ...] = ()
-    """Files of the data folder that a killed server leaves and that keep the next one from starting, as soon
-    as any process has the killed one's id."""
+    """Files that a killed server leaves in the data folder, and that prevent the next start if another
+    process has its id."""
     stop_signal: Signals
-    """Asks the server to close every connection and end in good order."""
+    """Asks the server to close every connection and shut down cleanly."""
     abort_signal: Signals
-    """Ends it at once, with all its processes; for data that nobody wants any more."""
+    """Ends it at once, with all its processes; for data that are no longer needed."""
     find: Callable[[], Program]
     secret: Callable[[Program, str], str]
     """Text of a file that sets the account's password while the data folder is initialised."""
@@ -165,7 +164,7 @@ class ServerKind:
 
     @property
     def image_variable(self) -> str:
-        """Name of the variable of `.env` that chooses the image."""
+        """Name of the variable in `.env` that chooses the image."""
         return f"{self.prefix}_IMAGE"
 
     @property
@@ -178,7 +177,7 @@ _PAUSE_SECONDS = 0.1
 
 
 def version_of(server: Server) -> str | None:
-    """The version that `server` answers with, or None while it does not answer."""
+    """Return the version that `server` reports, or None while it does not answer."""
     try:
         return on_server(server).version()
     except EngineLost:
@@ -190,8 +189,8 @@ def wait_for(server: Server, seconds: float, check: Callable[[], None] = lambda:
 
     Args:
         server: the server, which may not be listening yet.
-        seconds: how long to go on asking.
-        check: called between two questions; raises when there is nothing left to wait for.
+        seconds: how long to keep trying.
+        check: called between attempts; raises when waiting is pointless.
 
     Returns:
         The version that the server answered with.
@@ -215,13 +214,13 @@ _COMPLAINT = re.compile(r"error|fatal|panic|abort", re.IGNORECASE)
 
 
 def say(line: str) -> None:
-    """Tell whoever waits what is being done: one line on standard error, never on standard output."""
+    """Print a line of progress to standard error, never to standard output."""
     sys.stderr.write(f"{one_line(line)}\n")
     sys.stderr.flush()
 
 
 def last_words(log: str) -> str:
-    """The last lines of a server's log in one line: its complaints, or else whatever it said last."""
+    """Return the end of a server's log in one line: its errors, or else its last lines."""
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     complaints = [line for line in lines if _COMPLAINT.search(line)]
-    return "its log ends: " + (" / ".join((complaints or lines)[-_LINES:]) or "with nothing")
+    return "its log ends: " + (" / ".join((complaints or lines)[-_LINES:]) or "(empty)")

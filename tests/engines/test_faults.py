@@ -300,7 +300,7 @@ def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_
     assert lost
     assert len(kept) >= ENOUGH
     assert kept == {key: undisturbed.outcomes[key] for key in kept}
-    _, _, words = done.said.partition("failed again and again")
+    _, _, words = done.said.partition("failed repeatedly")
     assert [line for line in words.splitlines() if line.startswith("  ")], "the last lines of its log"
     assert prey.server.password not in done.said
 

@@ -57,7 +57,7 @@ def test_what_differs_between_two_servers_is_named(one: Server, monkeypatch: pyt
         provision.find_all(POSTGRESQL)
     assert str(caught.value) == (
         f"BIRD_POSTGRESQL_DSN: servers 1 ({one.address}) and 2 ({other.address}) differ in TimeZone: UTC and "
-        "Asia/Tokyo; all of them have to be equal, or results are not"
+        "Asia/Tokyo; use equal servers, or results differ, too"
     )
 
 

@@ -73,7 +73,7 @@ def test_a_named_server_that_does_not_answer_is_not_replaced(
 def test_an_unknown_origin_is_bad_input(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_PROVISION", origin)
     with pytest.raises(
-        BadInput, match=r"BIRD_PROVISION is .*; give one of dsn, compose, testcontainers, native"
+        BadInput, match=r"BIRD_PROVISION is .*; set it to one of dsn, compose, testcontainers, native"
     ):
         provision.find(POSTGRESQL)
 
