@@ -19,7 +19,7 @@ from harness.cli.console import (
     say,
     servers_up,
 )
-from harness.data.gold_packs import under
+from harness.data.gold_packs import with_golds
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
@@ -73,7 +73,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         workers=workers or processors(),
     )
     # What is wrong with the set or the choice is said whether a server is up or not.
-    questions = request.chosen.of(under(load_set(request.set_name), request.pack))
+    questions = request.chosen.of(with_golds(load_set(request.set_name), request.pack))
     servers = servers_up(dialect)
     if not servers:
         say("SQLite is the reference: there is nothing to compare it with")

@@ -20,7 +20,7 @@ from harness.analyses.coverage.golds import (
 )
 from harness.cli.commands import app
 from harness.cli.console import messages, one_of_each, say, served_dialects
-from harness.data.gold_packs import under
+from harness.data.gold_packs import with_golds
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
@@ -79,7 +79,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
         if gold is not None:
             raise BadInput("--gold: is for translated golds; leave it out, or --predictions")
         raise typer.Exit(_answers(set_name, predictions, out, targets))
-    questions = under(load_set(set_name), gold)
+    questions = with_golds(load_set(set_name), gold)
     raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
 
 

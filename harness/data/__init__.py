@@ -1,1 +1,1 @@
-"""Question sets, questions, golds and predictions, read strictly, and what comes of a pair."""
+"""Read question sets, golds and predictions strictly, and define the outcomes of a pair."""

@@ -1,4 +1,4 @@
-"""Gold packs: other golds for questions of a set, and questions that are left out, each with its reason.
+"""Gold packs: replacement golds for questions of a set, and excluded questions, each with its reason.
 
 A pack is a JSON object, in a file or as `pack.json` in a folder: `name`, `version`, `set`, `source`, and
 `golds`, a list of objects:
@@ -7,9 +7,9 @@ A pack is a JSON object, in a file or as `pack.json` in a folder: `name`, `versi
      "origin": "...", "replaces": "<sha256 of the gold>"}
     {"question_id": 12, "status": "excluded", "reason": "..."}
 
-`sql` may be a list, of which any counts; `status` may be `ambiguous`, too, which is left out unless it has
-SQL. Corrections as others publish them are read, too: a list or lines of such objects, whatever they call
-their SQL, or a whole set that was revised: what has changed is the pack.
+`sql` may be a list, of which any counts; `status` may also be `ambiguous`, which excludes the question unless
+the entry has SQL. Corrections as others publish them are also accepted: a list or lines of such objects,
+under various keys for the SQL, or a whole revised set: its changes are the pack.
 """
 
 import re
@@ -37,35 +37,35 @@ from loaders.base.files import (
 )
 
 PUBLISHED = "published"
-"""What the set's own golds are called where packs are named."""
+"""Name of the set's own golds where packs are named."""
 
 FILE = "pack.json"
 """The file of a pack that is a folder."""
 
 _CORRECT = "correct the file"
 _SQL = ("sql", "SQL", "corrected_sql", "corrected_SQL", "correct_sql", "new_sql", "gold_sql", "gold", "query")
-"""What corrections call their SQL."""
+"""Keys of SQL in corrections."""
 _LONGEST = 100
 _SHA256 = re.compile("[0-9a-fA-F]{64}")
 
 
 class Status(StrEnum):
-    """What an entry says of a question."""
+    """What an entry changes about a question."""
 
     GOLD = "gold"
     """It has other golds."""
     EXCLUDED = "excluded"
-    """No answer can be told right or wrong: it is left out."""
+    """No answer can be judged: it is excluded."""
     AMBIGUOUS = "ambiguous"
-    """It can be understood in several ways: left out, unless the entry has the golds of them."""
+    """It can be understood in several ways: excluded, unless the entry has the golds of them."""
 
 
 @dataclass(frozen=True)
 class PackEntry:
-    """What a pack says of one question in one dialect.
+    """The entry of one question in one dialect.
 
-    `question` is an id or a key. `golds` is empty where the question is left out. `replaces` is the sha256 of
-    the gold that was there, in hexadecimal; None where the pack does not say.
+    `question` is an id or a key. `golds` is empty if the question is excluded. `replaces` is the sha256 of
+    the replaced gold, in hexadecimal; None if the pack does not name it.
     """
 
     question: int | str
@@ -80,16 +80,16 @@ class PackEntry:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether the question is not asked."""
+        """True if the question is excluded."""
         return not self.golds
 
 
 @dataclass(frozen=True)
 class GoldPack:
-    """A pack as it was read.
+    """A gold pack as read.
 
-    `of_set` is the set that it says to be for. `in_order`: an id may stand several times, for the questions
-    that share it.
+    `of_set` is the set that it names. `in_order`: an id may occur several times, for the questions that share
+    it.
     """
 
     name: str
@@ -106,7 +106,7 @@ def read_pack(path: Path) -> GoldPack:
     """Read a pack, or corrections as others publish them.
 
     Raises:
-        BadInput: it is none; one message for all faults.
+        BadInput: it is not a gold pack; one message for all faults.
     """
     file = read_text(path / FILE if path.is_dir() else path, remedy=_CORRECT)
     start = file.text.lstrip()[:1]
@@ -117,12 +117,12 @@ def read_pack(path: Path) -> GoldPack:
     if isinstance(content, list):
         return _listed(file, content, {})
     if not isinstance(content, dict) or not isinstance(content.get("golds"), list):
-        refuse(file.path, 'is no gold pack: a JSON object with a list "golds", or a list', _CORRECT)
+        refuse(file.path, 'not a gold pack: a JSON object with a list "golds", or a list', _CORRECT)
     return _listed(file, content["golds"], content)
 
 
 def _is_one(file: TextFile) -> bool:
-    """Whether a file is one object, and not one a line."""
+    """True if a file is one object, rather than one per line."""
     try:
         read_json(file)
     except BadInput:
@@ -135,7 +135,7 @@ def _listed(file: TextFile, records: Sequence[Any], about: Mapping[str, Any]) ->
     for name in ("name", "version", "set", "source"):
         if name in about and not _is_word(about[name], 2_000 if name == "source" else _LONGEST):
             refuse(
-                file.path, f"{name} {brief(repr(about[name]))}: has to be a short text of one line", _CORRECT
+                file.path, f"{name} {brief(repr(about[name]))}: must be a short text of one line", _CORRECT
             )
     entries = []
     for place, record in enumerate(records, start=1):
@@ -165,7 +165,7 @@ def _is_word(value: Any, most: int) -> bool:
 
 
 def _problems(record: Any) -> Iterator[str]:
-    """What is wrong with an entry."""
+    """Yield the faults of an entry."""
     if not isinstance(record, dict):
         yield f"{json_type(record)} instead of an object"
         return
@@ -177,23 +177,23 @@ def _problems(record: Any) -> Iterator[str]:
             yield f"{name} {brief(repr(record[name]))}: choose from {', '.join(words)}"
     for name in ("origin", "reason", "source", "db_id"):
         if record.get(name) is not None and not is_text(record[name]):
-            yield f"{name} is no text"
+            yield f"{name} is not a text"
     replaced = record.get("replaces")
     if replaced is not None and not (is_text(replaced) and _SHA256.fullmatch(replaced)):
-        yield "replaces is no sha256 in hexadecimal"
+        yield "replaces is not a sha256 in hexadecimal"
     yield from _problems_of_gold(_texts(record), record.get("status", Status.GOLD), record.get("reason"))
 
 
 def _problems_of_gold(texts: Sequence[Any], status: str, reason: object) -> Iterator[str]:
-    """What is wrong with the SQL of an entry, or with having or not having any."""
+    """Yield the faults of an entry's SQL, or of its presence or absence."""
     if any(not is_text(text) or not text.strip() for text in texts):
-        yield "SQL that is no text, or empty"
+        yield "SQL that is not a text, or empty"
     elif len({text.strip() for text in texts}) < len(texts):
         yield "the same SQL twice"
     if status == Status.GOLD and not texts:
         yield f"no SQL: none of {', '.join(_SQL)}"
     if status == Status.EXCLUDED and texts:
-        yield "excluded, and has SQL: one of the two"
+        yield "excluded, but has SQL"
     if status != Status.GOLD and not reason:
         yield f"{status} without a reason"
 
@@ -219,20 +219,18 @@ def _entry(record: Mapping[str, Any]) -> PackEntry:
 
 
 def apply_pack(pack: GoldPack, questions: QuestionSet) -> QuestionSet:
-    """The set with the golds of a pack, without the questions that it leaves out.
+    """Return the set with the golds of a pack, without the questions that it excludes.
 
-    A question whose gold for SQLite is another one has no right gold in the dialects for which the pack has
-    none. The rows of SQLite's gold count there, unless the set has no gold in that dialect: then SQLite's is
-    translated, as it would have been.
+    A question with a new gold for SQLite has no right gold in the dialects that the pack lacks. There the
+    rows of SQLite's gold count, unless the set has no gold in that dialect: then SQLite's is translated, as
+    before.
 
     Raises:
         BadInput: the pack is for another set or another revision of it, or leaves nothing; one message for
             all faults.
     """
     if pack.of_set is not None and pack.of_set != questions.name:
-        refuse(
-            pack.path, f"is for the question set {pack.of_set}, not for {questions.name}", "name another pack"
-        )
+        refuse(pack.path, f"it is for question set {pack.of_set}, not {questions.name}", "name another pack")
     entries = _by_question(pack, questions)
     use = Counter[str]()
     kept = []
@@ -252,7 +250,7 @@ def apply_pack(pack: GoldPack, questions: QuestionSet) -> QuestionSet:
         use["unchecked"] += any(each.replaces is None for each in found.values())
         kept.append(fresh)
     if not kept:
-        refuse(pack.path, f"leaves no question of {questions.name}", "name another pack")
+        refuse(pack.path, f"it excludes every question of {questions.name}", "name another pack")
     used = PackUse(pack.name, pack.version, pack.sha256, **use)
     by_key = {question.key: question for question in kept}
     everything = replace(
@@ -282,7 +280,7 @@ def _corrected(question: Question, entries: Mapping[Dialect, PackEntry]) -> Ques
 
 
 def _by_question(pack: GoldPack, questions: QuestionSet) -> dict[str, dict[Dialect, PackEntry]]:
-    """The entries that change something, by the key of their question and their dialect.
+    """Return the entries that change something, by question key and dialect.
 
     Raises:
         BadInput: they do not fit the set.
@@ -296,17 +294,17 @@ def _by_question(pack: GoldPack, questions: QuestionSet) -> dict[str, dict[Diale
         seen[entry.question, entry.dialect] += 1
         key = _key(entry, place, pack, questions)
         if key is None:
-            faults.add(entry.question, f"not one of {questions.name}", "name its id, or its key, as 137#2")
+            faults.add(entry.question, f"not one of {questions.name}", "name its id or key, such as 137#2")
             continue
         question = questions.by_key[key]
         there = question.gold.get(entry.dialect)
         if (key, entry.dialect) in told:
-            faults.add(entry.question, f"stands twice for {entry.dialect}", "put several golds into one list")
+            faults.add(entry.question, f"occurs twice for {entry.dialect}", "put several golds into one list")
         elif questions.server is not None and entry.dialect != questions.server.dialect:
             faults.add(
                 entry.question,
-                f"has gold for {entry.dialect}, and {questions.name} is on {questions.server.dialect} alone",
-                "say the dialect",
+                f"has gold for {entry.dialect}, but {questions.name} is on {questions.server.dialect} only",
+                "correct the dialect",
             )
         elif entry.db_id is not None and entry.db_id != question.db_id:
             faults.add(
@@ -315,22 +313,22 @@ def _by_question(pack: GoldPack, questions: QuestionSet) -> dict[str, dict[Diale
         elif entry.replaces is not None and (there is None or digest(there) != entry.replaces):
             faults.add(
                 entry.question,
-                f"replaces another gold than that of {questions.name} for {entry.dialect}",
-                "take the pack for this revision of the set",
+                f"replaces a gold other than that of {questions.name} for {entry.dialect}",
+                "use the pack for this revision of the set",
             )
         elif entry.status is not Status.GOLD or there is None or entry.golds != (there.strip(),):
             found.setdefault(key, {})[entry.dialect] = entry
         told.add((key, entry.dialect))
     faults.stop()
     if not found:
-        refuse(pack.path, f"changes no gold of {questions.name}", "name another pack")
+        refuse(pack.path, f"it changes no gold of {questions.name}", "name another pack")
     return found
 
 
 def _key(entry: PackEntry, place: int, pack: GoldPack, questions: QuestionSet) -> str | None:
-    """The key of an entry's question; None where there is none.
+    """Return the key of an entry's question; None if there is none.
 
-    In corrections without keys, an id that several questions share is theirs in their order.
+    In corrections without keys, an id that several questions share is assigned to them in order.
     """
     if pack.in_order and isinstance(entry.question, int):
         keys = questions.keys_of(entry.question)
@@ -341,8 +339,8 @@ def _key(entry: PackEntry, place: int, pack: GoldPack, questions: QuestionSet) -
         return None
 
 
-def under(questions: QuestionSet, gold: str | None) -> QuestionSet:
-    """The set with the golds that somebody names: `published` (or None), or the path of a pack.
+def with_golds(questions: QuestionSet, gold: str | None) -> QuestionSet:
+    """Return the set with its own golds (`published` or None), or those of the pack at a path.
 
     Raises:
         BadInput: there is no such pack, it cannot be read, or is not for this set.
@@ -350,14 +348,14 @@ def under(questions: QuestionSet, gold: str | None) -> QuestionSet:
     return questions if gold in {None, PUBLISHED} else apply_pack(read_pack(Path(str(gold))), questions)
 
 
-def hold_to_sqlite(questions: QuestionSet) -> QuestionSet:
-    """The set with the rows of SQLite's golds as gold on every server, compared by value.
+def use_sqlite_reference(questions: QuestionSet) -> QuestionSet:
+    """Return the set with the rows of SQLite's golds as the reference on every server, compared by value.
 
     Raises:
         BadInput: the set has no gold for SQLite.
     """
     if any(Dialect.SQLITE not in one.gold for one in questions.questions):
-        raise BadInput(f"--reference sqlite: {questions.name} has no gold for SQLite; leave it out")
+        raise BadInput(f"--reference sqlite: {questions.name} has no gold for SQLite; omit the option")
     servers = frozenset(Dialect) - {Dialect.SQLITE}
     return replace(
         questions, questions=tuple(replace(one, by_rows=servers) for one in questions.questions), by_rows=True

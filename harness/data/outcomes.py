@@ -1,4 +1,4 @@
-"""The closed vocabulary of what can happen to a pair, the typed record of one, and what its answer took."""
+"""The closed vocabulary of a pair's outcomes, the typed record of its result, and the usage of its answer."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,31 +17,30 @@ from harness.sqltree.spider import Structure
 from loaders.base.files import as_json, parse_json
 from loaders.base.records import RecordFault, to_plain, to_record
 
-# What a reader needs to see of two results: their sizes, and a few rows, those that differ first.
+# A preview shows the sizes of two results and a few rows, differing ones first.
 #
-# Whole results are not kept; a preview is small whatever they are, so that a run folder can have one for
-# each pair.
+# Whole results are not kept; a preview is always small, so that a run folder can have one for each pair.
 
 MOST_ROWS = 8
 MOST_DIFFERENT = 6
-"""How many of the rows of a side may be ones that the other lacks: the others tell what both look like."""
+"""Maximum rows of a side that the other lacks: the remaining ones show what both have in common."""
 MOST_COLUMNS = 20
 MOST_CHARACTERS = 120
 
 _EXACT = 2**53
-"""Up to here every reader of JSON has integers exactly (RFC 8259, section 6)."""
+"""Up to here every reader of JSON represents integers exactly (RFC 8259, section 6)."""
 
 Shown = None | bool | int | float | str | tuple[str, str]
-"""A value as JSON has it; one of another type, or too large for that, is the type's name and its text."""
+"""A JSON value; a value of another type, or too large for JSON, is the type's name and its text."""
 
 
 @dataclass(frozen=True)
 class Side:
     """One of two results.
 
-    `count` and `columns` are its rows and columns. `only` counts its distinct rows that the other lacks, by
-    EX's comparison of values; None where rows cannot be compared. `rows` has some of them, the first
-    `marked` of which the other lacks.
+    `count` and `columns` are its numbers of rows and columns. `only` counts its distinct rows that the other
+    lacks, compared as in EX; None if rows cannot be compared. `rows` holds some rows; the other lacks the
+    first `marked` of them.
     """
 
     count: int
@@ -55,8 +54,8 @@ class Side:
 class Preview:
     """Gold's rows and a prediction's.
 
-    `predicted` is None where the prediction returned none, and without rows where it has the same as gold.
-    `gold_sql` is the text of gold where the question set has none in the dialect: the translation that ran.
+    `predicted` is None if the prediction returned no rows, and has none if they are the same as gold's.
+    `gold_sql` is the translation of gold that ran, if the question set has no gold in the dialect.
     """
 
     gold: Side
@@ -64,17 +63,17 @@ class Preview:
     gold_sql: str | None = None
 
     def to_text(self) -> str:
-        """As JSON that UTF-8 can hold: so it goes from the worker through the store to the run folder."""
+        """Return it as JSON that UTF-8 can hold, as kept in the store and the run folder."""
         return as_json(to_plain(self))
 
     @staticmethod
     def from_text(text: str) -> "Preview":
-        """Back from `to_text`."""
+        """Parse the result of `to_text`."""
         return to_record(Preview, parse_json(text))
 
 
 def preview(gold: Sequence[Row], predicted: Sequence[Row] | None, gold_sql: str | None = None) -> Preview:
-    """What is to be seen of gold's rows and of a prediction's, None where it returned none."""
+    """Return a preview of gold's rows and a prediction's, which are None if it returned none."""
     if predicted is None:
         return Preview(_side(gold, (), 0), None, gold_sql)
     try:
@@ -93,7 +92,7 @@ def preview(gold: Sequence[Row], predicted: Sequence[Row] | None, gold_sql: str 
 
 
 def _first(rows: Sequence[Row], names: Sequence[Hashable], wanted: set[Hashable]) -> list[Row]:
-    """The first of `rows` whose names are `wanted`, each once."""
+    """Return the first of `rows` whose names are `wanted`, each once."""
     found: dict[Hashable, Row] = {}
     for row, name in zip(rows, names, strict=True) if wanted else ():
         if name in wanted:
@@ -123,7 +122,7 @@ def _shown(value: Any) -> Shown:
     if (kind is int and -_EXACT <= value <= _EXACT) or (kind is float and math.isfinite(value)):
         return value  # type: ignore[no-any-return]
     if kind is int:
-        # Python limits the digits of decimal numbers that it writes; no engine returns that many.
+        # Python limits the digits of integers that it writes; no engine returns that many.
         return "int", _cut(hex(value) if value.bit_length() > 4 * MOST_CHARACTERS else str(value))
     if isinstance(value, bytes | bytearray | memoryview):
         return "bytes", _cut(bytes(value[: MOST_CHARACTERS + 1]).hex())
@@ -135,7 +134,7 @@ def _cut(text: str) -> str:
 
 
 class Outcome(StrEnum):
-    """What happened to one pair of a prediction and its gold; exactly one of these, always."""
+    """What happened to one pair of a prediction and its gold: always exactly one of these."""
 
     MATCH = "match"
     MISMATCH = "mismatch"
@@ -149,7 +148,7 @@ class Outcome(StrEnum):
 
     @property
     def is_predictors(self) -> bool:
-        """Whether the predictor is answerable for it: gold ran, an answer was there, the engine worked."""
+        """True if the predictor is responsible: gold ran, there was an answer, and the engine worked."""
         return self not in _NOT_THE_PREDICTORS
 
 
@@ -167,28 +166,26 @@ class GoldOrigin(StrEnum):
     CORRECTION = "correction"
     """A gold pack."""
     SQLITE_ROWS = "sqlite_rows"
-    """What SQLite's gold returns there, by value."""
+    """The rows of SQLite's gold, compared by value."""
 
     @property
     def is_written(self) -> bool:
-        """Whether it is a text for the engine itself, by those who made the set or a pack."""
+        """True if it was written for the engine itself, by the authors of the set or of a pack."""
         return self in (GoldOrigin.DATASET, GoldOrigin.CORRECTION)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of one SQL text as an answer to one question on one engine, whoever gave it.
+    """The judgement of one SQL text as an answer to one question on one engine.
 
     `scores` maps a metric's name to its score, without those that the dialect does not have or that would
-    take too much memory; `error` and `code` are the engine's words where the outcome is an error or a
-    timeout; times are wall-clock seconds, None where the SQL was not run. `error_class` says what is wrong
-    with a prediction that is the predictor's and does not match; `structure` what Spider's measures found;
-    `compared_variants` counts the variants of the database on which the prediction was compared with gold,
-    None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong;
-    `preview` has some of the rows, where they were asked for and gold returned any, as the text of a
-    `Preview`; `gold_index` is the
-    place of the gold that it was compared with, among those of its question; `work` has what both made the
-    engine do, where a metric of work asked.
+    take too much memory; `error` and `code` are the engine's words if the outcome is an error or a timeout;
+    times are wall-clock seconds, None if the SQL was not run. `error_class` classifies a mismatch that is the
+    predictor's; `structure` holds Spider's measures; `compared_variants` counts the variants of
+    the database on which the prediction was compared with gold, None without test-suite accuracy;
+    `failed_variant` is the first on which it is wrong; `preview` has some of the rows, if they were requested
+    and gold returned any, as the text of a `Preview`; `gold_index` is the position of the gold that it was
+    compared with, among those of its question; `work` has the work of both, if a metric of work needs it.
     """
 
     outcome: Outcome
@@ -206,26 +203,26 @@ class Judgement:
     work: WorkRatio | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return it as JSON values."""
         plain: dict[str, Any] = to_plain(self)
         return plain
 
     @classmethod
     def from_json(cls, record: Any) -> Self:
-        """Back from `to_json`'s values.
+        """Read the result of `to_json`.
 
         Raises:
-            RecordFault: they are not that.
+            RecordFault: the values are not such a result.
         """
         return to_record(cls, record)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairResult(Judgement):
-    """One line of `results.jsonl`: a pair of a prediction and its gold, and what became of it.
+    """One line of `results.jsonl`: a pair of a prediction and its gold, with its judgement.
 
-    `question` is the key that is unique within the question set; `sql` is the prediction, None where there is
-    none; `timings` has what the metrics of time measured, by method.
+    `question` is the key that is unique within the question set; `sql` is the prediction, None if there is
+    none; `timings` holds the measurements of the metrics of time, by method.
     """
 
     dialect: EngineName
@@ -239,20 +236,20 @@ class PairResult(Judgement):
     sql: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
+        """Return it as JSON values, for `results.jsonl` and for pytest's reports between processes."""
         plain = super().to_json()
         return {name: plain[name] for name in _WHICH_FIRST}
 
     @classmethod
     def from_json(cls, record: Any, levels: Sequence[str] = BIRD_LEVELS) -> Self:
-        """Back from `to_json`'s values.
+        """Read the result of `to_json`.
 
         Args:
             record: the values.
-            levels: those of difficulty that the question set has.
+            levels: the question set's levels of difficulty.
 
         Raises:
-            BadInput, ValueError: they are not that, or of an engine or a level that is not known.
+            BadInput, ValueError: they are not such a result, or their engine or level is unknown.
         """
         found = super().from_json(record)
         return replace(found, dialect=kind_of(found.dialect).name, difficulty=level(found.difficulty, levels))
@@ -260,18 +257,18 @@ class PairResult(Judgement):
 
 _JUDGED = tuple(each.name for each in fields(Judgement))
 _WHICH_FIRST = (*(each.name for each in fields(PairResult) if each.name not in _JUDGED), *_JUDGED)
-"""The fields of a result, those that say which pair it is before those that say what became of it."""
+"""The fields of a result: those that identify the pair before those of its judgement."""
 
 
-# What answers took: tokens, seconds and cost; what nobody told is None, and never 0.
+# Usage of answers: tokens, seconds and cost; unknown figures are None, never 0.
 
 _MOST = 1e15
-"""Beyond it figures are no measurements, and sums of them would not be exact."""
+"""Larger figures cannot be measurements, and their sums would not be exact."""
 
 
 @dataclass(frozen=True)
 class AnswerUsage:
-    """What one answer took, each None where it is not known.
+    """What one answer cost; unknown figures are None.
 
     Tokens as the predictor counted them; `seconds` of wall-clock time; `cost` in the currency of the prices.
     """
@@ -283,13 +280,13 @@ class AnswerUsage:
 
     @property
     def tokens(self) -> int | None:
-        """Of prompt and completion; None where one of them is not known."""
+        """Prompt and completion tokens together; None if either is unknown."""
         if self.prompt_tokens is None or self.completion_tokens is None:
             return None
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: "AnswerUsage") -> "AnswerUsage":
-        """What both took; what is not known of one is not known of both."""
+        """Add the figures; one that is unknown in either is unknown in the sum."""
         mine, others = asdict(self), asdict(other)
         both = {
             name: None if value is None or others[name] is None else value + others[name]
@@ -298,16 +295,16 @@ class AnswerUsage:
         return AnswerUsage(**both)
 
     def to_json(self) -> dict[str, float]:
-        """What is known, as plain values."""
+        """Return the known figures as JSON values."""
         known: dict[str, float] = to_plain(self, known_only=True)
         return known
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """What a record says under the names of the fields; null and what is not there is not known.
+        """Read the figures from a record; null or missing ones are unknown.
 
         Raises:
-            RecordFault: a value is no such figure.
+            RecordFault: a value is not such a figure.
         """
         found = to_record(cls, {name: record[name] for name in USAGE if name in record})
         for name, value in found.to_json().items():
@@ -318,4 +315,4 @@ class AnswerUsage:
 
 
 USAGE = tuple(AnswerUsage.__dataclass_fields__)
-"""The names of the figures, in files too."""
+"""The names of the figures, also in files."""

@@ -3,14 +3,14 @@ r"""Readers of the formats of prediction files.
 - Official: a JSON object whose entries, keyed "0" to "n-1", follow the set's published order in the file's
   dialect; a value is SQL, `\t----- bird -----\t` and db_id.
   https://github.com/bird-bench/mini_dev#evaluation
-- JSON lines: one object per line with question_id and sql, and, where the file's name or the caller doesn't
-  tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors. Where
+- JSON lines: one object per line with question_id and sql, and, unless the file's name or the caller
+  gives them, predictor and dialect; db_id is checked if present. One file may hold several predictors. If
   a predictor has no answer, sql is null and reason says why. translated_from is the dialect of the
   predictor's own answer, of which the text is a translation. prompt_tokens, completion_tokens, seconds and
-  cost are what the answer took.
+  cost are the usage of the answer.
 - A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
-- One SQL text a line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads it:
-  https://github.com/taoyds/spider#evaluation. After a tab may stand the database; a blank line is no answer.
+- One SQL text per line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads
+  it: https://github.com/taoyds/spider#evaluation. The database may follow a tab; a blank line is no answer.
 - CSV (`.csv`) with a header: question_id, without which the rows are in the set's order, and sql.
 """
 
@@ -41,16 +41,15 @@ from loaders.base.files import (
 )
 from loaders.base.records import RecordFault
 
-# What the name of a prediction file tells: `predict_<set>_<predictor>_<dialect>.json` or `.jsonl`.
-# Published files also end in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a
-# positional file of one revision of Mini-Dev read against the other would be scored wrongly without a
-# word.
+# Names of prediction files: `predict_<set>_<predictor>_<dialect>.json` or `.jsonl`. Published files also end
+# in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a positional file of one revision
+# of Mini-Dev read against the other would silently be scored wrongly.
 
 ANSWERS = "answers.jsonl"
 JOURNAL = "journal.jsonl"
 MANIFEST = "manifest.json"
 PREDICTIONS = "predictions"
-"""What the folder of `bird-harness predict` holds; the prediction files are in the last."""
+"""Contents of the folder of `bird-harness predict`; the last holds the prediction files."""
 
 SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 
@@ -63,9 +62,9 @@ _NAME = re.compile(
 
 @dataclass(frozen=True)
 class Label:
-    """Whose predictions a file holds, as far as its name or the caller tells.
+    """Predictor and dialect of a file, as far as its name or the caller gives them.
 
-    `otherwise` is the dialect of what nothing else tells: the only one that is asked for.
+    `otherwise` is the dialect if nothing else names it: the only one requested.
     """
 
     predictor: str | None
@@ -76,34 +75,32 @@ class Label:
 def label(
     path: Path, set_name: str, predictor: str | None, only: EngineName | None, same_as: str = ""
 ) -> Label:
-    """The label of a file: what its name tells, and for the rest what the caller gives.
+    """Return the label of a file: from its name, and otherwise from the caller.
 
     Args:
         path: the file.
         set_name: the question set that it is read for.
-        predictor: the predictor that the caller gives; it goes before the name's.
-        only: the dialect that is asked for if it is only one.
-        same_as: another set with the same questions, whose files are taken, too.
+        predictor: the predictor that the caller gives; it overrides the name's.
+        only: the requested dialect if there is only one.
+        same_as: another set with the same questions, whose files are accepted, too.
 
     Raises:
-        BadInput: `predictor`, or what stands in its place in the file's name, is no name; or the file's name
-            says that it is of another question set and the caller has not given both predictor and dialect.
+        BadInput: `predictor`, or its part of the file's name, is not a valid name; or the file is named for
+        another question set and the caller has not given both predictor and dialect.
     """
     if predictor is not None and not is_predictor(predictor):
-        refuse(
-            path, f"--predictor {predictor!r} is no name", "give one that prints and has no blank at its ends"
-        )
+        refuse(path, f"--predictor {predictor!r} is not a name", "give a printable one without outer blanks")
     match = _NAME.fullmatch(path.name)
     named = None if match is None else _set_of(match["rest"], set_name, same_as)
     if match is None or named is None or match["dialect"].lower() not in kinds_by_name():
-        # As `predict_dev_chatgpt.json`, which BIRD publishes: its name tells who, and not the dialect.
+        # Such as `predict_dev_chatgpt.json`, published by BIRD: its name has the predictor, but no dialect.
         return Label(predictor or _predictor_alone(path, set_name), None, only)
     found = match["rest"][len(named) + 1 :]
     if predictor is None and not is_predictor(found):
         refuse(
             path,
-            f"its name calls the predictor {found!r}, which is no name",
-            "rename the file, or give --predictor: a name prints and has no blank at its ends",
+            f"its name calls the predictor {found!r}, which is not a valid name",
+            "rename the file, or give --predictor with a printable name without outer blanks",
         )
     lacking = options_for(predictor, only)
     if named.lower() not in {set_name.lower(), same_as.lower()} and lacking:
@@ -116,33 +113,33 @@ def label(
 
 
 def _predictor_alone(path: Path, set_name: str) -> str | None:
-    """Who answered by a name `predict_<set>_<predictor>` for the set that is read, if it is one."""
+    """Return the predictor of a name `predict_<set>_<predictor>` for the set, if it is one."""
     stem, start = path.stem, f"predict_{set_name}_"
     found = stem[len(start) :] if stem.lower().startswith(start.lower()) else ""
     return found if is_predictor(found) else None
 
 
 def is_named(path: Path) -> bool:
-    """Whether a file's name is of the scheme, and so says that it holds predictions."""
+    """True if a file's name follows the scheme for predictions."""
     match = _NAME.fullmatch(path.name)
     return match is not None and match["dialect"].lower() in kinds_by_name()
 
 
 def _set_of(rest: str, set_name: str, same_as: str) -> str | None:
-    """The set that a name begins with: the one that is read, or one that comes with bird-harness."""
+    """Return the set that a name begins with: the requested one, or one that comes with bird-harness."""
     sets = sorted({*LAYOUTS, set_name, same_as} - {""}, key=len, reverse=True)
     length = next((len(name) for name in sets if rest.lower().startswith(f"{name.lower()}_")), None)
     return None if length is None or len(rest) == length + 1 else rest[:length]
 
 
 def options_for(predictor: str | None, dialect: EngineName | None) -> str:
-    """The options that would tell what is not told."""
+    """Return the options that would give what is missing."""
     told = {"--predictor": predictor, "--dialect": dialect}
     return " and ".join(option for option, value in told.items() if value is None)
 
 
 def is_predictor(name: str) -> bool:
-    """Whether a predictor may be called so: something that prints, without a blank at its ends."""
+    """True if a predictor may have this name: printable, without outer blanks."""
     return bool(name) and name.isprintable() and name == name.strip()
 
 
@@ -151,8 +148,8 @@ SEPARATOR = "\t----- bird -----\t"
 _FORM = r'write "SQL\t----- bird -----\tdb_id"'
 _OTHER_SET = "use a file made for this set"
 _READ = (
-    'what is read is a JSON object with the entries "0", "1", ...; JSON lines with question_id and sql; and a'
-    " JSON array of such objects, or of SQL texts; one SQL text a line (.sql, .txt); and CSV"
+    'use a JSON object with the entries "0", "1", ...; JSON lines with question_id and sql; a'
+    " JSON array of such objects, or of SQL texts; one SQL text per line (.sql, .txt); or CSV"
     " (docs/reference/file-formats.md)"
 )
 _KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason", "translated_from")
@@ -173,18 +170,18 @@ class Format(StrEnum):
 
 
 _ANSWER = "sql", "predicted", "prediction", "predicted_sql", "pred_sql", "pred", "answer", "query"
-"""What the column of answers may be called, the first that is there."""
+"""Names of the column of answers; the first one present counts."""
 _ID = "question_id", "instance_id", "id"
 _NO_ANSWER = "the file has no answer there"
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """One SQL text, as it was written, by one predictor for one question in one dialect.
+    """One SQL text, as written, by one predictor for one question in one dialect.
 
-    `sql` is None where the file says that there is none, and `reason` then why. `translated_from` is the
-    dialect of the predictor's own answer, of which this is a translation. `usage` is what the answer took, as
-    far as the file says.
+    `sql` is None if the file says that there is none; `reason` says why. `translated_from` is the dialect of
+    the predictor's own answer, of which this is a translation. `usage` is the answer's, as far as the file
+    has it.
     """
 
     key: str
@@ -199,12 +196,12 @@ class Prediction:
 def read_entries(
     file: TextFile, questions: QuestionSet, named: Label
 ) -> tuple[Format, list[Prediction], Sequence[int | str]]:
-    """Read a file in whichever of the formats it is.
+    """Read a file in any of the formats.
 
-    No predictor answers a question twice in one dialect; questions may be left out.
+    No predictor answers a question twice in one dialect; questions may be missing.
 
     Returns:
-        The format, the entries, and the ids that several questions share and that were taken in their order.
+        The format, the entries, and the ids that several questions share and that were assigned in order.
 
     Raises:
         BadInput: the file or one of its entries is wrong, or it has no entries.
@@ -216,7 +213,7 @@ def read_entries(
         return Format.CSV, *_read_csv(file, questions, named)
     start = file.encoded.lstrip()[:1]
     if start not in {b"{", b"["}:
-        refuse(file.path, f"is no JSON: it begins with {brief(next(file.lines()), 20)!r}", _READ)
+        refuse(file.path, f"not JSON: it begins with {brief(next(file.lines()), 20)!r}", _READ)
     first, rest = _first_line(file)
     if start == b"{" and (isinstance(first, dict) and (rest or "question_id" in first)):
         found = Format.LINES, *_read_records(file, read_json_lines(file), "line", questions, named)
@@ -232,7 +229,7 @@ def read_entries(
 
 
 def _first_line(file: TextFile) -> tuple[Any, bool]:
-    """The first line's JSON document, None where it is none, and whether there are more lines."""
+    """Return the first line's JSON document, None if it is not JSON, and whether there are more lines."""
     text = file.encoded.lstrip()
     end = text.find(b"\n")
     rest = end >= 0 and _SOMETHING.search(text, end) is not None
@@ -243,13 +240,13 @@ def _first_line(file: TextFile) -> tuple[Any, bool]:
 
 
 def _whole(file: TextFile, named: Label) -> tuple[str, EngineName]:
-    """Whose predictions a file holds that says it nowhere within."""
+    """Return predictor and dialect of a file whose content does not name them."""
     dialect = named.dialect or named.otherwise
     if named.predictor is None or dialect is None:
         untold = {"predictor": named.predictor, "dialect": dialect}
         refuse(
             file.path,
-            f"nothing tells its {' and '.join(name for name, value in untold.items() if value is None)}",
+            f"its {' and '.join(name for name, value in untold.items() if value is None)} is unknown",
             f"call it {SCHEME}, or give {options_for(named.predictor, dialect)}",
         )
     return named.predictor, dialect
@@ -263,7 +260,7 @@ def _read_array(
     predictor, dialect = _whole(file, named)
     order = questions.order[dialect_of(dialect)]
     if len(content) != len(order):
-        texts = f"is an array of {len(content)} texts, and {questions.name} has {len(order)} questions"
+        texts = f"it has {len(content)} texts, but {questions.name} has {len(order)} questions"
         refuse(file.path, texts, "write one for each question, in their order, null where there is none")
     faults = Faults(file.path, "entry")
     predictions: list[Prediction] = []
@@ -287,8 +284,10 @@ def _read_lines(file: TextFile, questions: QuestionSet, named: Label) -> list[Pr
     while lines and not lines[-1].strip():
         del lines[-1]
     if len(lines) != len(order):
-        remedy = "write one SQL text a line, one for each question in their order; an empty line is no answer"
-        refuse(file.path, f"has {len(lines)} lines, and {questions.name} has {len(order)} questions", remedy)
+        remedy = "write one SQL text per line, in the order of the questions; an empty line is no answer"
+        refuse(
+            file.path, f"it has {len(lines)} lines, but {questions.name} has {len(order)} questions", remedy
+        )
     faults = Faults(file.path, "line")
     predictions: list[Prediction] = []
     known = {db_id.casefold() for db_id in questions.db_ids}
@@ -310,7 +309,7 @@ def _read_lines(file: TextFile, questions: QuestionSet, named: Label) -> list[Pr
 def _read_csv(
     file: TextFile, questions: QuestionSet, named: Label
 ) -> tuple[list[Prediction], Sequence[int | str]]:
-    """The rows of a table as records; columns of other names are left."""
+    """Read the rows of a table as records; other columns are ignored."""
     head, rows = _table(file)
     answer = next((name for name in _ANSWER if name in head), None)
     identity = next((name for name in _ID if name in head), None)
@@ -338,7 +337,7 @@ def _read_csv(
 
 
 def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """The header of a CSV file in lower case, and its rows by the numbers of their first lines."""
+    """Return the header of a CSV file in lower case, and its rows by the numbers of their first lines."""
     reader = csv.reader(io.StringIO(file.text, newline=""), strict=True)
     rows: list[tuple[int, list[str]]] = []
     number = 1
@@ -365,7 +364,7 @@ def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]
 
 def _text_sql(value: Any, db_id: str) -> str:
     if not isinstance(value, str):
-        raise _EntryError(f"{json_type(value)} among texts", "write SQL texts alone, or objects alone")
+        raise _EntryError(f"{json_type(value)} among texts", "write only SQL texts, or only objects")
     if SEPARATOR in value:
         return _official_sql(value, db_id)
     _check_characters(value)
@@ -392,7 +391,7 @@ def _read_official(file: TextFile, content: Any, questions: QuestionSet, named: 
         highest = max(highest, position)
         key = order[position]
         if type(value) is int and value == 0:
-            # What published files have in the place of an answer that did not come.
+            # Published files have this in place of a missing answer.
             predictions.append(Prediction(key, None, predictor, dialect, _NO_ANSWER))
             continue
         try:
@@ -421,7 +420,7 @@ def _official_sql(value: Any, db_id: str) -> str:
 def _read_records(
     file: TextFile, records: Sequence[tuple[int, Any]], noun: str, questions: QuestionSet, named: Label
 ) -> tuple[list[Prediction], Sequence[int | str]]:
-    """The predictions of objects that name their questions, with the ids that were taken in order."""
+    """Read objects that name their questions; also return the ids that were assigned in order."""
     faults = Faults(file.path, noun)
     predictions: list[Prediction] = []
     seen: dict[tuple[str, str, EngineName], int] = {}
@@ -445,10 +444,10 @@ def _read_records(
 def _in_order(
     records: Sequence[tuple[int, Any]], questions: QuestionSet
 ) -> tuple[Mapping[int, str], Sequence[int | str]]:
-    """The keys of records that name an id that several questions share, by their numbers, and the ids.
+    """Return the keys of records with an id that several questions share, by record number, and the ids.
 
-    That is so where whoever answers names the id as often as the set has it, and none of the questions by
-    its own key: such records were made from the published questions, and stand in their order.
+    Only if a predictor names the id as often as the set has it, and none of these questions by key: such
+    records were made from the published questions, and have their order.
     """
     named: dict[tuple[int, str, str], list[int]] = {}
     by_key: set[tuple[int, str, str]] = set()
@@ -474,7 +473,7 @@ def _in_order(
 
 def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str | None) -> Prediction:
     if not isinstance(record, dict):
-        raise _EntryError(f"{json_type(record)} instead of an object", "write objects alone")
+        raise _EntryError(f"{json_type(record)} instead of an object", "write only objects")
     unknown = [repr(key) for key in record if key not in (*_KEYS, *USAGE)]
     if unknown:
         raise _EntryError("unknown key", f"write only {', '.join((*_KEYS, *USAGE))}", ", ".join(unknown))
@@ -486,7 +485,7 @@ def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str
         _check_database(record["db_id"], questions.by_key[key].db_id)
     predictor = _told("predictor", record, named.predictor)
     if not is_predictor(predictor):
-        remedy = "give one that prints and has no blank at its ends"
+        remedy = "give a printable one without outer blanks"
         raise _EntryError("not a predictor's name", remedy, repr(predictor))
     dialect = _told("dialect", record, named.dialect or (None if "dialect" in record else named.otherwise))
     if dialect not in kinds_by_name():
@@ -499,7 +498,7 @@ def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str
     try:
         usage = AnswerUsage.from_json(record)
     except RecordFault as fault:
-        remedy = "write a number, or leave it out where it is not known"
+        remedy = "write a number, or omit it if it is unknown"
         raise _EntryError(str(fault), remedy, f"question {key}") from None
     return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source, usage)
 
@@ -510,7 +509,7 @@ def _check_texts(record: Mapping[str, Any], key: str) -> None:
             "sql is null", "write a string, or say in reason why there is none", f"question {key}"
         )
     if record["sql"] is not None and "reason" in record:
-        raise _EntryError("sql and a reason for having none", "leave one out", f"question {key}")
+        raise _EntryError("sql and a reason for having none", "omit one", f"question {key}")
     for name in _KEYS[1:]:
         value = record.get(name, "") if name != "sql" or record["sql"] is not None else ""
         if not isinstance(value, str):
@@ -519,7 +518,7 @@ def _check_texts(record: Mapping[str, Any], key: str) -> None:
 
 
 def _key(question_id: Any, questions: QuestionSet) -> str:
-    """The key of the question that a line names: by its number where that is unique, or by its key."""
+    """Return the key of the question that a line names: by a unique number, or by its key."""
     if isinstance(question_id, str) and question_id in questions.by_key:
         return question_id
     keys = questions.keys_of(question_id) if type(question_id) is int else ()
@@ -537,7 +536,7 @@ def _key(question_id: Any, questions: QuestionSet) -> str:
 
 
 def _told(name: str, record: Mapping[str, Any], outside: str | None) -> str:
-    """What the line says, or else the file's name or the caller; they must not contradict each other."""
+    """Return the line's value, or else that of the file's name or the caller; they must agree."""
     if name not in record:
         if outside is None:
             remedy = f"add it to the line, call the file {SCHEME} or give {_OPTIONS[name]}"
@@ -545,7 +544,7 @@ def _told(name: str, record: Mapping[str, Any], outside: str | None) -> str:
         return outside
     said = str(record[name])
     if outside is not None and said != outside:
-        contradiction = f"another {name} than the file's name or {_OPTIONS[name]} says"
+        contradiction = f"a {name} other than that of the file's name or {_OPTIONS[name]}"
         raise _EntryError(contradiction, "make them agree", f"{said}, not {outside}")
     return said
 
@@ -561,7 +560,7 @@ def _check_database(given: str, db_id: str) -> None:
 
 
 class _EntryError(Exception):
-    """What is wrong with one entry and what to do; `detail` is what differs from entry to entry."""
+    """The fault of one entry and the remedy; `detail` is specific to the entry."""
 
     def __init__(self, fault: str, remedy: str, detail: str = "") -> None:
         super().__init__(fault, remedy, detail)

@@ -1,7 +1,7 @@
-"""Prediction files: every SQL text reaches its question as it was written, or the run stops.
+"""Read prediction files: every SQL text reaches its question unchanged, or the run stops.
 
 Wrong counts, unknown, repeated or missing questions and doubtful positions are refused, where the official
-scripts would score something else without a word. `harness.data.prediction_files` describes the formats.
+scripts would silently score something else. `harness.data.prediction_files` describes the formats.
 """
 
 import re
@@ -34,14 +34,14 @@ from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
 from loaders.base.records import read_record, read_records, to_object, to_record
 
-# Which questions of a set are asked: by database, difficulty or name, a sample of them, or the first.
+# Select questions of a set: by database, difficulty or name, a sample of them, or the first.
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What chooses among the questions of a set; each part among those that the parts before it leave.
+    """A selection of a set's questions; each field narrows down those before it.
 
-    `sample` is how many, drawn by `seed` so that databases and difficulties keep their shares.
+    `sample` is a number of questions, drawn by `seed` so that databases and difficulties keep their shares.
     """
 
     db_ids: Sequence[str] = ()
@@ -53,7 +53,7 @@ class Choice:
     limit: int | None = None
 
     def __str__(self) -> str:
-        """The options that make it; empty where it is every question."""
+        """Return the options for it; empty if it selects every question."""
         parts = [f"--db {name}" for name in self.db_ids]
         parts += [f"--difficulty {name}" for name in self.difficulties]
         parts += [f"--type {name}" for name in self.types]
@@ -66,14 +66,14 @@ class Choice:
 
     @property
     def beyond_limit(self) -> str:
-        """The same, but empty where the first questions are all that is chosen."""
+        """Return the same, but empty if only the first questions are selected."""
         return str(self) if any((self.db_ids, self.difficulties, self.types, self.keys, self.sample)) else ""
 
     def of(self, questions: QuestionSet) -> QuestionSet:
-        """The chosen questions of a set, in its order.
+        """Return the selected questions of a set, in its order.
 
         Raises:
-            BadInput: a name is none of the set's, or nothing is left.
+            BadInput: a name is not in the set, or no question is left.
         """
         _check("--db", self.db_ids, questions.db_ids, questions.name)
         _check("--difficulty", self.difficulties, questions.levels, questions.name)
@@ -91,19 +91,19 @@ class Choice:
             drawn = {question.key for question in _sample(left, self.sample, self.seed)}
             left = [question for question in left if question.key in drawn]
         if not left:
-            raise BadInput(f"{self}: no question of {questions.name} is left; choose otherwise")
+            raise BadInput(f"{self}: no question of {questions.name} is left; change the selection")
         whole = questions if len(left) == len(questions.questions) else chosen(questions, left)
         return whole if self.limit is None else whole.limit(self.limit)
 
 
 def _sample(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
-    """A systematic sample over the questions by database and difficulty, at random within each.
+    """Draw a systematic sample over the questions by database and difficulty, at random within each.
 
     Every such group has its share of the sample, rounded up or down.
     """
     if count >= len(questions):
         return list(questions)
-    chance = Random(seed)  # noqa: S311 - it has to come out the same again
+    chance = Random(seed)  # noqa: S311 - it must be reproducible
     mixed = sorted(questions, key=lambda question: question.key)
     chance.shuffle(mixed)
     mixed.sort(key=lambda question: (question.db_id, str(question.difficulty)))
@@ -114,13 +114,13 @@ def _sample(questions: Sequence[Question], count: int, seed: int) -> list[Questi
 def _check(option: str, wanted: Sequence[str], known: Sequence[str], name: str) -> None:
     for each in wanted:
         if each not in known:
-            raise BadInput(f"{option} {brief(repr(each))}: {name} has none such; it has {', '.join(known)}")
+            raise BadInput(f"{option} {brief(repr(each))}: not in {name}; choose from {', '.join(known)}")
 
 
-# Taking the SQL out of an answer in Markdown: an option of the reader, never done unasked, always recorded.
+# Extract the SQL from an answer in Markdown: an option, never on by default, always recorded.
 #
 # About a tenth of the published answers of some models are wrapped in fences or followed by one and prose,
-# and fail as they are, while the published scores were made after such a clean-up.
+# and fail as they are, while the published scores were computed after such a clean-up.
 
 _LANGUAGES = r"(?:sql|sqlite3?|mysql|postgres(?:ql)?|pgsql)"
 _OPENING = re.compile(
@@ -131,11 +131,11 @@ _STATEMENT = re.compile(r"[\s(]*+(?:SELECT|WITH)\b", flags=re.IGNORECASE)
 
 
 def unfenced(answer: str) -> str:
-    """The SQL of an answer's first Markdown code block, or the answer as it is when there is none.
+    """Return the SQL of an answer's first Markdown code block, or the answer as it is if there is none.
 
     The block reaches from the first fence (three backticks or more at the start of a line, with or without a
-    language) to the next one, or to the end when the answer was cut off. Where a statement stands before the
-    first fence, the prompt had opened the block: the fence closes it, and the SQL is what stands before it.
+    language) to the next one, or to the end when the answer was cut off. If a statement precedes the first
+    fence, the prompt had opened the block: the fence closes it, and the SQL is the text before it.
     """
     fence = _OPENING.search(answer)
     if fence is None:
@@ -148,27 +148,27 @@ def unfenced(answer: str) -> str:
 
 
 _SHOWN = 200
-"""Characters of names of files in a message."""
+"""Maximum characters of file names in a message."""
 
 
 class Extract(StrEnum):
-    """What to take out of a prediction before it is run."""
+    """What to extract from a prediction before it is run."""
 
     NONE = "none"
-    """Nothing: the prediction is run as it was written."""
+    """Nothing: the prediction is run as written."""
     FENCES = "fences"
     """The SQL of an answer's first Markdown code block (`harness.data.predictions.unfenced`)."""
 
 
 @dataclass(frozen=True)
 class PredictionFile:
-    """What one predictor answered in one dialect.
+    """The answers of one predictor in one dialect.
 
-    `predictions` has every question of the set by its key; None where the file has no answer. `reasons` has
-    those of which the file says that there is none, and why. `extracted` counts the answers that `extract`
-    changed. `taken_in_order` are ids that several questions share and that the file names as often.
-    `translated_from` is the dialect that it answered in, where its answers are translations of its own.
-    `usage` is what answers took, by the question's key, of which anything is known.
+    `predictions` has every question of the set by its key; None if the file has no answer. `reasons` has
+    the file's reasons for missing answers. `extracted` counts the answers that `extract` changed.
+    `taken_in_order` are ids that several questions share and that the file names as often. `translated_from`
+    is the predictor's own dialect if its answers are translations. `usage` is the known usage of answers, by
+    the question's key.
     """
 
     predictor: str
@@ -201,12 +201,12 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
         paths: files, and folders of which every `*.json` and `*.jsonl` is read, in order of their names, and
             every `*.sql`, `*.txt` and `*.csv` whose name is `predict_<set>_<predictor>_<dialect>`.
         questions: the whole set, even where only its first questions are to be scored.
-        predictor: the predictor of all files, instead of what their names tell.
-        extract: what to take out of the answers.
+        predictor: the predictor of all files, instead of the ones in their names.
+        extract: what to extract from the answers.
         allow_missing: questions without an answer become None instead of an error.
-        dialects: leave other dialects out; None keeps all. A single one is also the dialect of files that
-            do not tell theirs.
-        say: takes a line about each folder of which some such files are not read.
+        dialects: ignore other dialects; None keeps all. A single one is also the dialect of files that
+        do not name theirs.
+        say: called with a line about each folder in which some such files are not read.
 
     Returns:
         One per predictor and dialect, in the order of the files.
@@ -223,7 +223,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
             files += _read(path, questions, named, asked)
     if not files:
         named_paths = ", ".join(map(str, paths)) or "no prediction file"
-        remedy = "name files that have some, or ask for another dialect"
+        remedy = "name files that have some, or choose another dialect"
         raise BadInput(one_line(f"{named_paths}: no predictions for {', '.join(asked)}; {remedy}"))
     _refuse_doubles(files)
     if not allow_missing:
@@ -245,21 +245,23 @@ def _expand(paths: Sequence[Path], say: Callable[[str], None] | None) -> list[Pa
             inside += _inside(path / PREDICTIONS)[0] if (path / PREDICTIONS).is_dir() else []
             left = []
         untold = brief(", ".join(one.name for one in left), _SHOWN)
-        remedy = f"name each with --predictions, or call it as in {SCHEME}"
+        remedy = f"name each with --predictions, or rename it to {SCHEME}"
         if not inside and left:
             refuse(
-                path, f"the folder has no *.json or *.jsonl, and names that tell too little: {untold}", remedy
+                path,
+                f"the folder has no *.json or *.jsonl, and its file names are incomplete: {untold}",
+                remedy,
             )
         if not inside:
             refuse(path, "the folder has no *.json or *.jsonl", "name a folder of prediction files")
         if left and say is not None:
-            say(f"{path}: not read, since their names tell too little: {untold}; {remedy}")
+            say(f"{path}: files with incomplete names were not read: {untold}; {remedy}")
         files += inside
     return files
 
 
 def _inside(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The prediction files of a folder, and those that may be some and do not tell it by their names."""
+    """Return the prediction files of a folder, and files that may be some but are not named so."""
     try:
         there = sorted(path for path in folder.iterdir() if path.name[0] != ".")
     except OSError as error:
@@ -300,7 +302,7 @@ def _read(
             reasons=reasons.get((predictor, dialect), {}),
             taken_in_order=taken_in_order,
             translated_from=sources.get((predictor, dialect)),
-            # What a line says itself goes before what is beside the file.
+            # A line's own figures override those stored beside the file.
             usage=_known(usage_beside(path, dialect), given) | used.get((predictor, dialect), {}),
         )
         for (predictor, dialect), given in answers.items()
@@ -317,8 +319,8 @@ def _refuse_doubles(files: Sequence[PredictionFile]) -> None:
     for file in files:
         identity = (file.predictor, file.dialect)
         if identity in first:
-            same = f"has predictions of {file.predictor} in {file.dialect}, as {first[identity]} has"
-            refuse(file.path, same, "leave one out, or rename the predictor of one")
+            same = f"it has predictions of {file.predictor} in {file.dialect}, as has {first[identity]}"
+            refuse(file.path, same, "omit one, or rename the predictor of one")
         first[identity] = file.path
 
 
@@ -339,19 +341,19 @@ def _unfenced(file: PredictionFile) -> PredictionFile:
     return replace(file, predictions=predictions, extract=Extract.FENCES, extracted=changed)
 
 
-# `bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.output`).
+# `bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.predict`).
 
 _REMEDY = "let predict write its folder again, or move the prediction file out of it"
 
 
 def usage_beside(path: Path, dialect: EngineName) -> dict[str, AnswerUsage]:
-    """What the answers of a prediction file took, by the question's key, where `predict` has written it.
+    """Return the usage of the answers of a prediction file, by the question's key, if `predict` wrote it.
 
-    The answer that most samples agree with took what all the samples took.
+    The answer that most samples agree with has the usage of all samples.
 
     Args:
         path: the prediction file.
-        dialect: that of its answers.
+        dialect: the dialect of its answers.
 
     Raises:
         BadInput: the answers or the manifest of such a folder are damaged.
@@ -379,7 +381,7 @@ def usage_beside(path: Path, dialect: EngineName) -> dict[str, AnswerUsage]:
 
 @lru_cache(maxsize=1)
 def _answers(path: Path, changed: int) -> Mapping[tuple[str, str, int], AnswerUsage]:
-    """Usage by question, dialect and sample; `changed` is when the file was, so that it is read once."""
+    """Return usage by question, dialect and sample; `changed`, the file's time of change, is a cache key."""
     del changed
     return dict(read_records(path, _answer, _REMEDY))
 
@@ -391,7 +393,7 @@ def _answer(record: Any) -> tuple[tuple[str, str, int], AnswerUsage]:
 
 @dataclass(frozen=True)
 class _Answer:
-    """Which answer a line of `predict`'s is about."""
+    """The answer that a line of `predict` is about."""
 
     question: str
     dialect: str

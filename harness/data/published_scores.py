@@ -1,7 +1,7 @@
-"""Figures that others have published for predictors, and whether the databases here are the ones behind them.
+"""Read published scores of predictors, and check whether the local databases are the published ones.
 
-They are tables of totals in percent, a file a metric, in the folder `published` of the data:
-`predictor,file_stem,sqlite,mysql,postgresql`. `file_stem` is how prediction files name the predictor.
+They are tables of totals in percent, one file per metric, in the folder `published` of the data:
+`predictor,file_stem,sqlite,mysql,postgresql`. `file_stem` is the predictor's name in prediction files.
 """
 
 import csv
@@ -23,22 +23,22 @@ from loaders.base.files import Faults, TextFile, read_text, refuse
 
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"
-"""The question set that the published figures are of: the first revision of Mini-Dev."""
+"""The question set of the published figures: the first revision of Mini-Dev."""
 SET_TITLES: Mapping[str, str] = {
     "mini_dev": "Mini-Dev, first revision",
     "mini_dev_2025": "Mini-Dev, revision of 2025",
     "dev": "BIRD dev",
 }
-"""What papers call the published sets."""
+"""The published sets' names in papers."""
 METRICS_PUBLISHED = tuple(dict.fromkeys(each.published_as for each in METRICS.values() if each.published_as))
-"""The metrics that there are tables of, each in `<metric>.csv`."""
+"""The metrics with tables, each in `<metric>.csv`."""
 
 _COLUMNS = ("predictor", "file_stem", *PUBLISHED)
 
 
 @dataclass(frozen=True)
 class PublishedTotals:
-    """The published totals of one predictor by one metric, in percent, by dialect as far as there are any."""
+    """The published totals of one predictor by one metric, in percent, by dialect."""
 
     metric: str
     predictor: str
@@ -47,13 +47,13 @@ class PublishedTotals:
 
 
 class Provenance(StrEnum):
-    """What the digest of a database file says."""
+    """Whether a database file is the published one, by its digest."""
 
     PUBLISHED = "published"
     OTHER = "other"
-    """Another digest than that of the published file."""
+    """The digest is not that of the published file."""
     UNKNOWN = "unknown"
-    """Nobody has named the digest of the published file."""
+    """No published digest is known."""
 
 
 def read_published(home: Path) -> list[PublishedTotals]:
@@ -82,7 +82,7 @@ def read_published_folder(folder: Path) -> list[PublishedTotals]:
 
 
 def provenance(questions: QuestionSet, known: Mapping[str, str]) -> dict[str, Provenance]:
-    """What is known of each database of a set: whether its file is the published one.
+    """Return for each database of a set whether its file is the published one.
 
     Args:
         questions: the set.
@@ -100,11 +100,11 @@ def provenance(questions: QuestionSet, known: Mapping[str, str]) -> dict[str, Pr
 
 
 def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provenance] | None:
-    """Whether databases are the published ones; None for a set that nobody publishes.
+    """Return whether databases are the published ones; None for a set that is not published.
 
     Args:
-        set_name: of the question set.
-        found: SHA-256 by database, None of a file that cannot be read.
+        set_name: name of the question set.
+        found: SHA-256 by database, None for a file that cannot be read.
     """
     entry = published().get(set_name)
     if entry is None:
@@ -117,13 +117,13 @@ def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provena
 
 
 def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> list[str]:
-    """What has to stand wherever figures of a run do, if its databases are not the published ones.
+    """Return the note that must accompany a run's figures if its databases are not the published ones.
 
-    A digest that nobody has named is not held against a run whose other databases are the published ones.
+    An unknown digest does not count against a run whose other databases are the published ones.
 
     Args:
-        manifest: of the run.
-        are_named: whether to name the databases, and not only to count them.
+        manifest: the run's manifest.
+        are_named: name the databases instead of only counting them.
     """
     recorded = manifest.get("provenance")
     try:
@@ -138,16 +138,16 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
 
 
 def notes_of(manifest: Mapping[str, Any]) -> list[str]:
-    """What has to stand wherever figures of a run do: which golds counted, and what its databases are not."""
+    """Return the notes that must accompany a run's figures: on its golds and on its databases."""
     return [*golds_note(manifest), *databases_note(manifest)]
 
 
 def golds_note(manifest: Mapping[str, Any]) -> list[str]:
-    """What was held against what, where that is not predictors' own texts against the set's own golds."""
+    """Return notes on comparisons other than predictors' own texts with the set's own golds."""
     pack = PackUse.of(manifest)
     said = [] if pack is None else [str(pack)]
     if manifest.get("reference") == "sqlite":
-        said.append("Answers on servers are held against the rows of SQLite's golds, by value.")
+        said.append("Answers on servers are compared with the rows of SQLite's golds, by value.")
     said += [
         f"{file['predictor']} in {file['dialect']}: its answers in {file['translated_from']}, translated by"
         " bird-harness; it did not write these."
@@ -158,7 +158,7 @@ def golds_note(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:
-    """What the figures of a run on these databases are worth beside published ones, in a sentence or two."""
+    """Say in a sentence or two how a run on these databases compares with published figures."""
 
     def names(of: Sequence[str]) -> str:
         return f" ({', '.join(of)})" if are_named else ""
@@ -167,12 +167,12 @@ def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are
     for db_id, each in databases.items():
         by[each].append(db_id)
     unnamed = by[Provenance.UNKNOWN]
-    unknown = f"; of {len(unnamed)} nobody has named a digest{names(unnamed)}" if unnamed else ""
+    unknown = f"; for {len(unnamed)} no published digest is known{names(unnamed)}" if unnamed else ""
     if by[Provenance.OTHER]:
         other = by[Provenance.OTHER]
         return (
             f"Not {title} results: {len(other)} of {len(databases)} databases are not the published ones"
-            f"{names(other)}{unknown}. What differs from published figures may be due to that alone."
+            f"{names(other)}{unknown}. Differences from published figures may be due to that alone."
         )
     proven = (
         f"{len(by[Provenance.PUBLISHED])} of {len(databases)} databases have the digests of published ones"
@@ -198,18 +198,18 @@ def _rows(file: TextFile) -> list[PublishedTotals]:
     heads = tuple(rows[0]) if rows else ()
     if set(_COLUMNS) - set(heads):
         refuse(
-            file.path, f"its columns are not {','.join(_COLUMNS)}", "write one line a predictor below them"
+            file.path, f"its columns are not {','.join(_COLUMNS)}", "write one line per predictor below them"
         )
     faults = Faults(file.path, "line")
     found: dict[str, PublishedTotals] = {}
     for number, row in enumerate(rows, start=2):
         totals = {dialect: _number(row[dialect]) for dialect in PUBLISHED if (row[dialect] or "").strip()}
         if not all(map(isfinite, totals.values())):
-            faults.add(number, "a total is no number", "write percentages, or nothing where there is none")
+            faults.add(number, "a total is not a number", "write percentages, or leave unknown ones empty")
         if not row["predictor"] or not row["file_stem"]:
             faults.add(number, "has no predictor or no file_stem", "name both")
         elif row["file_stem"] in found:
-            faults.add(number, f"a second row of {row['file_stem']}", "leave one out")
+            faults.add(number, f"a second row of {row['file_stem']}", "omit one")
         found[row["file_stem"]] = PublishedTotals(file.path.stem, row["predictor"], row["file_stem"], totals)
     faults.stop()
     return list(found.values())

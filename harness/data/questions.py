@@ -26,7 +26,7 @@ from loaders.namespace import Database
 
 
 class Difficulty(StrEnum):
-    """BIRD's three levels, in the order that every table shows them: those of a set that names no others."""
+    """BIRD's three levels, in the order of the tables: the default for sets that name no others."""
 
     SIMPLE = "simple"
     MODERATE = "moderate"
@@ -37,30 +37,30 @@ BIRD_LEVELS: tuple[str, ...] = tuple(Difficulty)
 
 
 class Level(str):
-    """A level of difficulty by a set's own words, which knows all levels of its set in their order."""
+    """A set's own level of difficulty, which knows all levels of its set in their order."""
 
     __slots__ = ("scale",)
     scale: tuple[str, ...]
 
     def __new__(cls, name: str, scale: Sequence[str]) -> Self:
-        """The level `name` of the levels `scale`.
+        """Make the level `name` of the levels `scale`.
 
         Raises:
             ValueError: it is none of them.
         """
         if name not in scale:
-            raise ValueError(f"{name!r} is none of the levels {', '.join(scale)}")
+            raise ValueError(f"{name!r} is not one of the levels {', '.join(scale)}")
         self = super().__new__(cls, name)
         self.scale = tuple(scale)
         return self
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[str, ...]]]:
-        """What a copy in another process is made of."""
+        """Support pickling."""
         return type(self), (str(self), self.scale)
 
 
 def level(name: str, scale: Sequence[str]) -> str:
-    """The level of that name, on a scale of levels.
+    """Return the level of that name, on a scale of levels.
 
     Raises:
         ValueError: there is none.
@@ -69,7 +69,7 @@ def level(name: str, scale: Sequence[str]) -> str:
 
 
 def levels_of(difficulties: Iterable[str]) -> tuple[str, ...]:
-    """The levels of the sets that difficulties are from, in the sets' order; BIRD's where none is given."""
+    """Return all levels of the difficulties' sets, in the sets' order; BIRD's if none is given."""
     scales = dict.fromkeys(one.scale if isinstance(one, Level) else BIRD_LEVELS for one in difficulties)
     return tuple(dict.fromkeys(chain.from_iterable(scales))) or BIRD_LEVELS
 
@@ -78,11 +78,11 @@ def levels_of(difficulties: Iterable[str]) -> tuple[str, ...]:
 class Question:
     """One item of a question set.
 
-    `key` names it within the set: the published id ("137"), or "137#2" where an id occurs a second time; the
-    position where a set has no ids.
-    `gold` has the published SQL of each dialect that the set publishes, SQLite's always. A gold pack may put
-    another in its place, in the dialects of `corrected`, and further ones (`more_gold`): then any of them
-    counts. In the dialects of `by_rows` a prediction is held against the rows of SQLite's gold, by value.
+    `key` names it within the set: the published id ("137"), or "137#2" if an id occurs a second time; the
+    position if a set has no ids.
+    `gold` has the published SQL of each dialect that the set publishes, SQLite's always. A gold pack may
+    replace it in the dialects of `corrected`, and add further ones (`more_gold`): then any of them counts. In
+    the dialects of `by_rows` a prediction is compared with the rows of SQLite's gold, by value.
     """
 
     key: str
@@ -91,7 +91,7 @@ class Question:
     text: str
     evidence: str
     difficulty: str
-    """One of the set's levels: a `Difficulty`, or a `Level` where they are not BIRD's."""
+    """One of the set's levels: a `Difficulty`, or a `Level` if they are not BIRD's."""
     gold: Mapping[Dialect, str]
     more_gold: Mapping[Dialect, tuple[str, ...]] = field(default_factory=dict)
     corrected: frozenset[Dialect] = frozenset()
@@ -106,7 +106,7 @@ class Question:
         return question_types(self.text, self.evidence, self.gold[dialect], dialect)
 
     def each(self, dialect: Dialect) -> "tuple[Question, ...]":
-        """The question with each of its golds alone, as they count in a dialect."""
+        """Return the question once for each gold that counts in a dialect, with that gold only."""
         source = dialect if dialect in self.gold else Dialect.SQLITE
         if not self.more_gold.get(source):
             return (self,)
@@ -116,16 +116,16 @@ class Question:
 
 
 def id_order(question_id: int | str) -> tuple[bool, int, str]:
-    """What ids are sorted by: numbers as numbers, then texts as texts."""
+    """Return the sort key of an id: numbers in numeric order, then texts."""
     return (False, question_id, "") if isinstance(question_id, int) else (True, 0, question_id)
 
 
 @dataclass(frozen=True)
 class PackUse:
-    """What a pack did to a set: what a manifest keeps of it, in numbers of questions.
+    """The effect of a pack on a set, in numbers of questions, as the manifest records it.
 
-    `several` are those of `corrected` in which one of several golds counts; `unchecked` those whose entry
-    does not say which gold it replaces; `by_rows` those whose gold on servers is now SQLite's rows.
+    `several` counts those of `corrected` with several golds; `unchecked` those whose entry does not name the
+    gold it replaces; `by_rows` those whose gold on servers is now SQLite's rows.
     """
 
     name: str
@@ -140,7 +140,7 @@ class PackUse:
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any]) -> Self | None:
-        """The pack of a run, as its manifest has it; None where the set's own golds counted."""
+        """Read the pack of a run from its manifest; None if the set's own golds counted."""
         try:
             return cls(**manifest["gold"])
         except (KeyError, TypeError):
@@ -159,7 +159,7 @@ class PackUse:
         if left:
             parts.append(f"{_count(self.excluded + self.ambiguous, 'question')} left out ({', '.join(left)})")
         if self.by_rows:
-            parts.append(f"{self.by_rows} held on servers against the rows of SQLite's gold")
+            parts.append(f"{self.by_rows} compared on servers with the rows of SQLite's gold")
         return f"Gold pack {self.label}: {'; '.join(parts)}."
 
 
@@ -169,20 +169,18 @@ def _count(number: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The questions of a set with what is needed to run and score them.
+    """The questions of a set with everything needed to run and score them.
 
-    `questions` stand in SQLite's published order. `order` has the keys in the published order of each
+    `questions` are in SQLite's published order. `order` has the keys in the published order of each
     dialect, which positional prediction files follow; a dialect that the set doesn't publish follows
-    SQLite's. `files` maps the names of the files it was read from to their sha256; `schemas` is empty where
+    SQLite's. `files` maps the names of the files it was read from to their sha256; `schemas` is empty if
     none are published. `paths` are the databases that are not `<db_id>/<db_id>.sqlite` below `databases`;
-    `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
-    `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
-    right, None where it is the user's to say. `domains` say what databases are about, of those that are
-    named; `unasked` are databases that no question is about. `server` is where the databases stand if they
-    are in no files, and `standing_in` the database that its address names, once that is known.
-    `questions_of` names the set whose questions these are, with other golds. `pack` is what
-    a gold pack has done to the set, and `by_rows` says that the rows of SQLite's golds are gold on every
-    server.
+    `path` is the file with SQLite's questions. `notes` tell a user how the set was read; `own` is True if it
+    does not come with bird-harness; `profile` is the one in which the golds for servers are right, None if
+    the user decides. `domains` describe databases; `unasked` are databases without questions. `server` has
+    the databases if they are not in files, and `standing_in` is the database that its address names, once
+    known. `questions_of` names the set whose questions these are, with other golds. `pack` is the effect of
+    a gold pack, and `by_rows` is True if the rows of SQLite's golds are gold on every server.
     """
 
     name: str
@@ -208,15 +206,15 @@ class QuestionSet:
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
-        """The questions by their keys."""
+        """Questions by key."""
         return {question.key: question for question in self.questions}
 
     def keys_of(self, question_id: int | str) -> tuple[str, ...]:
-        """The keys of the questions that carry a published id: none, one, or several where ids repeat."""
+        """Return the keys of the questions with a published id: none, one, or several if ids repeat."""
         return self._keys_by_id.get(question_id, ())
 
     def key_of(self, name: int | str) -> str:
-        """The key of the question that somebody names: a text is a key, a number is a published id.
+        """Return the key of the question that a user names: a text is a key, a number is a published id.
 
         "137#1" is the first question of an id that several share, whose key is "137".
 
@@ -251,16 +249,16 @@ class QuestionSet:
 
     @cached_property
     def levels(self) -> tuple[str, ...]:
-        """The levels of difficulty, in the order of the tables."""
+        """Levels of difficulty, in the order of the tables."""
         return levels_of(question.difficulty for question in self.questions)
 
     @property
     def db_ids(self) -> tuple[str, ...]:
-        """The databases of the set, in alphabetical order."""
+        """Databases of the set, in alphabetical order."""
         return tuple(sorted({*self.unasked, *(question.db_id for question in self.questions)}))
 
     def database(self, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
-        """Where a database of the set stands on each engine."""
+        """Return a database of the set, with its location on each engine."""
         path = self.paths.get(db_id) or self.databases / db_id / f"{db_id}.sqlite"
         standing = None
         if self.server is not None:
@@ -269,22 +267,22 @@ class QuestionSet:
 
     @property
     def reference(self) -> Dialect:
-        """The dialect that every question has gold in."""
+        """The dialect in which every question has gold."""
         return Dialect.SQLITE if self.server is None else self.server.dialect
 
     def limit(self, count: int) -> "QuestionSet":
-        """The first `count` questions. Prediction files are read against the whole set, never against this.
+        """Return the first `count` questions. Prediction files are always read against the whole set.
 
         Raises:
             BadInput: `count` is less than 1.
         """
         if count < 1:
-            raise BadInput(f"limit {count}: has to be 1 or more questions")
+            raise BadInput(f"limit {count}: must be 1 or more questions")
         return chosen(self, self.questions[:count])
 
 
 def chosen(whole: QuestionSet, questions: Sequence[Question]) -> QuestionSet:
-    """The set with some of its questions, which stand in its order."""
+    """Return the set with some of its questions, given in its order."""
     kept = {question.key for question in questions}
     order = {dialect: tuple(key for key in keys if key in kept) for dialect, keys in whole.order.items()}
     return replace(whole, questions=tuple(questions), order=order)
@@ -294,19 +292,19 @@ def chosen(whole: QuestionSet, questions: Sequence[Question]) -> QuestionSet:
 # (told apart by content), with the keys that the set's layout names; gold in lines of `SQL<TAB>db_id`.
 
 SPIDER_LEVELS = ("easy", "medium", "hard", "extra")
-"""Spider's levels of hardness, in its order."""
+"""Spider's hardness levels, in its order."""
 
 _DB_ID = re.compile(r"\w(?:[\w -]*[\w-])?")
-"""A database's name is the name of a folder and of namespaces on servers."""
+"""A database's name is also that of a folder and of namespaces on servers."""
 _SCALES = (BIRD_LEVELS, SPIDER_LEVELS)
 _LONGEST_ID = 200
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One question as one dialect's file has it; `key` is that of `harness.data.questions.Question`.
+    """One question in one dialect's file; `key` as in `Question`.
 
-    `difficulty` is None where no record says any. `is_several`: its gold is more than one statement.
+    `difficulty` is None if no record has one. `is_several`: its gold is more than one statement.
     """
 
     key: str
@@ -321,7 +319,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class DialectQuestions:
-    """The entries of one dialect, and how many records were left out, by the reason."""
+    """The entries of one dialect, and how many records were skipped, by reason."""
 
     entries: list[Entry]
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -329,7 +327,7 @@ class DialectQuestions:
 
 @dataclass(frozen=True)
 class _Record:
-    """A record with its file and its place there, from 0 in an array and from 1 in lines."""
+    """A record with its file and its position there, from 0 in an array and from 1 in lines."""
 
     file: TextFile
     place: int
@@ -347,14 +345,14 @@ def read_questions(
 
     Args:
         files: JSON arrays of objects, or one object per line, one file after the other; keys that the layout
-            does not name are ignored.
-        layout: how records name what they hold.
-        dialect: of the gold.
-        knowledge: the text of evidence that is a list, of a database.
-        only_database: the database of records that name none, where there is but one.
+        does not name are ignored.
+        layout: the keys of records.
+        dialect: the dialect of the gold.
+        knowledge: returns the text of a database's evidence that is a list.
+        only_database: the database of records that name none, if there is only one.
 
     Raises:
-        BadInput: a file is not such a file.
+        BadInput: a file does not have this format.
     """
     faults = {file.path: Faults(file.path, noun) for file, noun in ((one, _noun(one)) for one in files)}
     records = [record for file in files for record in _records(file)]
@@ -391,7 +389,7 @@ def read_questions(
 def _chosen_records(
     records: Sequence[_Record], layout: Layout, dialect: Dialect
 ) -> tuple[list[_Record], Mapping[str, int]]:
-    """The records that `only` of the layout keeps, and how many it does not, by the reason."""
+    """Return the records that `only` of the layout keeps, and how many it skips, by reason."""
     if not layout.only:
         return list(records), {}
     left: Counter[str] = Counter()
@@ -412,7 +410,7 @@ def _chosen_records(
 
 
 def _leveled(entries: list[Entry], file: TextFile, layout: Layout) -> list[Entry]:
-    """The entries with their difficulties as levels of the set's scale."""
+    """Return the entries with their difficulties as levels of the set's scale."""
     named = list(dict.fromkeys(entry.difficulty for entry in entries if entry.difficulty is not None))
     if not named:
         return entries
@@ -425,7 +423,7 @@ def _leveled(entries: list[Entry], file: TextFile, layout: Layout) -> list[Entry
 
 
 class _Reader:
-    """One record -> an entry, or what is wrong with it."""
+    """Reads one record into an entry, or finds its faults."""
 
     def __init__(
         self,
@@ -443,7 +441,7 @@ class _Reader:
         self._only_database = only_database
 
     def problems(self, record: Mapping[str, Any]) -> Iterator[str]:
-        """What is wrong with a record; only the first is to be asked for, since later ones build on it."""
+        """Yield the faults of a record; take only the first, since later checks depend on earlier ones."""
         keys = self._keys
         missing = [keys[name] for name in self._wanted if keys[name] not in record]
         if missing:
@@ -462,7 +460,7 @@ class _Reader:
             yield f"{keys['SQL']} is blank"
         difficulty = record.get(keys["difficulty"])
         if self._levels and difficulty is not None and str(difficulty) not in self._levels:
-            yield (f"{keys['difficulty']} {brief(repr(difficulty))} is none of {', '.join(self._levels)}")
+            yield (f"{keys['difficulty']} {brief(repr(difficulty))} is not one of {', '.join(self._levels)}")
         if difficulty is not None and not str(difficulty).strip():
             yield f"{keys['difficulty']} is blank"
 
@@ -476,10 +474,10 @@ class _Reader:
         elif not isinstance(value, str):
             yield f"{key} is {json_type(value)}, not a whole number or a text"
         elif not value.isprintable() or value != value.strip() or not 0 < len(value) <= _LONGEST_ID:
-            yield f"{key} {brief(repr(value))} is no id of up to {_LONGEST_ID} characters that print"
+            yield f"{key} {brief(repr(value))} is not an id of up to {_LONGEST_ID} printable characters"
 
     def _is_texts(self, name: str, value: Any) -> bool:
-        """Whether a value is of the kind that its field has."""
+        """Return True if a value has the type of its field."""
         if is_text(value):
             return True
         if not self._is_own:
@@ -491,7 +489,7 @@ class _Reader:
         return name == "difficulty" and type(value) is int
 
     def entry(self, record: Mapping[str, Any], position: int) -> Entry:
-        """The entry of a record without problems, which is at this position of the set."""
+        """Return the entry of a valid record at this position of the set."""
         keys = self._keys
         question_id = record.get(keys["question_id"], position)
         db_id = record.get(keys["db_id"], self._only_database)
@@ -517,7 +515,7 @@ def _sql(gold: str | Sequence[str]) -> str:
 
 
 def _is_several(sql: str) -> bool:
-    """Whether a text holds more than one statement, as SQLite itself reads it."""
+    """Return True if a text holds more than one statement, as SQLite itself reads it."""
     end = sql.find(";")
     while end >= 0:
         if sqlite3.complete_statement(sql[: end + 1]):
@@ -529,14 +527,14 @@ def _is_several(sql: str) -> bool:
 
 
 def read_gold(file: TextFile, entries: list[Entry], questions_name: str) -> list[Entry]:
-    """The entries with the gold of a `*_gold.sql` file, which is what the official scripts run.
+    """Return the entries with the gold of a `*_gold.sql` file, which the official scripts run.
 
     Raises:
         BadInput: its lines are not `SQL<TAB>db_id`, one per entry and in the same order.
     """
     faults = Faults(file.path, "line")
     golds: list[tuple[str, str]] = []
-    # Not splitlines(): SQL may hold the other characters that it takes for line ends.
+    # Not splitlines(): SQL may contain the other characters that it treats as line ends.
     for number, line in enumerate(file.text.rstrip().split("\n"), start=1):
         sql, _, db_id = line.strip().rpartition("\t")
         golds.append((sql.strip(), db_id))
@@ -556,7 +554,7 @@ def read_gold(file: TextFile, entries: list[Entry], questions_name: str) -> list
 
 
 def _noun(file: TextFile) -> str:
-    """What to call a record."""
+    """Return the word for a record in messages."""
     return "entry" if file.text.lstrip().startswith("[") else "line"
 
 

@@ -1,7 +1,7 @@
-"""A question set that a user names by a path: by its manifest, or in the layout of a published family.
+"""Find a question set by its path: by its manifest, or in the layout of a published family.
 
-A folder is recognised by what its files hold: the keys of their first records say of which family they are
-(`layouts/families.toml`), their names of which split and dialect.
+A folder is recognised by the content of its files: the keys of their first records determine the family
+(`layouts/families.toml`), their names the split and dialect.
 """
 
 import json
@@ -22,20 +22,20 @@ _FAMILIES = Path(__file__).with_name("layouts") / "families.toml"
 _DOCS = "docs/how-to/question-set.md"
 
 _HEAD = 2**20
-"""Bytes of a file in which its first record is looked for."""
+"""Bytes of a file that are searched for its first record."""
 _ENDS = (".json", ".jsonl")
 _INSIDE = ("", "examples", "data")
-"""Folders of a set that hold questions."""
+"""Folders of a set that may hold questions."""
 _PART = re.compile(r"-\d+-of-\d+$")
 _TOGETHER = {"train_spider": "train", "train_others": "train"}
 """Files that are one split."""
 _FIRST = ("dev", "examples")
-"""Splits that a folder with several means."""
+"""Preferred splits of a folder with several."""
 
 
 @dataclass(frozen=True)
 class Own:
-    """A user's set: its layout, the folder that its paths are below, and what to say of how it was found.
+    """A user's set: its layout, the folder of its paths, and notes on how it was found.
 
     `manifest` is None where there is none.
     """
@@ -75,28 +75,28 @@ def _content() -> dict[str, dict[str, Any]]:
 
 @cache
 def _spelled_dialects() -> Mapping[str, Dialect]:
-    """How file names spell dialects: by their names, and as the table of families says."""
+    """Return the dialects by their spellings in file names, from their names and the table of families."""
     others = {spelled: Dialect(name) for spelled, name in _content()["dialects"].items()}
     return {**{str(dialect): dialect for dialect in Dialect}, **others}
 
 
 @dataclass
 class _Split:
-    """Files of questions that belong together, by dialect, and the family that they are of."""
+    """Files of questions that belong together, by dialect, and their family."""
 
     family: str
     files: dict[Dialect, list[Path]] = field(default_factory=dict)
 
 
 def find_own(path: Path, taken: Sequence[str]) -> Own:
-    """The set that a path names: a folder, a manifest, a question file, or FOLDER/SPLIT.
+    """Find the set that a path names: a folder, a manifest, a question file, or FOLDER/SPLIT.
 
     Args:
         path: as the user gave it.
         taken: the names of the sets that come with bird-harness.
 
     Raises:
-        BadInput: there is nothing of the kind, or it is of no known layout.
+        BadInput: it does not exist, or its layout is unknown.
     """
     there = path.resolve()
     if there.suffix == ".toml":
@@ -117,13 +117,13 @@ def _recognised(folder: Path, asked: Path | None, taken: Sequence[str]) -> Own:
             raise BadInput(one_line(f"--set {asked}: there is no such file; check the path"))
         family = _family_of(asked)
         if family is None:
-            _refuse(asked, "its first record is of no layout that is known")
+            _refuse(asked, "the layout of its first record is unknown")
         return _own(folder, asked.stem, _Split(family, {Dialect.SQLITE: [asked]}), taken, ())
     splits = _splits(folder)
     if not splits and asked is not None:
         raise BadInput(one_line(f"--set {asked}: there is no such file or folder; check the path"))
     if not splits:
-        _refuse(folder, f"no {MANIFEST}, and no file of questions in a layout that is known")
+        _refuse(folder, f"no {MANIFEST}, and no file of questions in a known layout")
     names = list(splits)
     if asked is not None:
         if asked.name not in splits:
@@ -135,7 +135,7 @@ def _recognised(folder: Path, asked: Path | None, taken: Sequence[str]) -> Own:
     chosen = next((name for name in _FIRST if name in splits), None)
     if chosen is None:
         choice = " or ".join(f"--set {folder}/{name}" for name in names)
-        raise BadInput(one_line(f"--set {folder}: holds several sets of questions; choose one by {choice}"))
+        raise BadInput(one_line(f"--set {folder}: several sets of questions; choose one by {choice}"))
     others = ", ".join(f"{folder}/{name}" for name in names if name != chosen)
     return _own(folder, "", splits[chosen], taken, (f"{folder}: {chosen} is read; others are {others}",))
 
@@ -147,7 +147,7 @@ def _refuse(path: Path, fault: str) -> NoReturn:
 
 
 def _splits(folder: Path) -> dict[str, _Split]:
-    """The question files of a folder by split, in the order of their names."""
+    """Return the question files of a folder by split, in the order of their names."""
     splits: dict[str, _Split] = {}
     for path in _candidates(folder):
         family = _family_of(path)
@@ -168,10 +168,10 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 def _named(path: Path) -> tuple[str, Dialect]:
-    """The split and the dialect that a file's name tells."""
+    """Return the split and the dialect in a file's name."""
     stem = _PART.sub("", path.stem)
     if path.parent.name == "examples":
-        # KaggleDBQA has a file for each database, and parts of them by an ending.
+        # KaggleDBQA has a file for each database, and parts of them by suffix.
         ending = re.search(r"_(test|fewshot|train|dev)$", stem)
         return (ending[1] if ending else "examples"), Dialect.SQLITE
     for spelled, dialect in _spelled_dialects().items():
@@ -182,7 +182,7 @@ def _named(path: Path) -> tuple[str, Dialect]:
 
 
 def _family_of(path: Path) -> str | None:
-    """The family whose marks the first record of a file has; None where it is none's."""
+    """Return the family whose marks the first record of a file has; None if there is none."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD).decode("utf-8-sig", errors="ignore").lstrip()
@@ -228,7 +228,7 @@ def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tupl
 
 
 def _gold(folder: Path, stem: str, questions: Mapping[Dialect, tuple[str, ...]]) -> dict[Dialect, str]:
-    """The files `*_gold.sql` beside the questions, which the official scripts run."""
+    """Find the files `*_gold.sql` beside the questions, which the official scripts run."""
     names: dict[Dialect, tuple[str, ...]] = {
         dialect: (f"{stem}_{dialect}_gold.sql",) for dialect in questions
     }
@@ -241,7 +241,7 @@ def _gold(folder: Path, stem: str, questions: Mapping[Dialect, tuple[str, ...]])
 
 
 def _tables(folder: Path, stem: str) -> str | None:
-    """The file of schemas in Spider's format."""
+    """Find the file of schemas in Spider's format."""
     for name in (f"{stem}_tables.json", "tables.json", "dev_tables.json"):
         if (folder / name).is_file():
             return name
@@ -255,17 +255,17 @@ _SUFFIXES = ("{0}/{0}.sqlite", "{0}/{0}.db", "{0}.sqlite", "{0}.db", "{0}/{0}_te
 def find_databases(
     own: Own, db_ids: Sequence[str], *, may_miss: bool = False
 ) -> tuple[Path, dict[str, Path]]:
-    """The folder that holds the databases of a set, and the file of each that is there.
+    """Find the folder with the databases of a set, and the file of each one present.
 
-    The names of databases are taken as they are spelled there: questions may differ in case.
+    Databases keep their spelling on disk: questions may differ in case.
 
     Args:
         own: the set.
-        db_ids: as the questions name them.
-        may_miss: whether there may be none.
+        db_ids: names in the questions.
+        may_miss: allow that there are none.
 
     Raises:
-        BadInput: the manifest names a place that is not there.
+        BadInput: the manifest names a path that does not exist.
     """
     if own.layout.databases:
         place = own.folder / own.layout.databases
@@ -280,7 +280,7 @@ def find_databases(
 
 
 def databases_in(place: Path) -> dict[str, Path]:
-    """The databases of a folder by their names, as published sets lay them out; a file is one by itself.
+    """Find the databases of a folder by name, as published sets lay them out; a file is a single one.
 
     Raises:
         BadInput: there is none.
@@ -296,7 +296,7 @@ def databases_in(place: Path) -> dict[str, Path]:
 
 
 def _places(own: Own) -> Iterator[Path]:
-    """Where the databases of a set may be, likely places first."""
+    """Yield where the databases of a set may be, likely places first."""
     stem = Path(own.layout.questions[Dialect.SQLITE][0]).stem.partition("_")[0]
     likely = (f"{stem}_databases", f"{stem}_database", "databases", "database", "dev_databases")
     for around in (own.folder, own.folder.parent):
@@ -308,7 +308,7 @@ def _places(own: Own) -> Iterator[Path]:
 
 
 def _files(place: Path, db_ids: Sequence[str]) -> dict[str, Path]:
-    """The files of these databases in a folder, by the name in the questions."""
+    """Find the files of these databases in a folder, by the name in the questions."""
     if not place.is_dir():
         return {}
     inside: dict[str, list[Path]] = {}
@@ -318,7 +318,7 @@ def _files(place: Path, db_ids: Sequence[str]) -> dict[str, Path]:
     for db_id in db_ids:
         for suffix in _SUFFIXES:
             head, _, tail = suffix.format(db_id).partition("/")
-            # As it is spelled, if that is there.
+            # In exactly this spelling, if that exists.
             paths = sorted(inside.get(head.casefold(), ()), key=lambda path: path.name != head)
             file = next((one for one in (_file(each, tail) for each in paths) if one), None)
             if file is not None:

@@ -1,7 +1,7 @@
-"""What a question set is, as data: `benchmark.toml`, of the sets that come along and of a user's own.
+"""Read `benchmark.toml`, the manifest of a question set, built-in or a user's own.
 
-`layouts/` beside this file has the manifests that come along; `set_families` has the layouts of others. Every
-fault is one sentence with the file, the key and the remedy; docs/reference/file-formats.md lists the keys.
+`layouts/` has the built-in manifests; `set_families` has the layouts of others. Every fault is one sentence
+with the file, the key and the remedy; docs/reference/file-formats.md lists the keys.
 """
 
 import re
@@ -20,7 +20,7 @@ from loaders.base.files import one_line, read_text, refuse
 MANIFEST = "benchmark.toml"
 
 FIELDS = ("question_id", "db_id", "question", "evidence", "SQL", "difficulty")
-"""What a record may say of a question, by BIRD's names."""
+"""Fields of a question's record, by BIRD's names."""
 
 CORRECT = "correct the file"
 TOTAL = "total"
@@ -31,10 +31,10 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class SetServer:
-    """A server on which the databases of a set stand already; nothing is loaded.
+    """A server that already has the databases of a set; nothing is loaded.
 
-    The address is `dsn`, or what the environment has as `variable`. It names a database; `databases` are the
-    databases on the server by the names in the questions, where they are others.
+    The address is `dsn`, or the value of the environment variable `variable`. It names a database;
+    `databases` are the databases on the server by the names in the questions, if they differ.
     """
 
     dialect: Dialect
@@ -46,22 +46,22 @@ class SetServer:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a set's files are, and how they name what they hold.
+    """Where a set's files are, and the keys of their records.
 
     `questions` and `gold` are paths below the set's folder by dialect, several files one after the other.
     `databases` is the folder of the databases, or the only one. `keys` maps `FIELDS` to the keys of the
-    records where they are others, `sql_keys` the dialects whose gold is in the records; `required` are the
-    fields that every record has to have. `levels` are those of difficulty in their order; none are given
-    where they are found in the records. `only` keeps the records with these values, the rest is counted.
-    `ids_repeat`: ids may repeat, and every dialect then has the same questions at the same positions;
-    otherwise dialects are joined by id. `profile` is that in which the golds for servers are right, None
-    where it is the user's to say. `digests` are SHA-256 by path, `domains` what databases are about.
-    `server` is where the databases are if not in files. `questions_of` names the set whose questions these
-    are, with other golds: prediction files that are named for it are taken.
+    records if they differ, `sql_keys` the dialects whose gold is in the records; `required` are the fields
+    that every record must have. `levels` are those of difficulty in their order; empty if they are taken from
+    the records. `only` keeps the records with these values, the rest is counted. `ids_repeat`: ids may
+    repeat, and every dialect then has the same questions at the same positions; otherwise dialects are joined
+    by id. `profile` is the one in which the golds for servers are right, None if the user decides. `digests`
+    are SHA-256 by path, `domains` the subjects of databases. `server` has the databases if they are not in
+    files. `questions_of` names the set whose questions these are, with other golds: prediction files that are
+    named for it are accepted.
 
-    The rest is of sets that come with bird-harness: the namespace on servers, the places below BIRD_HOME in
-    their order, the folders that hold `databases`, and the databases of the published set, in whose place
-    others may stand.
+    The rest applies to sets that come with bird-harness: the namespace on servers, the paths below BIRD_HOME
+    in order of preference, the folders that hold `databases`, and the databases of the published set, which
+    others may replace.
     """
 
     name: str
@@ -88,16 +88,16 @@ class Layout:
 
     @property
     def reference(self) -> Dialect:
-        """The dialect whose questions every other is held against: SQLite's, or that of the set's server."""
+        """The dialect whose questions the others must agree with: SQLite, or that of the set's server."""
         return Dialect.SQLITE if self.server is None else self.server.dialect
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a user's, and not one that comes with bird-harness."""
+        """True if it is a user's set, rather than one that comes with bird-harness."""
         return self.collection is None
 
     def key(self, name: str, dialect: Dialect = Dialect.SQLITE) -> str:
-        """How records call a field."""
+        """Return the key of a field in records."""
         own = self.sql_keys.get(dialect) if name == "SQL" else None
         return own or self.keys.get(name, name)
 
@@ -107,11 +107,11 @@ def read_manifest(path: Path, *, built_in: bool = False, taken: Sequence[str] = 
 
     Args:
         path: `benchmark.toml`, or a file of that kind.
-        built_in: whether it is one of the project's own, which may say more.
+        built_in: it is one of the project's own, which may have more keys.
         taken: names that a set cannot have.
 
     Raises:
-        BadInput: the file cannot be read, is no TOML, or says what cannot be.
+        BadInput: the file cannot be read, is not TOML, or has a key or value that is not allowed.
     """
     text = read_text(path, remedy="write it as docs/how-to/question-set.md says").text
     try:
@@ -159,11 +159,11 @@ class _Manifest:
             self._reference = server.dialect
         questions = self._by_dialect("questions", self._paths)
         if self._reference not in questions:
-            fault = f"has no file for {self._reference}, whose gold every other is held against"
+            fault = f"has no file for {self._reference}, whose gold is the reference for every other"
             self._refuse("questions", fault, "name one")
         if server is not None and (others := [str(one) for one in questions if one != self._reference]):
-            fault = f"names files for {', '.join(others)}, and the databases stand on {self._reference} alone"
-            self._refuse("questions", fault, "leave them out")
+            fault = f"names files for {', '.join(others)}, but the databases are on {self._reference} only"
+            self._refuse("questions", fault, "remove them")
         gold = self._by_dialect("gold", self._path_text)
         self._golds_in_records(questions, gold)
         built_in = self._content if self._built_in else {}
@@ -198,9 +198,9 @@ class _Manifest:
         for key in content:
             if key not in known:
                 near = get_close_matches(key, known, 1)
-                remedy = f"write {near[0]}" if near else f"leave it out, or write one of {', '.join(known)}"
+                remedy = f"write {near[0]}" if near else f"remove it, or write one of {', '.join(known)}"
                 where = f" in [{table}]" if table else ""
-                self._refuse(brief(repr(key)), f"is no key of a manifest{where}", remedy)
+                self._refuse(brief(repr(key)), f"is not a key of a manifest{where}", remedy)
 
     def _get(self, key: str) -> Any:
         if key not in self._content:
@@ -237,7 +237,7 @@ class _Manifest:
             remedy = "use up to 60 letters, digits, _ . and -, a letter or digit first"
             self._refuse("name", f"{brief(repr(name))} cannot be a set's name", remedy)
         if not self._built_in and name.casefold() in {one.casefold() for one in taken}:
-            self._refuse("name", f"{name!r} is that of a set that comes with bird-harness", "choose another")
+            self._refuse("name", f"{name!r} is a set that comes with bird-harness", "choose another")
         return str(name)
 
     def _table(self, key: str) -> dict[str, Any]:
@@ -277,15 +277,15 @@ class _Manifest:
         )
 
     def _named(self) -> list[str]:
-        """The fields whose keys are named, so that every record has to have them."""
+        """Return the fields whose keys are named, so that every record must have them."""
         return [name for name in FIELDS if name in self._table("keys") and name != "SQL"]
 
     def _golds_in_records(self, questions: dict[Dialect, Any], gold: Mapping[Dialect, str]) -> None:
-        """Let a dialect whose gold is in SQLite's records, by a key of its own, have its questions there."""
+        """Read a dialect's questions from SQLite's records if its gold is there, under its own key."""
         named = self._table("keys").get("SQL")
         for dialect in map(Dialect, named if isinstance(named, dict) else ()):
             if dialect in gold:
-                self._refuse(f"keys.SQL.{dialect}", "and a file of gold name the same gold", "leave one out")
+                self._refuse(f"keys.SQL.{dialect}", "and a file of gold name the same gold", "remove one")
             questions.setdefault(dialect, questions[self._reference])
 
     def _levels(self) -> tuple[str, ...]:
@@ -313,7 +313,7 @@ class _Manifest:
         if "server" not in self._content:
             return None
         if "databases" in self._content:
-            self._refuse("databases", "and [server] both say where the databases are", "leave one out")
+            self._refuse("databases", "and [server] both say where the databases are", "remove one")
         table = self._table("server")
         self._allow("server", table, ("dialect", "dsn", "variable", "schema", "databases"))
         dialect = table.get("dialect")
@@ -321,8 +321,8 @@ class _Manifest:
         if dialect not in served:
             self._refuse("server.dialect", f"is {brief(repr(dialect))}", f"write one of {', '.join(served)}")
         if ("dsn" in table) == ("variable" in table):
-            remedy = "write dsn, or variable with the name of the environment's variable that has it"
-            self._refuse("server", "does not have one address", remedy)
+            remedy = "write dsn, or variable with the name of an environment variable that has it"
+            self._refuse("server", "must have exactly one address", remedy)
         databases = table.get("databases", {})
         if not isinstance(databases, dict):
             remedy = "write [server.databases], and a line for each"
@@ -334,8 +334,8 @@ class _Manifest:
         }
         dsn = table.get("dsn", "")
         if "dsn" in table and not (isinstance(dsn, str) and dsn.strip()):
-            # Its value is not said: it may have a password.
-            self._refuse("server.dsn", "is no address", "write one, or name a variable")
+            # Its value is not shown: it may contain a password.
+            self._refuse("server.dsn", "is not an address", "write one, or name a variable")
         return SetServer(
             dialect=Dialect(dialect),
             dsn=dsn,
@@ -374,19 +374,19 @@ LAYOUTS: Mapping[str, Layout] = {
     name: read_manifest(_FOLDER / f"{name}.toml", built_in=True)
     for name in ("sample", "mini_dev", "mini_dev_2025", "dev")
 }
-"""By name, in the order in which they are named to a user."""
+"""By name, in the order shown to users."""
 
 
 def find(name: str, home: Path, folders: tuple[str, ...], holds: str) -> Path:
-    """The first of `folders` below `home` that holds the file or folder `holds`.
+    """Return the first of `folders` below `home` that contains the file or folder `holds`.
 
     Raises:
-        BadInput: none does; the message says where question set `name` was looked for.
+        BadInput: none does; the message lists where question set `name` was searched for.
     """
     places = [home / folder for folder in folders]
     for place in places:
         if (place / holds).exists():
             return place
     looked = " or ".join(map(str, places))
-    remedy = f"point BIRD_HOME, now {home}, at the folder that holds the unpacked published package"
+    remedy = f"set BIRD_HOME, now {home}, to the folder with the unpacked published package"
     raise BadInput(one_line(f"question set {name}: no {holds} in {looked}; {remedy}"))

@@ -1,4 +1,4 @@
-"""What twins are made from, by what a user names: a question set, or a schema and a question file."""
+"""Find the sources of twins: a question set, or a schema and a question file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +13,10 @@ from loaders.twins.shape import of_published, read_golds
 def of_set(
     questions: QuestionSet, schema: Path | None = None, db_ids: Sequence[str] = ()
 ) -> list[TwinSource]:
-    """The sources of a question set: its databases, or a published schema in their place.
+    """Return the sources of a question set: its databases, or a published schema instead.
 
     Raises:
-        BadInput: a database is not there, or is none of the set's.
+        BadInput: a database is missing, or not in the set.
     """
     golds: dict[str, list[str]] = {db_id: [] for db_id in questions.db_ids}
     for question in questions.questions:
@@ -25,14 +25,12 @@ def of_set(
     chosen = _chosen(db_ids, questions.db_ids, f"question set {questions.name}")
     missing = next((path for db_id, path in paths.items() if db_id in chosen and not path.is_file()), None)
     if missing is not None:
-        raise BadInput(
-            f"{missing}: is not there; name a published schema with --schema, or get the databases"
-        )
+        raise BadInput(f"{missing}: not found; name a published schema with --schema, or get the databases")
     return [TwinSource(db_id, paths[db_id], tuple(golds[db_id]), questions.databases) for db_id in chosen]
 
 
 def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[TwinSource]:
-    """The sources of a schema and a question file.
+    """Return the sources of a schema and a question file.
 
     Args:
         schema: a SQLite file, whose name is that of the database, or a published schema.
@@ -40,7 +38,7 @@ def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[
         db_ids: databases; default: all that the schema has and the questions ask.
 
     Raises:
-        BadInput: a file cannot be read, or nothing is asked about the schema.
+        BadInput: a file cannot be read, or no question is about the schema.
     """
     golds = read_golds(questions)
     known = list(of_published(schema)) if schema.suffix.lower() == ".json" else [schema.stem]
@@ -48,7 +46,7 @@ def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[
     if not asked:
         raise BadInput(
             f"{questions}: no question is about {', '.join(known)} of {schema}; the db_id of the questions "
-            "and the name of the database have to be the same"
+            "and the name of the database must be the same"
         )
     chosen = _chosen(db_ids, asked, str(schema))
     return [TwinSource(db_id, schema, tuple(golds[db_id]), schema.parent) for db_id in chosen]

@@ -28,7 +28,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.gold_packs import under
+from harness.data.gold_packs import with_golds
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.data.sets.loader import load_databases, load_set
@@ -320,7 +320,7 @@ class Evaluator:
         questions = (
             load_set(set_name, home, on_server=True) if databases is None else load_databases(Path(databases))
         )
-        questions = under(questions, None if gold is None else str(gold))
+        questions = with_golds(questions, None if gold is None else str(gold))
         for note in questions.notes:
             say(note)
         if questions.pack is not None:

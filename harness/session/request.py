@@ -10,7 +10,7 @@ from typing import Any, Self, get_args, get_type_hints
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
-from harness.data.gold_packs import PUBLISHED, hold_to_sqlite, under
+from harness.data.gold_packs import PUBLISHED, use_sqlite_reference, with_golds
 from harness.data.predictions import Choice, Extract
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds_by_name
@@ -151,9 +151,9 @@ class Request:
         Raises:
             BadInput: the gold pack is wrong or for another set, or nothing is left.
         """
-        questions = under(everything, self.gold)
+        questions = with_golds(everything, self.gold)
         if self.reference != OPTIONS["reference"].default:
-            questions = hold_to_sqlite(questions)
+            questions = use_sqlite_reference(questions)
         return self.choice.of(questions)
 
     @property

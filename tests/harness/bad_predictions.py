@@ -68,7 +68,7 @@ PREDICTIONS = [
     Case(
         "predictor_blank",
         on_predictions(dict, "--predictor", " "),
-        (GOOD_NAME, "--predictor ' '", "give one that prints"),
+        (GOOD_NAME, "--predictor ' '", "give a printable one"),
     ),
     Case(
         "object_cut_off",
@@ -87,12 +87,12 @@ PREDICTIONS = [
     Case(
         "array_too_short",
         on_predictions(lambda good: list(good.values())[:3], "--allow-missing"),
-        (GOOD_NAME, "an array of 3 texts", "mini_dev has 4 questions", "write one for each question"),
+        (GOOD_NAME, "it has 3 texts", "mini_dev has 4 questions", "write one for each question"),
     ),
     Case(
         "array_of_texts_and_objects",
         on_predictions(lambda good: [*list(good.values())[:3], {"question_id": 9, "sql": "SELECT 1"}]),
-        (GOOD_NAME, "entry 3", "an object among texts", "write SQL texts alone, or objects alone"),
+        (GOOD_NAME, "entry 3", "an object among texts", "write only SQL texts, or only objects"),
     ),
     Case(
         "array_of_texts_for_another_database",
@@ -102,7 +102,7 @@ PREDICTIONS = [
     Case(
         "array_of_numbers",
         on_predictions(lambda _: [1, 2, 3, 4]),
-        (GOOD_NAME, "4 entries (0, 1, 2, 3): a number instead of an object", "write objects alone"),
+        (GOOD_NAME, "4 entries (0, 1, 2, 3): a number instead of an object", "write only objects"),
     ),
     Case(
         "array_of_objects_without_sql",
@@ -119,7 +119,7 @@ PREDICTIONS = [
         on_file(lambda: "SELECT 1;\nSELECT 2;\n", name="answers.log"),
         (
             "answers.log",
-            "is no JSON",
+            "not JSON",
             "'SELECT 1;'",
             "JSON lines",
             "JSON array",
@@ -129,22 +129,22 @@ PREDICTIONS = [
     Case(
         "table_in_a_file",
         on_file(lambda: f"question_id,sql\n1471,{'x' * 999}\n", name="answers.tsv"),
-        ("answers.tsv", "is no JSON", "question_id,sql", "JSON lines", "JSON array"),
+        ("answers.tsv", "not JSON", "question_id,sql", "JSON lines", "JSON array"),
     ),
     Case(
         "text_of_json",
         on_file(lambda: '"SELECT 1"'),
-        (GOOD_NAME, "is no JSON", "JSON lines", "JSON array"),
+        (GOOD_NAME, "not JSON", "JSON lines", "JSON array"),
     ),
     Case(
         "name_does_not_tell_the_dialect",
         on_predictions(dict, "--predictor", "mine", name="mine.json"),
-        ("mine.json", "nothing tells its dialect; call it", "or give --dialect"),
+        ("mine.json", "its dialect is unknown; call it", "or give --dialect"),
     ),
     Case(
         "name_does_not_tell_the_predictor",
         on_predictions(dict, "--dialect", "sqlite", name="mine.json"),
-        ("mine.json", "nothing tells its predictor; call it", "or give --predictor"),
+        ("mine.json", "its predictor is unknown; call it", "or give --predictor"),
     ),
     Case(
         "name_of_another_set_with_a_predictor",
@@ -277,12 +277,12 @@ PREDICTIONS = [
     Case(
         "two_files_of_one_predictor",
         on_paths(GOOD_NAME, "predict_mini_dev_model_sqlitejson.json"),
-        (GOOD_NAME, "predict_mini_dev_model_sqlitejson.json", "model in sqlite", "leave one out"),
+        (GOOD_NAME, "predict_mini_dev_model_sqlitejson.json", "model in sqlite", "omit one"),
     ),
     Case(
         "no_file_of_the_dialect",
         on_paths(GOOD_NAME, options=("--dialect", "mysql")),
-        ("answers", "no predictions for mysql", "ask for another dialect"),
+        ("answers", "no predictions for mysql", "choose another dialect"),
     ),
     Case(
         "line_cut_off",
@@ -342,7 +342,7 @@ PREDICTIONS = [
     Case(
         "line_with_sql_and_a_reason_for_none",
         on_lines(field(0, "reason", "it did not answer")),
-        ("answers.jsonl", "line 1 (question 1471)", "sql and a reason for having none", "leave one out"),
+        ("answers.jsonl", "line 1 (question 1471)", "sql and a reason for having none", "omit one"),
     ),
     Case(
         "line_without_predictor",
@@ -352,7 +352,7 @@ PREDICTIONS = [
     Case(
         "line_with_a_blank_predictor",
         on_lines(field(0, "predictor", " \n")),
-        ("answers.jsonl", r"line 1 (' \n')", "not a predictor's name", "give one that prints"),
+        ("answers.jsonl", r"line 1 (' \n')", "not a predictor's name", "give a printable one"),
     ),
     Case(
         "line_in_an_unknown_dialect",

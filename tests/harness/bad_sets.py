@@ -32,7 +32,7 @@ SETS = [
         lambda _: ["--set", "minidev", "--predictions", "x"],
         ("'minidev'", "choose one of"),
     ),
-    Case("set_not_there", nothing, ("mini_dev_sqlite.json", "MINIDEV", "point BIRD_HOME")),
+    Case("set_not_there", nothing, ("mini_dev_sqlite.json", "MINIDEV", "set BIRD_HOME")),
     Case(
         "questions_of_a_dialect_not_there",
         on_set(lambda folder: (folder / "mini_dev_mysql.json").unlink()),
@@ -41,7 +41,7 @@ SETS = [
     Case(
         "databases_not_there",
         on_set(lambda folder: (folder / "dev_databases").rename(folder / "databases")),
-        ("no dev_databases", "MINIDEV", "point BIRD_HOME"),
+        ("no dev_databases", "MINIDEV", "set BIRD_HOME"),
     ),
     Case(
         "database_not_there",
@@ -204,6 +204,6 @@ SETS = [
     Case(
         "schemas_lack_a_database",
         on_set(lambda folder: small.write_json(folder / "dev_tables.json", [small.schema("zoo")])),
-        ("dev_tables.json", "database bank", "no schema", "add it, or take the file away"),
+        ("dev_tables.json", "database bank", "no schema", "add it, or remove the file"),
     ),
 ]

@@ -186,7 +186,7 @@ def test_markdown_is_printed_or_written(call: Call, file: Path, tmp_path: Path) 
         (("--sql", "SELECT 1", "--database", "x", "--question", "1"), "leave out RUN"),
         (("results/latest", "--predictions", "x"), "--predictions: the run has its own"),
         (("--sql", "none.sql", "--database", "x"), "--sql none.sql: there is no such file"),
-        (("--sql", "SELECT 1", "--database", "nothing"), "--db 'nothing': sample has none such"),
+        (("--sql", "SELECT 1", "--database", "nothing"), "--db 'nothing': not in sample"),
         (("--question", "1", "--predictor", "nobody"), "--predictor nobody: no predictions by this name"),
         (("--question", "1", "--out", "x"), "--out x: goes with another --format"),
         (("--question", "1", "--timeout", "0"), "--timeout 0"),

@@ -18,7 +18,7 @@ from harness.analyses.audit.probes import PROBES, Probe
 from harness.analyses.bench import Bench, sqlite_digests, synthetic_databases
 from harness.analyses.coverage.comparison import Held, Reference
 from harness.analyses.units import Folders, Progress, Say
-from harness.data.gold_packs import PUBLISHED, Status, under
+from harness.data.gold_packs import PUBLISHED, Status, with_golds
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines.execution import Execution, Limits, execute, execute_patiently
@@ -177,7 +177,7 @@ def audit(  # noqa: PLR0913 - what is asked, and who is told
     """
     FOLDERS.check(request.resume)
     judged = read_judged(request.judged)
-    everything = under(load_set(request.set_name, bird_home), request.gold)
+    everything = with_golds(load_set(request.set_name, bird_home), request.gold)
     questions = everything if request.limit is None else everything.limit(request.limit)
     wanted = [
         (replace(question, gold={**question.gold, dialect: sql}), dialect)

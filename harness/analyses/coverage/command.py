@@ -20,7 +20,7 @@ from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
 from harness.analyses.coverage.comparison import Reference
-from harness.data.gold_packs import under
+from harness.data.gold_packs import with_golds
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
 from harness.data.questions import Question, QuestionSet, levels_of
@@ -201,7 +201,7 @@ class Subject:
         bird_home: Path | None = None,
     ) -> None:
         self.request = request
-        self.everything = _apart(under(load_set(request.set_name, bird_home), request.pack))
+        self.everything = _apart(with_golds(load_set(request.set_name, bird_home), request.pack))
         """The whole set, of which `questions` are those that were asked for."""
         self.questions = request.chosen.of(self.everything)
         limits = Limits(seconds=request.seconds)

@@ -1,1 +1,1 @@
-"""Question sets read whole: those that come along, published layouts, a user's own; and packages."""
+"""Load question sets, built-in, published or a user's own, and fetch published packages."""

@@ -1,13 +1,13 @@
-"""Getting a large archive, and unpacking it: both trust nothing that a server or a stranger says.
+"""Download and unpack large archives, trusting neither servers nor archives.
 
-What has arrived of a download is kept, and one that broke off goes on from there. What is continued is the
-same file: the server is asked for the rest on condition that nothing has changed
-(https://www.rfc-editor.org/rfc/rfc9110#name-if-range), and its answer is checked against that. Proxies are
-those of the environment (https://requests.readthedocs.io/en/latest/user/advanced/#proxies).
+An interrupted download keeps what has arrived and resumes from there. It resumes only the same file: the rest
+is requested on condition that nothing has changed (https://www.rfc-editor.org/rfc/rfc9110#name-if-range), and
+the answer is checked against that. Proxies are those of the environment
+(https://requests.readthedocs.io/en/latest/user/advanced/#proxies).
 
-Everything that a zip file says is checked before the first byte is written. Nothing is written outside the
-folder given. Links, devices, encrypted entries and names that mean different things on different systems are
-refused, and so is what unpacks to more than any published package does.
+A zip file's whole directory is checked before the first byte is written. Nothing is written outside the given
+folder. Links, devices, encrypted entries and names that systems read differently are refused, and so is an
+archive that unpacks to more than any published package does.
 """
 
 import lzma
@@ -36,16 +36,16 @@ from loaders.base.records import to_record
 
 @dataclass(frozen=True)
 class Origin:
-    """A file as a server names it: the one whose bytes have arrived so far, noted beside them."""
+    """The identity of a partly downloaded file at its server, recorded beside its bytes."""
 
     url: str
     validator: str | None
-    """Strong ETag or date of the last change; None where the server names neither."""
+    """Strong ETag or date of the last change; None if the server sends neither."""
     total: int | None
 
     @classmethod
     def of(cls, url: str, response: requests.Response) -> Self:
-        """The file that an answer to a request for `url` brings."""
+        """Identify the file in a response to a request for `url`."""
         tag = response.headers.get("ETag", "")
         validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
         length = response.headers.get("Content-Length", "")
@@ -53,7 +53,7 @@ class Origin:
 
     @classmethod
     def read(cls, path: Path, url: str) -> Self | None:
-        """What an earlier attempt at the same address left, if it can be continued."""
+        """Read what an earlier attempt at the same address recorded, if it can be resumed."""
         try:
             found = to_record(cls, parse_json(path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
@@ -61,54 +61,56 @@ class Origin:
         return found if found.url == url and found.validator else None
 
     def write(self, path: Path) -> None:
-        """Note it for `read`."""
+        """Record it for `read`."""
         path.write_text(as_json(asdict(self)), encoding="utf-8")
 
 
 PAUSES = (1.0, 3.0, 6.0)
-"""Seconds before each new attempt; counted anew whenever something has arrived."""
+"""Seconds before each new attempt; starts over whenever something has arrived."""
 
 _SECONDS = (15, 60)
-"""For connecting, and between two pieces of the answer."""
+"""Timeouts for connecting, and between two pieces of the answer."""
 _BLOCK = 1 << 20
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
 DownloadProgress = Callable[[str, int, int | None], None]
-"""Told how far something is: what, how many bytes are there, and of how many, if that is known."""
+"""Called with a name, the bytes done, and the total if known."""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A file to be had by http or https."""
+class Download:
+    """A file to download by http or https."""
 
     url: str
     size: int | None = None
-    """How many bytes it has to have; if the server announces others, none are fetched."""
+    """Its size in bytes; if the server announces another, nothing is fetched."""
     limit: int = 16 * 2**30
-    """The most bytes that are accepted."""
+    """Maximum bytes that are accepted."""
 
 
 class Unreachable(BadInput):
-    """The file cannot be had from where it should be."""
+    """The file cannot be fetched from its address."""
 
 
 class _Broken(Exception):
-    """The transfer ended early; another attempt may go on."""
+    """The transfer ended early; another attempt may resume it."""
 
 
-def download(wanted: Wanted, to: Path, progress: DownloadProgress, pauses: Sequence[float] = PAUSES) -> None:
-    """Download a file to `to`, which then is whole; until then its bytes are in `to` with `.part` added.
+def download(
+    wanted: Download, to: Path, progress: DownloadProgress, pauses: Sequence[float] = PAUSES
+) -> None:
+    """Download a file to `to`, which is then complete; until then its bytes are in `to` with `.part` added.
 
     Args:
-        wanted: what.
-        to: in a folder that is there. One process at a time.
-        progress: told after every piece.
-        pauses: seconds to wait between attempts that bring nothing.
+        wanted: the file.
+        to: in an existing folder. One process at a time.
+        progress: called after every piece.
+        pauses: seconds to wait between attempts that fetch nothing.
 
     Raises:
-        Unreachable: there is no way to the server, it does not have the file, or breaks off again and again.
+        Unreachable: the server is unreachable, does not have the file, or repeatedly breaks off.
         BadInput: the file has another size, or the disk is full.
     """
     part = to.with_name(f"{to.name}.part")
@@ -131,8 +133,8 @@ def download(wanted: Wanted, to: Path, progress: DownloadProgress, pauses: Seque
     _notes(part).unlink(missing_ok=True)
 
 
-def _transfer(session: requests.Session, wanted: Wanted, part: Path, progress: DownloadProgress) -> None:
-    """One attempt.
+def _transfer(session: requests.Session, wanted: Download, part: Path, progress: DownloadProgress) -> None:
+    """Make one attempt.
 
     Raises:
         _Broken: another one may succeed.
@@ -163,7 +165,7 @@ def _transfer(session: requests.Session, wanted: Wanted, part: Path, progress: D
 
 
 def _receive(
-    response: requests.Response, wanted: Wanted, part: Path, total: int | None, progress: DownloadProgress
+    response: requests.Response, wanted: Download, part: Path, total: int | None, progress: DownloadProgress
 ) -> None:
     done = _bytes(part)
     progress(part.stem, done, total)
@@ -172,13 +174,13 @@ def _receive(
             done += len(block)
             if done > wanted.limit:
                 _forget(part)
-                raise BadInput(f"{wanted.url}: sends over {wanted.limit:,} bytes; no published package does")
+                raise BadInput(f"{wanted.url}: over {wanted.limit:,} bytes; no published package is so large")
             file.write(block)
             progress(part.stem, done, total)
 
 
 def _check_rest(response: requests.Response, origin: Origin, have: int, part: Path) -> None:
-    """Start again if this is not the rest of what has arrived."""
+    """Start again if the response is not the rest of what has arrived."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     current = Origin.of(origin.url, response).validator
     right_place = found is not None and int(found[1]) == have
@@ -193,7 +195,7 @@ def _check_whole(response: requests.Response, part: Path) -> None:
     said = f"answers HTTP {status} {response.reason}"
     if status == HTTPStatus.OK:
         if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise Unreachable(f"{response.url}: is sent compressed, although it was asked for as it is")
+            raise Unreachable(f"{response.url}: the server compresses it against the request")
         return
     if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
         _forget(part)
@@ -203,25 +205,25 @@ def _check_whole(response: requests.Response, part: Path) -> None:
     raise Unreachable(one_line(f"{response.url}: {said}"))
 
 
-def _check_size(wanted: Wanted, part: Path, total: int | None, have: int) -> None:
+def _check_size(wanted: Download, part: Path, total: int | None, have: int) -> None:
     if total is None:
         return
     if wanted.size is not None and total != wanted.size:
         _forget(part)
         raise BadInput(
-            f"{wanted.url}: has {total:,} bytes, the package that is known has {wanted.size:,}; if there is a"
-            " new one, --allow-unknown takes it"
+            f"{wanted.url}: {total:,} bytes, but the known package has {wanted.size:,}; if there is a"
+            " new one, accept it with --allow-unknown"
         )
     if total > wanted.limit:
         _forget(part)
-        raise BadInput(f"{wanted.url}: has {total:,} bytes; no published package has over {wanted.limit:,}")
+        raise BadInput(f"{wanted.url}: {total:,} bytes; no published package has over {wanted.limit:,}")
     left, free = total - have, shutil.disk_usage(part.parent).free
     if left > free:
-        raise BadInput(f"{wanted.url}: {left:,} bytes are to come, but {part.parent} has {free:,} free")
+        raise BadInput(f"{wanted.url}: {left:,} bytes remain, but {part.parent} has {free:,} free")
 
 
 def _reason(error: Exception) -> str:
-    """The innermost cause, which names the fault; the outer ones repeat the address."""
+    """Return the innermost cause, which names the fault; the outer ones repeat the address."""
     while (inner := error.__cause__ or error.__context__) and isinstance(inner, Exception):
         error = inner
     if isinstance(error, IncompleteRead):
@@ -250,7 +252,7 @@ _AGAIN = "fetch it again from its official place"
 _DAMAGED = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError, RuntimeError,
 )  # fmt: skip
-"""What the standard library raises for zip files that are damaged or compressed by a method it lacks."""
+"""Raised by the standard library for zip files that are damaged or use a method it lacks."""
 
 
 _Entry = tuple[zipfile.ZipInfo, tuple[str, ...]]
@@ -259,7 +261,7 @@ _Entry = tuple[zipfile.ZipInfo, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may unpack to: several times what the largest published package does."""
+    """Limits on unpacking: several times the size of the largest published package."""
 
     entries: int = 50_000
     bytes: int = 16 * 2**30
@@ -269,7 +271,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Unpacked:
-    """What was written."""
+    """What `unpack` has written."""
 
     entries: int
     bytes: int
@@ -278,19 +280,19 @@ class Unpacked:
 def unpack(
     archive: Path, folder: Path, advance: Callable[[int, int], None], limits: Limits | None = None
 ) -> Unpacked:
-    """Unpack `archive` into `folder`, which is made if it is not there.
+    """Unpack `archive` into `folder`, which is created if missing.
 
-    What Finder adds (`__MACOSX`, `.DS_Store`) is left out. A failure leaves files behind: unpack into a
-    folder that can be thrown away.
+    Finder's additions (`__MACOSX`, `.DS_Store`) are skipped. A failure leaves files behind: unpack into a
+    temporary folder.
 
     Args:
         archive: a zip file.
-        folder: where to; nothing in it is overwritten.
-        advance: told how many bytes of how many have been written.
-        limits: what is too much.
+        folder: the target; nothing in it is overwritten.
+        advance: called with the bytes written and the total.
+        limits: limits on size and number.
 
     Raises:
-        BadInput: it is no zip file, damaged, hostile or too large, or the disk is full.
+        BadInput: it is not a zip file, damaged, hostile or too large, or the disk is full.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -310,7 +312,7 @@ def unpack(
                         done += len(block)
                         advance(done, total)
     except _DAMAGED as error:
-        refuse(archive, f"is damaged or no zip file ({error})", _AGAIN)
+        refuse(archive, f"damaged, or not a zip file ({error})", _AGAIN)
     except OSError as error:
         raise BadInput(f"{archive}: cannot be unpacked into {folder} ({said(error)})") from error
     if done != total:
@@ -319,7 +321,7 @@ def unpack(
 
 
 def _checked(archive: Path, entries: list[zipfile.ZipInfo], limits: Limits) -> list[_Entry]:
-    """The entries that are to be written, each with the parts of its path.
+    """Return the entries to write, each with the parts of its path.
 
     Raises:
         BadInput: one of them is not harmless, or they are too many or too large.
@@ -353,7 +355,7 @@ def _is_folder(entry: zipfile.ZipInfo) -> bool:
 
 
 def _faults(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> Iterator[str]:
-    """What is wrong with an entry by itself."""
+    """Yield the faults of a single entry."""
     name = entry.orig_filename
     if name.startswith("/") or name[1:2] == ":":
         yield "has an absolute path"

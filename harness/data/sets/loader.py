@@ -1,6 +1,6 @@
-"""Question sets: those that come with bird-harness, and a user's own, by one reader.
+"""Load question sets: those that come with bird-harness, and a user's own.
 
-Promises: a question keeps its identity where ids repeat; gold is what the official scripts run; a set whose
+Promises: a question keeps its identity even if ids repeat; gold is what the official scripts run; a set whose
 files do not fit together is refused. Layout of the published packages: https://github.com/bird-bench/mini_dev
 """
 
@@ -51,16 +51,16 @@ from loaders.base.files import (
 from loaders.base.paths import cache_path
 from loaders.base.records import to_record
 
-# Spider's hardness of golds, for sets without difficulties; kept, because reading thousands takes time.
+# Spider's hardness of golds, for sets without difficulties; cached, because reading thousands takes time.
 
 Gold = tuple[str, Path, DatabaseSchema | None]
 """A gold, the file of its database, and the database's published schema, if there is one."""
 
 
 def hardnesses(golds: Sequence[Gold]) -> list[str | None]:
-    """The hardness of each gold, None of one that Spider's measures cannot read.
+    """Return the hardness of each gold, None for one that Spider's measures cannot read.
 
-    Columns are those of the database, where that can be read.
+    Columns are those of the database, if it can be read.
     """
     schemas = {path: _hardness_schema(path, published) for _, path, published in golds}
     facts = [(sql, sorted(schemas[path].tables.items())) for sql, path, _ in golds]
@@ -85,7 +85,7 @@ def _hardness(sql: str, schema: SpiderSchema) -> str | None:
 
 
 def _hardness_schema(path: Path, published: DatabaseSchema | None) -> SpiderSchema:
-    """The tables of a database, by its file, or else by what is published of it."""
+    """Return the tables of a database, from its file, or else from its published schema."""
     with (
         suppress(sqlite3.Error),
         closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
@@ -106,7 +106,7 @@ def _hardness_schema(path: Path, published: DatabaseSchema | None) -> SpiderSche
 
 @cache
 def _code() -> str:
-    """A digest of the code that reads golds."""
+    """Return a digest of the code that reads golds."""
     files = sorted(Path(spider.__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
@@ -124,8 +124,8 @@ def load_set(
         name: sample, mini_dev, mini_dev_2025 or dev; or the path of a folder, a manifest or a question file.
         bird_home: the folder of the unpacked published packages; default: the environment's BIRD_HOME, else
             `./data`. The sample and a user's own sets need none.
-        questions_alone: whether databases may be missing, for what looks at questions.
-        on_server: whether they may stand on a server already, and not in files.
+        questions_alone: allow missing databases, for uses that need only questions.
+        on_server: allow databases that are already on a server, and not in files.
 
     Raises:
         BadInput: the name is unknown, a file is missing or wrong, or the files contradict each other.
@@ -172,10 +172,10 @@ def load_set(
 
 
 def load_databases(place: Path) -> QuestionSet:
-    """A set of databases without questions: a folder with SQLite files, or one file.
+    """Load a set of databases without questions: a folder with SQLite files, or one file.
 
     Raises:
-        BadInput: there is none, or one that is none.
+        BadInput: there is none, or a file is not a database.
     """
     place = place.resolve()
     found = databases_in(place)
@@ -201,17 +201,17 @@ def load_databases(place: Path) -> QuestionSet:
 
 
 def _home(bird_home: Path | None) -> Path:
-    """The folder of the published packages."""
+    """Return the folder of the published packages."""
     return bird_home or Path(os.environ.get("BIRD_HOME") or "data")
 
 
 def _by_name() -> list[str]:
-    """The published sets that are read as a user's own."""
+    """List the published sets that are read as a user's own."""
     return [name for name, entry in published_sets().items() if entry.own]
 
 
 def name_of(name: str) -> str:
-    """What a set is called that a user names: its own name where that is a path.
+    """Return the name of the set that a user names, possibly by a path.
 
     Raises:
         BadInput: there is no such set, or its manifest is wrong.
@@ -220,10 +220,10 @@ def name_of(name: str) -> str:
 
 
 def _own(name: str, bird_home: Path | None = None) -> Own:
-    """A user's own set, or a published one that is read as such: then it is below `bird_home`.
+    """Find a user's own set, or a published one that is read as such, which is below `bird_home`.
 
     Raises:
-        BadInput: there is none; the message names what there is.
+        BadInput: there is none; the message lists the choices.
     """
     path = Path(name)
     place = None if path.exists() else place_of(name, _home(bird_home))
@@ -246,7 +246,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
     layout = own.layout
     files = _Files(own.folder)
     if own.manifest is not None:
-        # It decides what is read, so that a run is of another set where it is another.
+        # It decides what is read, so that a different manifest makes a different set.
         files.text(own.manifest)
     only = own.folder / layout.databases if layout.databases else None
     database = only.stem if only is not None and only.is_file() else None
@@ -307,7 +307,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
 
 
 class _Files:
-    """The files of a set, each read once."""
+    """Reads the files of a set, each once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -316,13 +316,13 @@ class _Files:
         self.notes: list[str] = []
 
     def text(self, path: Path) -> TextFile:
-        """The file of a path."""
+        """Return the file of a path."""
         if path not in self._read:
             self._read[path] = read_text(path, self._most)
         return self._read[path]
 
     def schemas(self, path: Path) -> Mapping[str, DatabaseSchema]:
-        """The schemas in a file of Spider's format."""
+        """Return the schemas in a file of Spider's format."""
         return read_schemas(self.text(path))
 
     @property
@@ -339,7 +339,7 @@ class _Files:
 def _published(
     layout: Layout, files: _Files, knowledge: Any = None, only_database: str | None = None
 ) -> dict[Dialect, DialectQuestions]:
-    """The questions of each dialect that has gold, as its files have them."""
+    """Read the questions of each dialect that has gold."""
     folder = files._folder  # noqa: SLF001 - of this module
     published: dict[Dialect, DialectQuestions] = {}
     for dialect in Dialect:
@@ -360,7 +360,7 @@ def _published(
 def _with_gold(  # noqa: PLR0913 - what gold is read by
     asked: DialectQuestions, folder: Path, layout: Layout, dialect: Dialect, *, files: _Files, named: str
 ) -> DialectQuestions:
-    """The questions with the gold of a file of its own, if there is one."""
+    """Return the questions with the gold of a separate file, if there is one."""
     gold = folder / layout.gold[dialect] if dialect in layout.gold else None
     has_manifest = layout.is_own and layout.databases
     if gold is None or not (has_manifest or gold.exists()):
@@ -370,13 +370,13 @@ def _with_gold(  # noqa: PLR0913 - what gold is read by
     except BadInput as error:
         if not layout.is_own or has_manifest:
             raise
-        # Beside questions that have their gold themselves, a file that does not fit them is of others.
+        # Questions that have gold in their records do not need a file that does not fit them.
         files.notes.append(f"not used: {error}")
         return asked
 
 
 def _notes(own: Own, published: Mapping[Dialect, DialectQuestions]) -> list[str]:
-    """What is not as a user may think: records that are left out, golds that no engine runs as one text."""
+    """List surprises for the user: skipped records, and golds that no engine runs as one text."""
     asked = published[own.layout.reference]
     notes = []
     if asked.left_out:
@@ -397,7 +397,7 @@ def _notes(own: Own, published: Mapping[Dialect, DialectQuestions]) -> list[str]
 
 
 def _knowledge(own: Own, db_id: str, ids: Sequence[Any]) -> str:
-    """LiveSQLBench's knowledge: the entries of `<db>_kb.jsonl` with these ids, a line each."""
+    """Return LiveSQLBench's knowledge: the entries of `<db>_kb.jsonl` with these ids, one per line."""
     folder, found = find_databases(own, [db_id])
     path = found.get(db_id, folder / db_id / "x").parent / f"{db_id}_kb.jsonl"
     try:
@@ -409,7 +409,7 @@ def _knowledge(own: Own, db_id: str, ids: Sequence[Any]) -> str:
 
 
 def _spelled(db_id: str, path: Path | None) -> str:
-    """A database's name as its folder or file spells it, where that is the same but for case."""
+    """Return a database's name in the spelling of its folder or file, if they differ only in case."""
     names = (path.parent.name, path.stem) if path else ()
     return next((name for name in names if name.casefold() == db_id.casefold()), db_id)
 
@@ -434,11 +434,10 @@ _LONGEST = 20
 
 
 def _collection(layout: Layout, questions: Sequence[Question], unasked: Sequence[str] = ()) -> str:
-    """The namespace of the set's databases on servers: the published one's, or one of its own.
+    """Return the namespace of the set's databases on servers: the published one, or its own.
 
-    What decides is which databases the questions are about: BIRD's eleven, or others. Another set is told
-    from the next by its name and by what is asked, wherever its files are; corrected golds and rows leave it
-    the same.
+    It depends on the databases that the questions are about: BIRD's eleven, or others. Other sets are
+    distinguished by name and questions, wherever their files are; corrected golds and rows do not change it.
     """
     db_ids = {question.db_id for question in questions}
     if layout.collection is not None and (layout.published is None or db_ids == layout.published):
@@ -454,13 +453,13 @@ def _collection(layout: Layout, questions: Sequence[Question], unasked: Sequence
 
 
 def _sample_home() -> Path:
-    from loaders.sample import sample_folder  # noqa: PLC0415 - building the sample is for those who ask for it
+    from loaders.sample import sample_folder  # noqa: PLC0415 - only the sample needs it
 
     return sample_folder()
 
 
 def _compare(path: Path, entries: list[Entry], reference: list[Entry], layout: Layout) -> None:
-    """Refuse a dialect whose questions are not SQLite's, or are about other databases."""
+    """Reject a dialect whose questions are not SQLite's, or are about other databases."""
     source = layout.questions[layout.reference][0]
     remedy = f"take all files of {layout.name} from one package: {layout.title}"
     if layout.is_own:
@@ -504,13 +503,13 @@ def _join(published: Mapping[Dialect, DialectQuestions]) -> tuple[Question, ...]
 def _check_databases(
     folder: Path, paths: Mapping[str, Path], remedies: tuple[str, str], *, may_miss: bool = False
 ) -> None:
-    """Refuse databases that are not there, are no SQLite files, or cannot be told apart on a server.
+    """Reject databases that are missing, not SQLite files, or indistinguishable on a server.
 
     Args:
-        folder: where they are.
+        folder: their folder.
         paths: their files.
-        remedies: what to do about one that is not there, and about one that is no database.
-        may_miss: whether one may be missing.
+        remedies: what to do about a missing one, and about a file that is not a database.
+        may_miss: allow missing databases.
     """
     faults = Faults(folder, "database")
     spelled: dict[str, str] = {}
@@ -531,29 +530,29 @@ def _check_databases(
 
 
 def _check_schemas(tables: Path, db_ids: set[str], schemas: Mapping[str, DatabaseSchema]) -> None:
-    """Refuse a file of schemas that lacks a database."""
+    """Reject a file of schemas that lacks a database."""
     if schemas:
         undescribed = Faults(tables, "database")
         for db_id in sorted(db_ids - schemas.keys()):
-            undescribed.add(db_id, "no schema in this file", "add it, or take the file away")
+            undescribed.add(db_id, "no schema in this file", "add it, or remove the file")
         undescribed.stop()
 
 
 def _check_digests(manifest: Path, layout: Layout, files: _Files, folder: Path) -> None:
-    """Refuse files that are not those that the manifest was written for."""
+    """Reject files other than those that the manifest was written for."""
     faults = Faults(manifest, "digest of")
     read = files.digests
     for name, digest in layout.digests.items():
         path = folder / name
         if not path.is_file():
-            faults.add(name, "a file that is not there", CORRECT)
+            faults.add(name, "a file that does not exist", CORRECT)
             continue
         found = read.get(name) or digests([path])[path]
         if found != digest:
             faults.add(
                 f"{name} (its sha256 is {found})",
                 "not the file's",
-                "take the file that was meant, or correct it",
+                "use the intended file, or correct the digest",
             )
     faults.stop()
 
@@ -579,9 +578,7 @@ def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:
             faults.add(detail, "not a schema in Spider's format", repair(file))
             continue
         if schema.db_id in schemas:
-            faults.add(
-                f"{position} ({schema.db_id})", "a second schema of the same database", "leave one out"
-            )
+            faults.add(f"{position} ({schema.db_id})", "a second schema of the same database", "remove one")
         schemas[schema.db_id] = schema
     faults.stop()
     return schemas
@@ -591,7 +588,7 @@ def _schema(record: Any) -> DatabaseSchema:
     if not is_text(record["db_id"]):
         raise TypeError("db_id is not a string")
     tables = tuple(record["table_names_original"])
-    # Column 0 is "*", of no table: indexes of columns count it, too.
+    # Column 0 is "*", of no table: column indexes count it, too.
     described = list(zip(record["column_names_original"], record["column_types"], strict=True))[1:]
     columns = tuple(SchemaColumn(tables[table], name, kind) for (table, name), kind in described)
     by_index = dict(enumerate(columns, start=1))

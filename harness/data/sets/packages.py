@@ -1,10 +1,10 @@
-"""Getting a published question set: `load_set` then finds it, whole and checked, or what was there before.
+"""Fetch a published question set, so that `load_set` finds it complete and checked.
 
-Everything is prepared in a folder beside its place and read as a run would read it; then one rename puts it
-there. What is there already is never replaced.
+Everything is prepared in a folder beside the target and read as a run would read it; then one rename installs
+it. Existing files are never replaced.
 
-Files come from the official place, from an archive or a folder that the user has, or from the hub, and are
-brought into the layout of the published package.
+Files come from the official address, from a user's archive or folder, or from the hub, and get the layout of
+the published package.
 """
 
 import os
@@ -23,7 +23,15 @@ from harness.data.published_sets import TAKE, Archive, Hub, Published, find_publ
 from harness.data.questions import QuestionSet
 from harness.data.set_families import find_own
 from harness.data.set_manifest import LAYOUTS, MANIFEST, Layout, find
-from harness.data.sets.archives import PAUSES, DownloadProgress, Limits, Unreachable, Wanted, download, unpack
+from harness.data.sets.archives import (
+    PAUSES,
+    Download,
+    DownloadProgress,
+    Limits,
+    Unreachable,
+    download,
+    unpack,
+)
 from harness.data.sets.loader import load_set
 from loaders.base import paths
 from loaders.base.digests import digests, read_sha256
@@ -36,54 +44,54 @@ _STAGING = ".bird-data"
 
 
 _NESTED = "*databases.zip"
-"""BIRD's packages hold their databases in an archive of their own."""
+"""BIRD's packages hold their databases in a nested archive."""
 _MOST_OF_OWN = 64 * 2**30
 """Bytes that a benchmark may unpack to; the databases of BIRD are 33 GB in all."""
 _BESIDE = "__MACOSX"
-"""What systems put into archives, and nobody reads."""
+"""Metadata that macOS adds to archives."""
 _DEPTHS = ("", "*/", "*/*/")
-"""How deep in a folder its questions are looked for."""
+"""How deep in a folder questions are searched for."""
 
 
 @dataclass(frozen=True)
 class PackageRequest:
-    """What to get."""
+    """A request for a published set."""
 
     set_name: str
     """One of `published_sets.toml`."""
     to: Path | None = None
-    """The folder of all published data; None: BIRD_HOME, else `./data`, where `load_set` looks."""
+    """Folder of all published data; default: BIRD_HOME, else `./data`, where `load_set` looks."""
     archive: Path | None = None
-    """The published archive, or a folder with the set or the archive in it; None: the official place."""
+    """The published archive, or a folder with the set or the archive in it; default: the official address."""
     allow_unknown: bool = False
-    """Take what has other digests than those that are known, and report them."""
+    """Accept files with unknown digests, and report them."""
 
 
 @dataclass(frozen=True)
 class _Staged:
-    """Files that have been brought."""
+    """Files in the staging folder."""
 
     sha256: str | None
-    """Of the archive, if they come from one."""
+    """SHA-256 of the archive, if they come from one."""
     known: bool
-    """Whether that is the published archive's, so that no file needs a proof of its own."""
+    """True if it is the published archive, so that its files need no further proof."""
     notes: tuple[str, ...]
 
 
 def get(request: PackageRequest, progress: DownloadProgress, pauses: Sequence[float] = PAUSES) -> list[str]:
-    """Bring a question set with its databases; what is there already stays. Processes take turns.
+    """Fetch a question set with its databases; existing files are kept. Processes take turns.
 
     Args:
-        request: what, and where to.
-        progress: told how far downloads and unpacking are.
+        request: the set, and where to put it.
+        progress: called with the progress of downloads and unpacking.
         pauses: seconds between attempts to download.
 
     Returns:
-        What was done, a line each.
+        What was done, line by line.
 
     Raises:
-        BadInput: the set is not published, cannot be had, is not what was published, or does not fit
-            together; the place cannot be written, or something else is there.
+        BadInput: the set is not published, cannot be fetched, is not what was published, or does not fit
+        together; the target cannot be written, or is occupied.
     """
     entry = find_published(request.set_name)
     home = request.to or Path(os.environ.get("BIRD_HOME") or "data")
@@ -106,10 +114,10 @@ def get(request: PackageRequest, progress: DownloadProgress, pauses: Sequence[fl
 
 
 def _there(entry: Published, request: PackageRequest, home: Path) -> list[str] | None:
-    """What to say if the set is there.
+    """Return what to report if the set is already there.
 
     Raises:
-        BadInput: it is there in part or does not fit together, or another one was given.
+        BadInput: it is incomplete or does not fit together, or another one was given.
     """
     if entry.own:
         parts = [home / entry.folder] if (home / entry.folder).exists() else []
@@ -123,7 +131,7 @@ def _there(entry: Published, request: PackageRequest, home: Path) -> list[str] |
         found = load_set(entry.name, home)
     except BadInput as error:
         raise BadInput(
-            f"{error}; {parts[0]} is in the way: move it, or choose another place by --to"
+            f"{error}; {parts[0]} is in the way: move it, or choose another folder with --to"
         ) from error
     if request.archive is not None and not _is_same(request.archive, home / entry.root / _MARKER):
         raise BadInput(
@@ -149,7 +157,7 @@ def _got(
     lines = []
     place = home / entry.root
     if place.exists():
-        raise BadInput(f"{place}: is in the way; move it away, or choose another place by --to")
+        raise BadInput(f"{place}: already exists; move it away, or choose another folder with --to")
     if entry.databases_of and not (home / _databases(entry, home)).exists():
         other = find_published(entry.databases_of)
         databases_only = PackageRequest(other.name, request.to, allow_unknown=request.allow_unknown)
@@ -161,7 +169,7 @@ def _got(
             (staging / "home" / root).symlink_to((home / root).resolve())
         questions = load_set(entry.name, staging / "home")
         folder = request.archive or home / entry.folder
-        # A known archive holds what it holds.
+        # A known archive has known content.
         proof = (
             [] if staged.known else prove_files(entry, questions, folder, allow_unknown=request.allow_unknown)
         )
@@ -198,7 +206,7 @@ def _stage(
 
 
 def _databases(entry: Published, home: Path) -> Path:
-    """Where the databases of another set are, or would be, below `home`."""
+    """Return where the databases of another set are, or would be, below `home`."""
     if entry.own:
         return Path(os.path.normpath(Path(entry.folder) / entry.databases))
     try:
@@ -209,7 +217,7 @@ def _databases(entry: Published, home: Path) -> Path:
 
 @contextmanager
 def _staging(home: Path) -> Iterator[Path]:
-    """An empty folder for the one process that holds the lock; what a dead one left is removed."""
+    """Provide an empty folder for the process that holds the lock; remains of a dead one are removed."""
     staging = home / _STAGING
     shutil.rmtree(staging, ignore_errors=True)
     (staging / "home").mkdir(parents=True)
@@ -232,20 +240,20 @@ def _summary(entry: Published, questions: QuestionSet, request: PackageRequest, 
 
 
 def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow_unknown: bool) -> list[str]:
-    """What the digests of a set's files say, a line for each that is not known.
+    """Check the digests of a set's files, and return a line for each unknown one.
 
     Args:
-        entry: what is known.
-        questions: the set, as it was read.
-        folder: what a message calls the place of the files.
-        allow_unknown: whether files that are not known are reported; else they are refused.
+        entry: the published set.
+        questions: the set as read.
+        folder: the files' folder, for messages.
+        allow_unknown: report unknown files instead of refusing them.
 
     Raises:
         BadInput: they are refused.
     """
     found = dict(questions.files)
     if entry.own:
-        # Of its files; nobody has named digests of its databases, and a manifest is the harness's own.
+        # Databases have no published digests, and the manifest is the harness's own.
         found.pop(MANIFEST, None)
     elif entry.databases_of is not None:
         found.pop(str(LAYOUTS[entry.name].tables), None)
@@ -270,7 +278,7 @@ def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow
 
 
 def kept_archive(archive: Archive) -> Path:
-    """Where a downloaded archive is kept."""
+    """Return where a downloaded archive is kept."""
     return paths.cache_path() / "packages" / archive.name
 
 
@@ -282,18 +290,18 @@ def _fetch(
     *,
     allow_unknown: bool,
 ) -> Path:
-    """The archive from its official place, downloaded unless an earlier call did. Processes take turns.
+    """Return the archive from its official address, downloaded unless it is cached. Processes take turns.
 
     Raises:
-        Unreachable: it cannot be had; the message says how to bring it by hand.
-        BadInput: it is not the one that is known, or there is no room for it.
+        Unreachable: it cannot be fetched; the message says how to fetch it by hand.
+        BadInput: it is not the known one, or there is no room for it.
     """
     path = kept_archive(archive)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):
             if not path.exists():
-                wanted = Wanted(archive.url, None if allow_unknown else archive.size)
+                wanted = Download(archive.url, None if allow_unknown else archive.size)
                 download(wanted, path, progress, pauses)
     except Unreachable as error:
         raise Unreachable(f"{error}; {_by_hand(entry, path)}") from error
@@ -316,7 +324,7 @@ def _from_archive(
     """Unpack an archive file into `staging`.
 
     Raises:
-        BadInput: it is not known, cannot be unpacked, or does not hold the set.
+        BadInput: it is unknown, cannot be unpacked, or does not contain the set.
     """
     known = entry.archive or Archive(archive.name, entry.page)
     digest, note = prove_archive(archive, known, allow_unknown=allow_unknown)
@@ -338,7 +346,7 @@ def _from_archive(
         raise BadInput(one_line(f"{archive}: no {questions} in it; is it the package of {entry.name}?"))
     folder, target = held[0].parent, staging / "home" / entry.folder
     if folder.name == target.name and folder != tree:
-        # What stands beside the questions' folder, the dumps above all, comes along.
+        # Keep what is beside the questions' folder, above all the dumps.
         depth = len(Path(entry.folder).parts)
         for _ in range(depth - 1):
             folder, target = folder.parent, target.parent
@@ -374,10 +382,10 @@ def _from_folder(entry: Published, source: Path, staging: Path) -> _Staged:
 
 
 def _root(entry: Published, tree: Path, source: Path) -> Path:
-    """The folder of a tree that is read as the set: the first one, from the outside in.
+    """Return the first folder of a tree that can be read as the set, from the outside in.
 
     Raises:
-        BadInput: none is.
+        BadInput: there is none.
     """
     for depth in _DEPTHS:
         held = sorted(tree.glob(depth)) if depth else [tree]
@@ -386,7 +394,7 @@ def _root(entry: Published, tree: Path, source: Path) -> Path:
                 if folder.is_dir() and folder.name != _BESIDE:
                     find_own(folder / entry.split, ())
                     return folder
-    raise BadInput(one_line(f"{source}: holds no questions in a layout that is known; is it {entry.name}?"))
+    raise BadInput(one_line(f"{source}: no questions in a known layout; is it {entry.name}?"))
 
 
 def _describe(entry: Published, folder: Path) -> None:
@@ -408,7 +416,7 @@ def _describe(entry: Published, folder: Path) -> None:
 def _holder(
     entry: Published, source: Path, layout: Layout, hub_names: dict[str, str]
 ) -> tuple[Path, dict[str, str]]:
-    """The folder that holds the questions, and how its files are called where not as here."""
+    """Return the folder with the questions, and the names of files that differ from the local ones."""
     questions = layout.questions[Dialect.SQLITE][0]
     for spelled in ({}, hub_names):
         for depth in _DEPTHS:
@@ -418,10 +426,10 @@ def _holder(
 
 
 def _from_hub(entry: Published, hub: Hub, staging: Path) -> _Staged:
-    """Fetch the set's files by the hub's own client into `staging`; it resumes, and knows proxies.
+    """Fetch the set's files with the hub's client into `staging`; it resumes, and supports proxies.
 
     Raises:
-        Unreachable: the client is not installed, or the files cannot be had.
+        Unreachable: the client is not installed, or the files cannot be fetched.
     """
     urls = ", ".join(hub.url(path) for path in hub.files.values())
     run = command("data", rest="--archive FOLDER", set=entry.name)

@@ -106,7 +106,7 @@ def tables(page: Path) -> list[str]:
     ("args", "says"),
     [
         (["--set", "nowhere"], "question set 'nowhere' is not known"),
-        (["--db", "nowhere"], "--db 'nowhere': sample has none such"),
+        (["--db", "nowhere"], "--db 'nowhere': not in sample"),
         (["--question", "nowhere"], "question 'nowhere': not in sample"),
     ],
 )

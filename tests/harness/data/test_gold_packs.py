@@ -11,7 +11,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.data.gold_packs import apply_pack, hold_to_sqlite, read_pack, under
+from harness.data.gold_packs import apply_pack, read_pack, use_sqlite_reference, with_golds
 from harness.data.questions import Difficulty, Question, QuestionSet
 
 IDS = (7, 8, 7, 9)
@@ -56,7 +56,7 @@ def test_a_correction_an_exclusion_and_several_golds(asked: QuestionSet, write: 
         {"question_id": 9, "status": "excluded", "reason": "the data lack it"},
         set="asked",
     )
-    found = under(asked, str(path))
+    found = with_golds(asked, str(path))
     assert [one.key for one in found.questions] == ["7", "8", "7#2"]
     assert gold(found, "8") == "SELECT 8"
     several = found.by_key["7"]
@@ -73,13 +73,13 @@ def test_a_correction_an_exclusion_and_several_golds(asked: QuestionSet, write: 
     )
     assert str(found.pack) == (
         "Gold pack fix 2: 2 questions with another gold, 1 of them with several golds;"
-        " 1 question left out (1 excluded); 2 held on servers against the rows of SQLite's gold."
+        " 1 question left out (1 excluded); 2 compared on servers with the rows of SQLite's gold."
     )
     assert found.order[Dialect.SQLITE] == ("7", "8", "7#2")
 
 
 def test_gold_for_a_server_alone_leaves_the_others(asked: QuestionSet, write: Write) -> None:
-    found = under(asked, str(write({"question_id": 8, "dialect": "mysql", "sql": "SELECT 8"})))
+    found = with_golds(asked, str(write({"question_id": 8, "dialect": "mysql", "sql": "SELECT 8"})))
     eight = found.by_key["8"]
     assert eight.gold == {**asked.by_key["8"].gold, Dialect.MYSQL: "SELECT 8"}
     assert eight.corrected == {Dialect.MYSQL}
@@ -92,7 +92,7 @@ def test_where_the_set_has_no_gold_for_a_server_the_correction_is_translated(
     alone = replace(
         asked, questions=tuple(replace(one, gold={Dialect.SQLITE: "SELECT 0"}) for one in asked.questions)
     )
-    found = under(alone, str(write({"question_id": 8, "sql": "SELECT 8"})))
+    found = with_golds(alone, str(write({"question_id": 8, "sql": "SELECT 8"})))
     assert found.by_key["8"].by_rows == frozenset()
     assert found.by_key["8"].gold == {Dialect.SQLITE: "SELECT 8"}
 
@@ -101,7 +101,7 @@ def test_an_ambiguous_question_is_asked_only_with_the_golds_of_its_readings(
     asked: QuestionSet, write: Write
 ) -> None:
     said = {"status": "ambiguous", "reason": "which year?"}
-    found = under(
+    found = with_golds(
         asked, str(write({"question_id": 8, **said}, {"question_id": 9, "sql": ["SELECT 1"], **said}))
     )
     assert [one.key for one in found.questions] == ["7", "7#2", "9"]
@@ -131,28 +131,28 @@ def test_a_revised_set_becomes_a_pack_of_what_has_changed(
 def test_a_list_of_corrections_is_a_pack(asked: QuestionSet, tmp_path: Path, name: str) -> None:
     path = tmp_path / "corrections.json"
     path.write_text(json.dumps([{"question_id": 8, name: "SELECT 8", "note": "ignored"}]))
-    assert gold(under(asked, str(path)), "8") == "SELECT 8"
+    assert gold(with_golds(asked, str(path)), "8") == "SELECT 8"
 
 
 def test_a_folder_is_its_pack_json(asked: QuestionSet, write: Write) -> None:
     path = write({"question_id": 8, "sql": "SELECT 8"})
     path.rename(path.with_name("pack.json"))
-    assert gold(under(asked, str(path.parent)), "8") == "SELECT 8"
+    assert gold(with_golds(asked, str(path.parent)), "8") == "SELECT 8"
 
 
 def test_published_are_the_set_s_own(asked: QuestionSet) -> None:
-    assert under(asked, "published") is asked
-    assert under(asked, None) is asked
+    assert with_golds(asked, "published") is asked
+    assert with_golds(asked, None) is asked
 
 
 def test_rows_of_sqlite_are_gold_on_every_server(asked: QuestionSet) -> None:
-    held = hold_to_sqlite(asked)
+    held = use_sqlite_reference(asked)
     assert all(one.by_rows == {Dialect.MYSQL, Dialect.POSTGRESQL} for one in held.questions)
 
 
 GOOD = {"question_id": 8, "sql": "SELECT 8"}
 BAD: Mapping[str, tuple[Any, str]] = {
-    "no object": ({"golds": 1}, 'is no gold pack: a JSON object with a list "golds", or a list'),
+    "no object": ({"golds": 1}, 'not a gold pack: a JSON object with a list "golds", or a list'),
     "nothing": ({"golds": []}, "has no golds"),
     "a number": ({"golds": [5]}, "entry 1: a number instead of an object"),
     "no id": ({"golds": [{"sql": "SELECT 1"}]}, "entry 1: no question_id"),
@@ -160,26 +160,26 @@ BAD: Mapping[str, tuple[Any, str]] = {
     "a dialect": ({"golds": [{**GOOD, "dialect": "oracle"}]}, "dialect 'oracle': choose from sqlite"),
     "a status": ({"golds": [{**GOOD, "status": "odd"}]}, "status 'odd': choose from gold"),
     "no sql": ({"golds": [{"question_id": 8}]}, "no SQL: none of sql, SQL"),
-    "empty sql": ({"golds": [{**GOOD, "sql": " "}]}, "SQL that is no text, or empty"),
-    "sql of numbers": ({"golds": [{**GOOD, "sql": [1]}]}, "SQL that is no text, or empty"),
-    "half a character": ({"golds": [{**GOOD, "sql": "SELECT '\ud83d'"}]}, "SQL that is no text"),
+    "empty sql": ({"golds": [{**GOOD, "sql": " "}]}, "SQL that is not a text, or empty"),
+    "sql of numbers": ({"golds": [{**GOOD, "sql": [1]}]}, "SQL that is not a text, or empty"),
+    "half a character": ({"golds": [{**GOOD, "sql": "SELECT '\ud83d'"}]}, "SQL that is not a text"),
     "the same twice": ({"golds": [{**GOOD, "sql": ["SELECT 1", "SELECT 1 "]}]}, "the same SQL twice"),
-    "excluded with sql": ({"golds": [{**GOOD, "status": "excluded", "reason": "?"}]}, "and has SQL"),
+    "excluded with sql": ({"golds": [{**GOOD, "status": "excluded", "reason": "?"}]}, "but has SQL"),
     "no reason": ({"golds": [{"question_id": 8, "status": "excluded"}]}, "excluded without a reason"),
-    "a digest": ({"golds": [{**GOOD, "replaces": "abc"}]}, "replaces is no sha256 in hexadecimal"),
-    "a reason": ({"golds": [{**GOOD, "reason": 5}]}, "reason is no text"),
-    "a name": ({"name": "a\nb", "golds": [GOOD]}, "has to be a short text of one line"),
-    "another revision": ({"golds": [{**GOOD, "replaces": "0" * 64}]}, "replaces another gold"),
-    "another set": ({"set": "dev", "golds": [GOOD]}, "is for the question set dev, not for asked"),
+    "a digest": ({"golds": [{**GOOD, "replaces": "abc"}]}, "replaces is not a sha256 in hexadecimal"),
+    "a reason": ({"golds": [{**GOOD, "reason": 5}]}, "reason is not a text"),
+    "a name": ({"name": "a\nb", "golds": [GOOD]}, "must be a short text of one line"),
+    "another revision": ({"golds": [{**GOOD, "replaces": "0" * 64}]}, "replaces a gold other"),
+    "another set": ({"set": "dev", "golds": [GOOD]}, "it is for question set dev, not asked"),
     "another database": ({"golds": [{**GOOD, "db_id": "bank"}]}, "is about the database shop in asked"),
     "unknown": ({"golds": [{**GOOD, "question_id": 1}]}, "question 1: not one of asked"),
     "an id of two": ({"golds": [{**GOOD, "question_id": 7}]}, "question 7: not one of asked"),
-    "told twice": ({"golds": [GOOD, GOOD]}, "question 8: stands twice for sqlite"),
+    "told twice": ({"golds": [GOOD, GOOD]}, "question 8: occurs twice for sqlite"),
     "too often": ([{"question_id": 8, "sql": "SELECT 1"}] * 2, "question 8: not one of asked"),
     "no change": ([{"question_id": 8, "sql": "SELECT '8' -- sqlite"}], "changes no gold of asked"),
     "nothing left": (
         {"golds": [{"question_id": key, "status": "excluded", "reason": "?"} for key in ("7", 8, "7#2", 9)]},
-        "leaves no question of asked",
+        "it excludes every question of asked",
     ),
 }  # fmt: skip
 
@@ -190,7 +190,7 @@ def test_a_pack_that_does_not_fit_is_one_line(asked: QuestionSet, tmp_path: Path
     path = tmp_path / "bad.json"
     path.write_text(json.dumps(content))
     with pytest.raises(BadInput) as refused:
-        under(asked, str(path))
+        with_golds(asked, str(path))
     assert says in str(refused.value)
     assert str(refused.value).startswith(f"{path}: ")
     assert "\n" not in str(refused.value)
@@ -198,4 +198,4 @@ def test_a_pack_that_does_not_fit_is_one_line(asked: QuestionSet, tmp_path: Path
 
 def test_a_pack_that_is_not_there_is_one_line(asked: QuestionSet, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="fix"):
-        under(asked, str(tmp_path / "fix"))
+        with_golds(asked, str(tmp_path / "fix"))

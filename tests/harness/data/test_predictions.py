@@ -280,7 +280,7 @@ def test_other_dialects_are_left_out_unread(tmp_path: Path, first: QuestionSet) 
 
 def test_a_file_named_twice_is_refused(tmp_path: Path, first: QuestionSet) -> None:
     path = small.write_json(tmp_path / "predict_mini_dev_m_sqlite.json", small.official())
-    with pytest.raises(BadInput, match="leave one out"):
+    with pytest.raises(BadInput, match="omit one"):
         read_predictions([path, path], first)
 
 
@@ -423,7 +423,7 @@ def test_the_number_0_in_an_official_file_is_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("a.sql", "SELECT 1\nSELECT 2\n", ["has 2 lines", "4 questions", "one SQL text a line"]),
+        ("a.sql", "SELECT 1\nSELECT 2\n", ["has 2 lines", "4 questions", "one SQL text per line"]),
         ("a.csv", "question_id,gold\nQ/0,SELECT 1\n", ["header (question_id, gold)", "no column of answers"]),
         ("a.csv", "sql,sql\na,b\n", ["a column twice", "name each once"]),
         ("a.csv", "question_id,sql\nQ/0,SELECT 1,2\n", ["line 2 (3 cells, 2 columns)", "double quotes"]),

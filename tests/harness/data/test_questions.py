@@ -301,12 +301,12 @@ def test_questions_are_chosen_by_type() -> None:
 @pytest.mark.parametrize(
     ("choice", "says"),
     [
-        (Choice(db_ids=["market"]), "--db 'market': Shop-Bench has none such; it has shop"),
+        (Choice(db_ids=["market"]), "--db 'market': not in Shop-Bench; choose from shop"),
         (
             Choice(difficulties=["hard"]),
-            "--difficulty 'hard': Shop-Bench has none such; it has warm-up, tricky",
+            "--difficulty 'hard': not in Shop-Bench; choose from warm-up, tricky",
         ),
-        (Choice(types=["riddle"]), "--type 'riddle': Shop-Bench has none such; it has match, ranking,"),
+        (Choice(types=["riddle"]), "--type 'riddle': not in Shop-Bench; choose from match, ranking,"),
         (Choice(keys=["Q/9"]), "question 'Q/9': not in Shop-Bench"),
         (Choice(difficulties=["tricky"], keys=["Q/1"]), "no question of Shop-Bench is left"),
     ],

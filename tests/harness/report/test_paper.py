@@ -101,7 +101,7 @@ def test_the_caption_says_what_was_run_on_what(run: Run) -> None:
 
 def test_golds_that_are_not_the_sets_own_are_said(tmp_path: Path) -> None:
     (grid,) = paper(write(tmp_path, reference="sqlite"), PaperRequest()).grids
-    assert "Answers on servers are held against the rows of SQLite's golds, by value." in grid.notes
+    assert "Answers on servers are compared with the rows of SQLite's golds, by value." in grid.notes
 
 
 def test_published_figures_stand_above_those_of_the_same_predictor(run: Run) -> None:

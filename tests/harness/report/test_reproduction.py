@@ -64,8 +64,8 @@ def test_published_tables_are_read_with_gaps(tmp_path: Path) -> None:
         ("", "is empty"),
         (HEAD, "its columns are not predictor,file_stem,sqlite,mysql,postgresql"),
         ("a,b\n1,2\n", "its columns are not"),
-        (HEAD + "P,p,many,,\n", "line 2: a total is no number"),
-        (HEAD + "P,p,1,2,nan\n", "line 2: a total is no number"),
+        (HEAD + "P,p,many,,\n", "line 2: a total is not a number"),
+        (HEAD + "P,p,1,2,nan\n", "line 2: a total is not a number"),
         (HEAD + "P,p,1,2,3\nQ,p,1,2,3\n", "line 3: a second row of p"),
         (HEAD + "P,,1,2,3\n", "line 2: has no predictor or no file_stem"),
         (HEAD + "P\n", "line 2: has no predictor or no file_stem"),
@@ -85,12 +85,12 @@ def test_no_table_at_all_says_where_they_are_looked_for(tmp_path: Path) -> None:
 
 SAID = [
     (["published"], "1 of 1 databases have the digests of published ones."),
-    (["published", "unknown"], "1 of 2 .* of 1 nobody has named a digest \\(d1\\)\\.$"),
+    (["published", "unknown"], "1 of 2 .* for 1 no published digest is known \\(d1\\)\\.$"),
     (
         ["published", "other"],
         "^Not Mini-Dev results: 1 of 2 databases are not the published ones \\(d1\\)\\.",
     ),
-    (["other", "unknown"], "^Not Mini-Dev results: .*of 1 nobody has named a digest \\(d1\\)"),
+    (["other", "unknown"], "^Not Mini-Dev results: .*for 1 no published digest is known \\(d1\\)"),
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
-from harness.data.gold_packs import under
+from harness.data.gold_packs import with_golds
 from harness.data.outcomes import Outcome
 from harness.data.sets.loader import load_set
 from harness.engines import dialect_of
@@ -94,7 +94,7 @@ def test_runs_under_two_golds_stand_side_by_side(
     how = ("--dialect", f"sqlite,{dialect}", "--gold", "published", "--gold", str(tmp_path / "fix.json"))
     code, printed, said = call("eval", *usual, *how, "--no-report")
     assert code == 0, said
-    assert "3 held on servers" not in said
+    assert "3 compared on servers" not in said
     first, second = in_time(tmp_path / "results")
     assert {key: one["outcome"] for key, one in outcomes(first).items()} == {
         1: "mismatch", 2: "match", 3: "mismatch", 4: "match",
@@ -137,7 +137,7 @@ def test_answers_are_held_against_the_rows_of_sqlite(
     how = ("--dialect", served.dialect, "--reference", "sqlite", "--no-report")
     code, printed, said = call("eval", *usual, *how)
     assert code == 0, said
-    assert "are held against the rows of SQLite's golds" in printed
+    assert "are compared with the rows of SQLite's golds" in printed
     [folder] = (path for path in (tmp_path / "results").iterdir() if not path.is_symlink())
     found = outcomes(folder)
     assert {one["outcome"] for one in found.values()} == {"match"}
@@ -166,7 +166,7 @@ def test_golds_of_a_pack_are_translated_and_proven(
     assert [
         (one["question"], one["gold_index"], one["proof"]) for one in map(json.loads, found)
     ] == [("1", 0, "proven"), ("1", 1, "proven"), ("3", 0, "proven"), ("4", 0, "proven")]  # fmt: skip
-    again = under(load_set(str(out)), str(out))
+    again = with_golds(load_set(str(out)), str(out))
     assert len(again.by_key["1"].each(dialect_of(dialect))) == 2
     assert not again.by_key["1"].by_rows
     code, printed, said = call("coverage", *how, "--out", str(tmp_path / "coverage"))

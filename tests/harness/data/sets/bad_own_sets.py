@@ -97,17 +97,17 @@ ON_SERVERS = [
     Case("server_is_no_table", content(M, 'name = "a"\nserver = 1'), (M, "server is 1, not a table")),
     Case("server_of_no_dialect", served('dsn = "x"'), (M, "server.dialect is None", "mysql, postgresql")),
     Case("server_of_sqlite", served('dialect = "sqlite"\ndsn = "x"'), (M, "server.dialect is 'sqlite'")),
-    Case("server_without_address", served('dialect = "mysql"'), (M, "does not have one address")),
+    Case("server_without_address", served('dialect = "mysql"'), (M, "must have exactly one address")),
     Case(
         "server_with_two_addresses",
         served('dialect = "mysql"\ndsn = "x"\nvariable = "X"'),
-        (M, "does not have one address", "write dsn, or variable"),
+        (M, "must have exactly one address", "write dsn, or variable"),
     ),
-    Case("server_with_a_number", served('dialect = "mysql"\ndsn = 7'), (M, "server.dsn is no address")),
+    Case("server_with_a_number", served('dialect = "mysql"\ndsn = 7'), (M, "server.dsn is not an address")),
     Case(
         "server_and_files",
         served('dialect = "mysql"\nvariable = "X"', 'databases = "files"\n'),
-        (M, "databases and [server]", "leave one out"),
+        (M, "databases and [server]", "remove one"),
     ),
     Case(
         "server_with_golds_of_others",
@@ -116,7 +116,7 @@ ON_SERVERS = [
             'name = "a"\n[questions]\nmysql = "first.json"\nsqlite = "first.json"\n'
             '[server]\ndialect = "mysql"\nvariable = "X"',
         ),
-        (M, "names files for sqlite", "stand on mysql alone"),
+        (M, "names files for sqlite", "are on mysql only"),
     ),
     Case("server_with_a_word", served('dialect = "mysql"\nhost = "x"'), (M, "'host'", "in [server]")),
     Case(
@@ -130,7 +130,7 @@ MANIFESTS = [
     Case("not_toml", content(M, "name = shop"), (M, "not valid TOML", "line 1", "correct the file")),
     Case("empty", content(M, " \n"), (M, "is empty", "docs/how-to/question-set.md")),
     Case("in_latin_1", content(M, 'name = "é"'.encode("latin-1")), (M, "0xe9", "UTF-8")),
-    Case("unknown_key", top('level = ["a"]'), (M, "'level'", "no key of a manifest", "write levels")),
+    Case("unknown_key", top('level = ["a"]'), (M, "'level'", "not a key of a manifest", "write levels")),
     Case("unknown_key_of_a_table", added('\n[only]\n[digest]\na = "b"'), (M, "'digest'", "write digests")),
     Case("unknown_field", manifest("evidence =", "evidenc ="), (M, "'evidenc'", "[keys]", "write evidence")),
     Case(
@@ -139,7 +139,9 @@ MANIFESTS = [
         (M, "'postgres'", "[keys.SQL]", "write postgresql"),
     ),
     Case(
-        "a_key_of_the_built_in_ones", top('collection = "bird"'), (M, "'collection'", "no key of a manifest")
+        "a_key_of_the_built_in_ones",
+        top('collection = "bird"'),
+        (M, "'collection'", "not a key of a manifest"),
     ),
     Case("no_name", manifest('name = "Shop-Bench"\n', ""), (M, "has no name", 'name = "shop"')),
     Case("name_is_a_path", manifest("Shop-Bench", "a/b"), (M, "'a/b'", "cannot be a set's name")),
@@ -165,7 +167,9 @@ MANIFESTS = [
         manifest('["first.json", "second.jsonl"]', "7"),
         (M, "questions.sqlite is 7"),
     ),
-    Case("keys_are_no_table", manifest("[keys]", "keys = 7\n[kept]"), (M, "'kept'", "no key of a manifest")),
+    Case(
+        "keys_are_no_table", manifest("[keys]", "keys = 7\n[kept]"), (M, "'kept'", "not a key of a manifest")
+    ),
     Case("a_key_is_no_text", manifest('"hint"', "true"), (M, "keys.evidence is True, not a text")),
     Case(
         "levels_are_no_list",
@@ -185,12 +189,12 @@ MANIFESTS = [
     Case(
         "digest_is_another",
         added(f'\n[digests]\n"first.json" = "{"0" * 64}"'),
-        (M, "digest of first.json (its sha256 is ", "not the file's", "take the file that was meant"),
+        (M, "digest of first.json (its sha256 is ", "not the file's", "use the intended file"),
     ),
     Case(
         "digest_of_no_file",
         added(f'\n[digests]\n"a.json" = "{"0" * 64}"'),
-        (M, "a.json", "a file that is not there"),
+        (M, "a.json", "a file that does not exist"),
     ),
     Case(
         "no_databases",
@@ -201,7 +205,7 @@ MANIFESTS = [
     Case(
         "gold_twice",
         added('\n[gold]\nmysql = "mine.sql"'),
-        (M, "keys.SQL.mysql", "same gold", "leave one out"),
+        (M, "keys.SQL.mysql", "same gold", "remove one"),
     ),
     Case(
         "gold_not_there",
@@ -245,7 +249,9 @@ FILES = [
         ("first.json", "entry 0", "id is null, not a whole number or a text"),
     ),
     Case("id_is_a_fraction", record(0, "id", 1.5), ("first.json", "entry 0", "id is a number")),
-    Case("id_has_a_line_break", record(0, "id", "a\nb"), ("first.json", "entry 0", r"'a\nb'", "is no id")),
+    Case(
+        "id_has_a_line_break", record(0, "id", "a\nb"), ("first.json", "entry 0", r"'a\nb'", "is not an id")
+    ),
     Case("id_twice", record(1, "id", "Q/0"), ("first.json", "entry 1 (question_id Q/0)", "occurred before")),
     Case(
         "id_twice_as_text_and_number",
@@ -327,7 +333,7 @@ FILES = [
     Case(
         "several_sets",
         lambda folder: [sets.write(folder / f"{name}.json", sets.records()) for name in "ab"],
-        ("holds several sets", "/a or --set", "/b"),
+        ("several sets", "/a or --set", "/b"),
         nothing,
     ),
 ]

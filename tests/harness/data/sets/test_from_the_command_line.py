@@ -137,13 +137,11 @@ def test_a_folder_of_predictions_says_what_it_does_not_read(call: Call, tmp_path
     code, output, errors = call("eval", "--set", "own", *options)
     assert code == 0, errors
     assert "4 match" in output
-    assert (
-        "predicted: not read, since their names tell too little: b.TXT, gold.sql, scores.csv; name" in errors
-    )
+    assert "predicted: files with incomplete names were not read: b.TXT, gold.sql, scores.csv; name" in errors
     (folder / "predict_Shop-Bench_a_sqlite.sql").unlink()
     code, _, errors = call("eval", "--set", "own", *options)
     assert (code, errors.count("\n")) == (2, 1)
-    assert "no *.json or *.jsonl, and names that tell too little: b.TXT, gold.sql, scores.csv" in errors
+    assert "no *.json or *.jsonl, and its file names are incomplete: b.TXT, gold.sql, scores.csv" in errors
 
 
 def test_the_cases_are_there() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.data.sets.archives import Unreachable, Wanted, download
+from harness.data.sets.archives import Download, Unreachable, download
 from tests.harness.data.sets.packages.server import Answer, serving
 
 BODY = bytes(range(256)) * 8_000
@@ -83,7 +83,7 @@ def test_the_whole_file_arrives_in_the_end(
     tmp_path: Path, answers: list[Answer], expected: bytes, ranges: list[str | None]
 ) -> None:
     with serving(*answers) as site:
-        download(Wanted(site.url), tmp_path / "package.zip", quiet, NO_PAUSES)
+        download(Download(site.url), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert (tmp_path / "package.zip").read_bytes() == expected
     assert site.ranges == ranges
     assert left(tmp_path) == ["package.zip"]
@@ -97,7 +97,7 @@ def test_the_whole_file_arrives_in_the_end(
         ([Answer(status=500)], {}, "answers HTTP 500"),
         ([Answer(status=206, body=BODY)], {}, "answers HTTP 206"),
         ([Answer(BODY, cut=CUT, ranges=False)], {}, "broke off after 700,000 bytes, with 1,348,000 to come"),
-        ([Answer(BODY, headers=(("Content-Encoding", "gzip"),))], {}, "is sent compressed"),
+        ([Answer(BODY, headers=(("Content-Encoding", "gzip"),))], {}, "the server compresses it"),
         ([Answer(BODY)], {"size": len(BODY) + 1}, "--allow-unknown"),
         ([Answer(BODY)], {"limit": 1_000}, "no published package"),
         ([Answer(BODY, length=-1)], {"limit": 1_000}, "no published package"),
@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_had_is_one_clear_error(
     tmp_path: Path, answers: list[Answer], wanted: dict[str, int], fragment: str
 ) -> None:
     with serving(*answers) as site, pytest.raises(BadInput, match=fragment) as raised:
-        download(Wanted(site.url, **wanted), tmp_path / "package.zip", quiet, NO_PAUSES)
+        download(Download(site.url, **wanted), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert "\n" not in str(raised.value)
     assert site.url in str(raised.value)
     assert "package.zip" not in left(tmp_path)
@@ -118,7 +118,7 @@ def test_a_file_that_cannot_be_had_is_one_clear_error(
 
 def test_a_file_of_another_size_is_not_fetched(tmp_path: Path) -> None:
     with serving(Answer(BODY)) as site, pytest.raises(BadInput):
-        download(Wanted(site.url, size=5), tmp_path / "package.zip", quiet, NO_PAUSES)
+        download(Download(site.url, size=5), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert left(tmp_path) == []
 
 
@@ -126,9 +126,9 @@ def test_a_later_call_goes_on_where_an_earlier_one_ended(tmp_path: Path) -> None
     to = tmp_path / "package.zip"
     with serving(Answer(BODY, cut=CUT), Answer(status=404), Answer(BODY)) as site:
         with pytest.raises(Unreachable):
-            download(Wanted(site.url), to, quiet, NO_PAUSES)
+            download(Download(site.url), to, quiet, NO_PAUSES)
         assert (tmp_path / "package.zip.part").read_bytes() == BODY[:CUT]
-        download(Wanted(site.url), to, quiet, NO_PAUSES)
+        download(Download(site.url), to, quiet, NO_PAUSES)
     assert to.read_bytes() == BODY
     assert site.ranges[-1] == f"bytes={CUT}-"
 
@@ -136,9 +136,9 @@ def test_a_later_call_goes_on_where_an_earlier_one_ended(tmp_path: Path) -> None
 def test_what_is_left_of_another_address_is_not_continued(tmp_path: Path) -> None:
     to = tmp_path / "package.zip"
     with serving(Answer(BODY, cut=CUT), Answer(status=404)) as site, pytest.raises(Unreachable):
-        download(Wanted(site.url), to, quiet, NO_PAUSES)
+        download(Download(site.url), to, quiet, NO_PAUSES)
     with serving(Answer(OTHER)) as site:
-        download(Wanted(site.url), to, quiet, NO_PAUSES)
+        download(Download(site.url), to, quiet, NO_PAUSES)
     assert (to.read_bytes(), site.ranges) == (OTHER, [None])
 
 
@@ -147,7 +147,7 @@ def test_torn_notes_cost_a_fresh_start_and_nothing_else(tmp_path: Path, torn: st
     (tmp_path / "package.zip.part").write_bytes(b"half")
     (tmp_path / "package.zip.part.json").write_text(torn)
     with serving(Answer(BODY)) as site:
-        download(Wanted(site.url), tmp_path / "package.zip", quiet, NO_PAUSES)
+        download(Download(site.url), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert ((tmp_path / "package.zip").read_bytes(), site.ranges) == (BODY, [None])
 
 
@@ -155,10 +155,10 @@ def test_a_file_that_had_arrived_when_the_process_died_is_not_asked_for_again(tm
     to = tmp_path / "package.zip"
     with serving(Answer(BODY, cut=len(BODY) - 1), Answer(status=404)) as site:
         with pytest.raises(Unreachable):
-            download(Wanted(site.url), to, quiet, NO_PAUSES)
+            download(Download(site.url), to, quiet, NO_PAUSES)
         with (tmp_path / "package.zip.part").open("ab") as part:
             part.write(BODY[-1:])
-        download(Wanted(site.url), to, quiet, NO_PAUSES)
+        download(Download(site.url), to, quiet, NO_PAUSES)
     assert (to.read_bytes(), len(site.asked)) == (BODY, 2)
 
 
@@ -166,7 +166,7 @@ def test_redirects_are_followed(tmp_path: Path) -> None:
     with serving(Answer(BODY)) as site:
         moved = Answer(status=302, headers=(("Location", site.url),))
         with serving(moved) as old:
-            download(Wanted(old.url), tmp_path / "package.zip", quiet, NO_PAUSES)
+            download(Download(old.url), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert (tmp_path / "package.zip").read_bytes() == BODY
 
 
@@ -176,7 +176,7 @@ def test_the_environments_proxy_is_used(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/package.zip"))
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
-        download(Wanted(address), tmp_path / "package.zip", quiet, NO_PAUSES)
+        download(Download(address), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert (tmp_path / "package.zip").read_bytes() == BODY
     assert [path for path, _ in proxy.asked] == [address, address]
 
@@ -186,25 +186,25 @@ def test_nobody_listening_is_named_as_the_reason(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/package.zip"
         with pytest.raises(Unreachable, match="Connection refused"):
-            download(Wanted(url), tmp_path / "package.zip", quiet, NO_PAUSES)
+            download(Download(url), tmp_path / "package.zip", quiet, NO_PAUSES)
 
 
 def test_a_name_that_does_not_resolve_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match=r"packages\.invalid/x\.zip: \S"):
-        download(Wanted("http://packages.invalid/x.zip"), tmp_path / "x.zip", quiet, NO_PAUSES)
+        download(Download("http://packages.invalid/x.zip"), tmp_path / "x.zip", quiet, NO_PAUSES)
 
 
 def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "package.zip.part").symlink_to("/dev/full")
     with serving(Answer(BODY)) as site, pytest.raises(BadInput, match="No space left"):
-        download(Wanted(site.url), tmp_path / "package.zip", quiet, NO_PAUSES)
+        download(Download(site.url), tmp_path / "package.zip", quiet, NO_PAUSES)
     assert not (tmp_path / "package.zip").exists()
 
 
 def test_progress_is_told_from_the_first_byte_to_the_last(tmp_path: Path) -> None:
     told: list[tuple[str, int, int | None]] = []
     with serving(Answer(BODY, cut=CUT), Answer(BODY)) as site:
-        download(Wanted(site.url), tmp_path / "package.zip", lambda *step: told.append(step), NO_PAUSES)
+        download(Download(site.url), tmp_path / "package.zip", lambda *step: told.append(step), NO_PAUSES)
     assert told[0] == ("package.zip", 0, len(BODY))
     assert told[-1] == ("package.zip", len(BODY), len(BODY))
     assert [step for step in told if step[1] == CUT] != []

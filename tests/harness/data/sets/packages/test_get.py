@@ -122,7 +122,7 @@ def test_an_unknown_digest_is_refused_by_name_and_taken_if_allowed(
             get(PackageRequest("mini_dev", home), quiet, NO_PAUSES)
         assert shown(home) == []
         lines = get(PackageRequest("mini_dev", home, allow_unknown=True), quiet, NO_PAUSES)
-    assert any(found in line and "taken because of --allow-unknown" in line for line in lines)
+    assert any(found in line and "accepted because of --allow-unknown" in line for line in lines)
     assert any("0 of 11 files have the digests of published ones" in line for line in lines)
     assert len(site.asked) == 1
     assert load_set("mini_dev", home).questions
@@ -133,7 +133,7 @@ def test_an_announced_size_that_is_not_the_known_one_is_not_fetched_unless_allow
 ) -> None:
     with serving(Answer(packages["dev"])) as site:
         publish(site.url, size=17, sha256=None)
-        with pytest.raises(BadInput, match="the package that is known has 17"):
+        with pytest.raises(BadInput, match="the known package has 17"):
             get(PackageRequest("dev", tmp_path / "data"), quiet, NO_PAUSES)
         get(PackageRequest("dev", tmp_path / "data", allow_unknown=True), quiet, NO_PAUSES)
     assert load_set("dev", tmp_path / "data").questions
@@ -141,7 +141,7 @@ def test_an_announced_size_that_is_not_the_known_one_is_not_fetched_unless_allow
 
 BAD = {
     "a hostile archive": (zipped((entry("../evil"), b"x")), "leads out"),
-    "a web page": (b"<html></html>", "no zip file"),
+    "a web page": (b"<html></html>", "not a zip file"),
     "another package": (zipped(("readme.txt", b"x")), "no mini_dev_sqlite.json in it"),
     "no databases": (zipped(("MINIDEV/mini_dev_sqlite.json", b"[]")), "no dev_databases"),
 }
@@ -418,7 +418,7 @@ def test_what_no_program_may_fetch_says_where_it_is(name: str, tmp_path: Path) -
 
 def test_another_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
-    with pytest.raises(BadInput, match="no questions in a layout that is known; is it spider"):
+    with pytest.raises(BadInput, match="no questions in a known layout; is it spider"):
         get(PackageRequest("spider", tmp_path / "data", tmp_path / "x"), quiet)
 
 
