@@ -249,7 +249,7 @@ class TargetGenerator(Generator):
         return f"{sign}{inner.this.removesuffix('.0')}"
 
     def source(self, node: exp.Table) -> str:
-        """Write a table, and what is joined to it in the same parentheses."""
+        """Write a table, and its joins in the same parentheses."""
         alias = self.sql(node, "alias")
         joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
         return f"{self.table_parts(node)}{f' AS {alias}' if alias else ''}{joins}"

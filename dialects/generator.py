@@ -60,7 +60,7 @@ class MySQL(TargetGenerator):
         """Write nothing: NULLs are the smallest values in MySQL, as in SQLite."""
         first = node.args.get("nulls_first")
         if first is not None and bool(first) == descending:
-            raise Untranslatable("NULLS FIRST or LAST", "MySQL has no such words: another term has to do it")
+            raise Untranslatable("NULLS FIRST or LAST", "MySQL does not have these words")
         return ""
 
     def double(self, node: nodes.Double) -> str:

@@ -1,4 +1,4 @@
-"""Parse SQLite's SQL into a tree of exactly what is written.
+"""Parse SQLite's SQL into a tree that keeps exactly what was written.
 
 sqlglot's SQLite parser maps function calls to similar functions of other dialects. Here a call stays a name
 with arguments, since the rewrites define its meaning.

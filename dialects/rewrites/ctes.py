@@ -238,7 +238,7 @@ def _limited(
 def _cut_short(written: exp.Expr) -> None:
     """Move the LIMIT of a SELECT into the recursion if it only reads that, row by row."""
     statement = written.parent
-    assert statement is not None  # noqa: S101 - what WITH stands before
+    assert statement is not None  # noqa: S101 - the statement after WITH
     for cte in written.expressions:
         body = cte.this
         if not isinstance(body, exp.SetOperation) or not _refers(body, cte.alias):

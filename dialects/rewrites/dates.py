@@ -296,7 +296,7 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
     "%Y": (-4713, 9999), "%m": (1, 12), "%d": (1, 31), "%H": (0, 24), "%M": (0, 59), "%S": (0, 59),
     "%j": (1, 366), "%W": (0, 53), "%w": (0, 6), "%s": (-_UNIX_EPOCH, _LAST_UNIX),
 }  # fmt: skip
-"""What a single substitution prints. https://sqlite.org/lang_datefunc.html#strftm"""
+"""The range of numbers that a single substitution prints. https://sqlite.org/lang_datefunc.html#strftm"""
 
 
 @scalar("strftime", least=1, most=None, foldable=False)

@@ -299,7 +299,7 @@ def _outward(c: Compiler, tree: exp.Select) -> None:
     if not any(nested for _, nested in found):
         return
     if any(part.find(exp.Window) for part in outer):
-        raise Untranslatable("an aggregate in a subquery", "beside a window function")
+        raise Untranslatable("an aggregate in a subquery", "with a window function")
     alias = c.name("all")
     items: list[exp.Expr] = []
     for at, (call, _) in enumerate(found):

@@ -359,7 +359,9 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
         # Conditions inside parentheses do not hold where an outer join replaces all of them by NULL.
         result.holding[:] = holding if side == "LEFT" else []
     if isinstance(node, exp.Lateral) and side in {"RIGHT", "FULL"}:
-        raise Untranslatable(f"{side} JOIN", "what is joined takes columns to its left", position(join.this))
+        raise Untranslatable(
+            f"{side} JOIN", "the joined source uses columns to its left", position(join.this)
+        )
     target = exp.Join(this=node, side=side or None)
     nest = new[0].nest
     names = [part.name for part in join.args.get("using") or []]
@@ -389,7 +391,7 @@ def _refuse_several(names: list[str], new: list[Source], nest: Nest) -> None:
     """Reject shared columns that occur several times in parentheses: SQLite 3.40 uses each of them."""
     for name in names:
         if name.lower() not in nest.shared and sum(1 for source in new if source.column(name)) > 1:
-            raise Untranslatable(f"USING ({name})", "two tables in parentheses have it, beside an outer join")
+            raise Untranslatable(f"USING ({name})", "two tables in parentheses have it, with an outer join")
 
 
 def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) -> None:
@@ -397,7 +399,7 @@ def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) ->
     missing = (new if side in {"LEFT", "FULL"} else []) + (left if side in {"RIGHT", "FULL"} else [])
     for source in missing:
         if source.common_table is not None and source.common_table.recursing:
-            raise Untranslatable("a recursive query", "its own rows stand where an outer join adds NULL")
+            raise Untranslatable("a recursive query", "an outer join adds NULL to its own rows")
         source.optional = True
     aliases = {source.alias for source in missing}
     for name, found in scope.shared.items():

@@ -163,7 +163,7 @@ def mixed(c: Context, t: Typed) -> Typed:
             except Untranslatable as error:
                 if part.kind is not Kind.BLOB:
                     raise
-                reason = f"{error.reason}; {t.node.name} has blobs beside other values"
+                reason = f"{error.reason}; {t.node.name} has blobs and other values"
                 raise Untranslatable(error.construct, reason, error.position) from None
 
         parts = [(test.copy(), of(part)) for test, part in (*blobs, *readings)]

@@ -343,8 +343,8 @@ def _position(term: exp.Expr, results: list[Result]) -> int | None:
 
 
 FOREIGN = (
-    "SELECT DISTINCT is sorted by what is not in the result: SQLite does not define which of several values"
-    " counts"
+    "SELECT DISTINCT is sorted by a term that is not in the result: SQLite does not define which of several"
+    " values counts"
 )
 
 
@@ -371,10 +371,12 @@ def _distinct_order(
     if c.target.sorts_distinct_by_others:
         return terms
     if tree.args.get("group") is not None or any(found.node.find(exp.AggFunc) for found in values):
-        raise Untranslatable("SELECT DISTINCT", "it is grouped, and sorted by what is not in the result")
+        raise Untranslatable(
+            "SELECT DISTINCT", "it is grouped, and sorted by a term that is not in the result"
+        )
     if any(part.find(exp.Window) for part in (*(found.node for found in values), *terms)):
         raise Untranslatable(
-            "SELECT DISTINCT", "it has window functions, and is sorted by what is not in the result"
+            "SELECT DISTINCT", "it has window functions, and is sorted by a term that is not in the result"
         )
     tree.set("distinct", None)
     keys = [found.node.copy() for found in values if not is_constant(found.node)]

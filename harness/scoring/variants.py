@@ -210,7 +210,7 @@ def _twins(
         except OSError as error:
             raise BadInput(
                 f"variants cannot be kept in {folder}: {error.strerror or error}; "
-                "set BIRD_CACHE to a folder that can be written"
+                "set BIRD_CACHE to a writable folder"
             ) from error
         folders[folder.name] = folder
     return folders, {"generator": generator, "inputs": inputs, "scale": SCALE}

@@ -79,7 +79,7 @@ def test_what_surrounds_a_statement_does_not_count(schema: Schema, target: Diale
         ("SELECT house, name FROM pupil GROUP BY house", "neither grouped nor aggregated"),
         ("SELECT GROUP_CONCAT(name) FROM pupil", "group_concat() joins the rows"),
         ("SELECT id, ROW_NUMBER() OVER (ORDER BY points) FROM pupil", "tie in the window's order"),
-        ("SELECT DISTINCT house FROM pupil ORDER BY points", "sorted by what is not in the result"),
+        ("SELECT DISTINCT house FROM pupil ORDER BY points", "sorted by a term that is not in the result"),
         ("SELECT DATETIME(joined, 'localtime') FROM pupil", "localtime is taken to be UTC"),
         ("SELECT name, MAX(points) FROM pupil", "where several have it"),
         (
