@@ -11,7 +11,7 @@ PREDICTOR ?=#   who answers for `predict`: offline (default), openai:MODEL, comm
 METRICS ?=#     names separated by commas (default: ex,soft_f1); docs/reference/metrics.md lists them
 VARIANTS ?=#    for METRICS=ts: a folder of variants of the databases, or how many to generate
 PROFILE ?=#     official (default of eval) or faithful
-WORKERS ?=#     processes that judge; default: one a core
+WORKERS ?=#     number of judging processes; default: one per core
 LIMIT ?=#       only the first LIMIT questions
 OUT ?=#         where run folders go; default: results
 RESUME ?=#      for `eval` and `reproduce`: the run folder that they complete; the run says the rest

@@ -31,30 +31,30 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         str, typer.Option(metavar="NAMES", help=f"Separated by commas: {', '.join(PROBES)}. Default: all.")
     ] = "",
     gold: Annotated[
-        str, typer.Option(metavar="PACK", help="A gold pack to read instead of the published golds.")
+        str, typer.Option(metavar="PACK", help="Gold pack to audit instead of the published golds.")
     ] = PUBLISHED,
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="PACK", help="Run this pack's golds and --gold's, and list what they differ in; 1 if any."
+            metavar="PACK", help="Compare the rows of this pack's golds with --gold's; exits 1 if any differ."
         ),
     ] = None,
     limit: Limit = None,
     workers: Threads = None,
-    out: Annotated[Path, typer.Option(help="Parent of the folder with the findings.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder to create the audit's folder in.")] = Path("results"),
     resume: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Continue the audit in this folder, with its options."),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Print the findings as JSON, and write no folder.")
+        bool, typer.Option("--json", help="Print the findings as JSON and write no folder.")
     ] = False,
     pack: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a gold pack of what reading has called right.")
+        Path | None, typer.Option(metavar="FILE", help="Write a gold pack from the findings judged right.")
     ] = None,
     judged: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What reading has said about findings. Default: a checkout's own."),
+        typer.Option(metavar="FILE", help="Judgements of findings. Default: those of the checkout."),
     ] = None,
 ) -> None:
     """Audit gold SQL for likely errors; writes the evidence and a page to review it."""

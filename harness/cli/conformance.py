@@ -23,9 +23,11 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     translator: Annotated[
         str, typer.Option(help="bird, or bird with sqlglot or polyglot, separated by commas.")
     ] = ConformanceRequest.translator,
-    sample: Annotated[int | None, typer.Option(help="Only so many queries, chosen by the seed.")] = None,
-    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = ConformanceRequest.seed,
-    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = ConformanceRequest.seconds,
+    sample: Annotated[int | None, typer.Option(help="Random sample of N queries.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of --sample.")] = ConformanceRequest.seed,
+    timeout: Annotated[
+        float, typer.Option(help="Time limit in seconds for one SQL text.")
+    ] = ConformanceRequest.seconds,
     workers: Threads = None,
     out: Annotated[
         Path, typer.Option(help="Folder of the results; the same command continues there.")

@@ -42,10 +42,8 @@ ExtractName = Annotated[Extract, option("extract")]
 OutFolder = Annotated[Path, option("out")]
 Limit = Annotated[int | None, option("limit")]
 Keys = Annotated[list[str] | None, option("keys")]
-Threads = Annotated[int | None, typer.Option("--workers", help="Threads. Default: one a core.")]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")
-]
+Threads = Annotated[int | None, typer.Option("--workers", help="Number of threads. Default: one per core.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to standard output and nothing else.")]
 
 
 CHOICE = ("set_name", "limit", "db_ids", "difficulties", "types", "keys", "sample")

@@ -40,18 +40,18 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     gold: Annotated[
         str,
         typer.Option(
-            help="translated (SQLite's), dataset (the set's own there), or a gold pack, translated.",
+            help="translated (from SQLite), dataset (the set's own), or a gold pack, translated.",
             metavar="GOLD",
         ),
     ] = GoldOrigin.TRANSLATED,
     profile: Annotated[
-        Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
+        Profile | None, typer.Option(help="Load profile. Default: faithful; official with --gold dataset.")
     ] = None,
     workers: Threads = None,
-    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
+    timeout: Annotated[float, typer.Option(help="Time limit in seconds for one SQL text.")] = Limits.seconds,
     expected: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="What is expected of the golds. Default: a checkout's own."),
+        typer.Option(metavar="FOLDER", help="Expectations to check against. Default: those of the checkout."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -29,24 +29,27 @@ def load(  # noqa: PLR0913 - one parameter an option
     *,
     set_name: SetName = "sample",
     dialect: Dialects = AUTO,
-    profile: Annotated[Profile | None, typer.Option(help="Default: both.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Load again what is already there.")] = False,
+    profile: Annotated[Profile | None, typer.Option(help="Load profile. Default: both.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Load again databases that are already there.")
+    ] = False,
     no_indexes: Annotated[
-        bool, typer.Option("--no-indexes", help="Primary keys alone, for studies of efficiency.")
+        bool, typer.Option("--no-indexes", help="Create primary keys alone, for studies of efficiency.")
     ] = False,
     escape: Annotated[
         bool,
-        typer.Option("--escape", help="Load what a server can't hold escaped, instead of stopping."),
+        typer.Option("--escape", help="Escape values that a server can't hold, instead of stopping."),
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(help="Tables loaded at once. Default: one a core, up to 8."),
+        typer.Option(help="Tables loaded at once. Default: one per core, up to 8."),
     ] = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Then compare every value with the files; 1 if any differs.")
+        bool,
+        typer.Option("--verify", help="Compare every loaded value with the files; exits 1 if any differs."),
     ] = False,
     dump: Annotated[
-        Path | None, typer.Option(help="The published dump for the one --dialect, for profile official.")
+        Path | None, typer.Option(help="Load the published dump of one --dialect, in profile official.")
     ] = None,
 ) -> None:
     """Load the databases of a question set into the servers that are up."""
@@ -119,14 +122,14 @@ def data(
         ),
     ] = "mini_dev",
     archive: Annotated[
-        Path | None, typer.Option(help="The package or a folder with it. Default: from its official place.")
+        Path | None, typer.Option(help="Downloaded package, or a folder that holds it. Default: download.")
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder of all published data. Default: BIRD_HOME, else ./data."),
+        typer.Option("--out", help="Folder of published data. Default: BIRD_HOME, else ./data."),
     ] = None,
     allow_unknown: Annotated[
-        bool, typer.Option("--allow-unknown", help="Take what has other digests than known ones.")
+        bool, typer.Option("--allow-unknown", help="Accept a package with unknown digests.")
     ] = False,
 ) -> None:
     """Download a published question set and its databases."""

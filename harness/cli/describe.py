@@ -23,7 +23,7 @@ from loaders.inventory import inventory
 @app.command()
 def describe(  # noqa: PLR0913 - one parameter an option
     file: Annotated[
-        Path | None, typer.Argument(help="With --columns: a SQLite file. Default: those of --set.")
+        Path | None, typer.Argument(help="With --columns: a SQLite file. Default: the databases of --set.")
     ] = None,
     *,
     set_name: Annotated[
@@ -31,15 +31,20 @@ def describe(  # noqa: PLR0913 - one parameter an option
         typer.Option("--set", metavar="SET", help="Question set; repeatable. Default: sample."),
     ] = None,
     dialect: Annotated[
-        Dialect | None, typer.Option(help="Whose golds are counted. Default: sqlite, if the set has it.")
+        Dialect | None,
+        typer.Option(help="Dialect whose golds are counted. Default: sqlite, if the set has it."),
     ] = None,
-    form: Annotated[ReportFormat, typer.Option("--format", help="What is written.")] = ReportFormat.CONSOLE,
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="Format of the output.")
+    ] = ReportFormat.CONSOLE,
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write to. Default: standard output; html needs one.")
     ] = None,
     columns: Annotated[
         bool,
-        typer.Option("--columns", help="What the columns store, their types on servers, what stops a load."),
+        typer.Option(
+            "--columns", help="Show what each column stores, its types on servers, and what stops a load."
+        ),
     ] = False,
     database: Annotated[str | None, typer.Option("--db", help="With --columns: one database.")] = None,
     as_json: AsJson = False,

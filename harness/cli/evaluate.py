@@ -39,13 +39,13 @@ def evaluate(
     *,
     driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="JUnit XML of every pair, as pytest writes it.")
+        Path | None, typer.Option(metavar="FILE", help="Write the pairs as JUnit XML, as pytest does.")
     ] = None,
     plans: Annotated[
         bool,
         typer.Option(
             "--plans",
-            help="Keep the execution plans of predictions that match and their golds, for the report.",
+            help="Keep the execution plans of matching predictions and their golds, for the report.",
         ),
     ] = False,
     as_json: AsJson = False,

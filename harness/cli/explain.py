@@ -41,13 +41,13 @@ def explain(  # noqa: PLR0913 - one parameter an option
     set_name: SetName = Request.set_name,
     predictions: Annotated[list[Path] | None, option("predictions")] = None,
     predictor: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only this predictor's answers. Default: everybody's.")
+        str | None, typer.Option(metavar="NAME", help="Only this predictor's answers. Default: all.")
     ] = None,
     extract: ExtractName = Request.extract,
     question: Keys = None,
     dialect: Dialects = AUTO,
     sql: Annotated[
-        str | None, typer.Option(metavar="TEXT|FILE", help="A query of your own, or a file with one.")
+        str | None, typer.Option(metavar="TEXT|FILE", help="Query to explain, or a file with one.")
     ] = None,
     gold: Annotated[
         str | None,
@@ -66,9 +66,9 @@ def explain(  # noqa: PLR0913 - one parameter an option
         ),
     ] = False,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Seconds that a text may be run.")
+        float, typer.Option(metavar="SECONDS", help="Time limit in seconds for one SQL text.")
     ] = Request.seconds,
-    form: Annotated[PlanFormat, typer.Option("--format", help="What is written.")] = PlanFormat.CONSOLE,
+    form: Annotated[PlanFormat, typer.Option("--format", help="Format of the output.")] = PlanFormat.CONSOLE,
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write to. Default: standard output.")
     ] = None,

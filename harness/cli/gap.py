@@ -40,7 +40,7 @@ def explain_gap(
         typer.Option(
             "--dialect",
             metavar="NAMES",
-            help="The engines other than SQLite, separated by commas; repeatable. Default: all that are up.",
+            help="Engines to compare with SQLite, separated by commas; repeatable. Default: all that are up.",
         ),
     ] = None,
     as_json: AsJson = False,

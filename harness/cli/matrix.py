@@ -23,10 +23,10 @@ def matrix(
             "--set", help="Question set (repeatable). Default: sample, and mini_dev if it is there."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N questions of each.")] = None,
-    out: Annotated[Path, typer.Option(help="Parent of the folders with the reports.")] = Path("results"),
+    limit: Annotated[int | None, typer.Option(help="Only the first N questions of each set.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder to create the report folders in.")] = Path("results"),
     as_json: Annotated[
-        bool, typer.Option("--json", help="Run nothing: print the versions and sets that CI covers.")
+        bool, typer.Option("--json", help="Print the versions and sets that CI covers, and run nothing.")
     ] = False,
 ) -> None:
     """Run `coverage` on every engine version at hand; exits 1 on a regression."""

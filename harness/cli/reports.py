@@ -33,14 +33,14 @@ from harness.runs.reader import read_run
 from harness.runs.summary import By
 from loaders.base.store import Store, allowed_bytes, default_path
 
-_OF_PAPER = "Of the paper table: {}, separated by commas. Default: all."
+_OF_PAPER = "For --table paper: {}, separated by commas. Default: all."
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
 @app.command()
 def runs(
     *,
-    out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder that holds the run folders.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
     """List runs, newest first, with their best EX."""
@@ -59,7 +59,7 @@ def report(  # noqa: PLR0913 - one parameter an option
     *,
     formats: Annotated[
         list[ReportFormat] | None,
-        typer.Option("--format", help="Repeatable. Default: print the tables, and write all files anew."),
+        typer.Option("--format", help="Format; repeatable. Default: print the tables and rewrite all files."),
     ] = None,
     by: Annotated[
         list[By] | None, typer.Option("--by", help="Tables of each metric by these groups; repeatable.")
@@ -77,13 +77,13 @@ def report(  # noqa: PLR0913 - one parameter an option
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="Of the paper table: levels, total, interval, n, tokens, seconds, cost. Default: total.",
+            help="For --table paper: levels, total, interval, n, tokens, seconds, cost. Default: total.",
         ),
     ] = None,
     published: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Of the paper table: published figures. Default: those of `reproduce`."
+            metavar="DIR", help="For --table paper: published scores. Default: those of `reproduce`."
         ),
     ] = None,
     to: Annotated[
@@ -196,24 +196,27 @@ def _default(groupings: Sequence[By], to: Path | None) -> Sequence[ReportFormat]
 @app.command()
 def compare(  # noqa: PLR0913 - one parameter an option
     a: Annotated[str, typer.Argument(metavar="A", help=_OPERAND)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other side, in the same form.")],
     more: Annotated[
         list[str] | None, typer.Argument(metavar="MORE", help="Others to compare with A, too.")
     ] = None,
     *,
-    metrics: Annotated[str | None, typer.Option(help="Separated by commas. Default: all in both.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="Metrics, separated by commas. Default: all that both have.")
+    ] = None,
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC=PERCENT", help="Exit with 1 where B's total is below; repeatable."),
+        typer.Option(metavar="METRIC=PERCENT", help="Exit with 1 if B's total is lower; repeatable."),
     ] = None,
     no_regression: Annotated[
-        bool, typer.Option("--no-regression", help="Exit with 1 where a total of B is below A's.")
+        bool, typer.Option("--no-regression", help="Exit with 1 if a total of B is lower than A's.")
     ] = False,
     significant: Annotated[
-        bool, typer.Option("--significant", help="With --no-regression: only where p is below 0.05.")
+        bool, typer.Option("--significant", help="With --no-regression: only if p is below 0.05.")
     ] = False,
     flips: Annotated[
-        int | None, typer.Option(min=0, help="List so many flipped questions a direction. Default: all.")
+        int | None,
+        typer.Option(min=0, help="Number of flipped questions to list per direction. Default: all."),
     ] = None,
     html: Annotated[
         Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")

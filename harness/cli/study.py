@@ -26,7 +26,7 @@ def study_efficiency(
         typer.Option(
             "--set",
             metavar="SET",
-            help="Question set, as of eval; repeatable: the same set over databases of another scale."
+            help="Question set; repeatable, for the same set over databases of another scale."
             " Default: sample.",
         ),
     ] = None,
@@ -37,7 +37,7 @@ def study_efficiency(
         ),
     ] = None,
     times: Annotated[
-        bool, typer.Option("--times", help="Take times, too, where counted work would do: much slower.")
+        bool, typer.Option("--times", help="Measure times as well, where counted work would do: much slower.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

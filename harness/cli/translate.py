@@ -35,33 +35,35 @@ from loaders.base.processes import processors
 
 @app.command()
 def translate(  # noqa: PLR0913 - one parameter an option
-    sql: Annotated[
-        str | None, typer.Argument(help="A query as SQLite takes it; - reads it from standard input.")
-    ] = None,
+    sql: Annotated[str | None, typer.Argument(help="SQLite query; - reads it from standard input.")] = None,
     *,
-    database: Annotated[Path | None, typer.Option(help="The SQLite file that the query is for.")] = None,
+    database: Annotated[Path | None, typer.Option(help="SQLite file that the query is for.")] = None,
     set_name: Annotated[
-        str | None, typer.Option("--set", help="In place of a query: the golds of this question set.")
+        str | None, typer.Option("--set", help="Translate the golds of this question set instead of a query.")
     ] = None,
     gold: Annotated[
-        str | None, typer.Option(help="With --set: a gold pack, whose golds are translated.", metavar="PACK")
+        str | None, typer.Option(help="With --set: gold pack to translate.", metavar="PACK")
     ] = None,
     predictions: Annotated[
         list[Path] | None,
         typer.Option(
-            help="With --set: prediction files in SQLite's dialect, in place of golds.", metavar="PATH"
+            help="With --set: SQLite prediction files to translate instead of golds.", metavar="PATH"
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="With --set: the folder of the translated set or answers.")
+        Path | None, typer.Option(help="With --set: folder to write the translated set or answers to.")
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="mysql or postgresql; with --set all, too.", metavar="DIALECT")
+        str, typer.Option(help="mysql or postgresql; with --set also all.", metavar="DIALECT")
     ],
-    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text of a proof.")] = Limits.seconds,
-    workers: Annotated[int | None, typer.Option(help="Threads of a proof. Default: one a core.")] = None,
+    timeout: Annotated[
+        float, typer.Option(help="Time limit in seconds for one SQL text of a proof.")
+    ] = Limits.seconds,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of threads of a proof. Default: one per core.")
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Of a query: as a JSON object, a refusal, too.")
+        bool, typer.Option("--json", help="Print the translation or refusal of a query as a JSON object.")
     ] = False,
 ) -> None:
     """Translate a SQLite query or the golds of a set; exits 1 if one is not exact or not proven."""

@@ -17,22 +17,20 @@ from loaders.twins.builder import TwinFailure, made_lines, make
 @app.command()
 def twins(  # noqa: PLR0913 - one parameter an option
     *,
-    to: Annotated[
-        Path, typer.Option("--out", help="Folder to put them in, as <database>/<database>.sqlite.")
-    ],
+    to: Annotated[Path, typer.Option("--out", help="Folder to write <database>/<database>.sqlite to.")],
     set_name: Annotated[
-        str | None, typer.Option("--set", help="Question set with the golds; with its databases, too.")
+        str | None, typer.Option("--set", help="Question set that has the golds and the databases.")
     ] = None,
     schema: Annotated[
-        Path | None, typer.Option(help="SQLite file, or JSON file of a published schema.")
+        Path | None, typer.Option(help="SQLite file, or JSON file with a published schema.")
     ] = None,
     questions: Annotated[
-        Path | None, typer.Option(help="With --schema and without --set: a question file.")
+        Path | None, typer.Option(help="With --schema, without --set: question file with golds.")
     ] = None,
-    scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 0.02,
-    seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
+    scale: Annotated[float, typer.Option(help="Factor of the real row counts.")] = 0.02,
+    seed: Annotated[int, typer.Option(help="Seed of the generated rows.")] = 1,
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes. Default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of processes. Default: one per core.")] = None,
 ) -> None:
     """Generate synthetic databases with the same schema and other rows."""
     check_range("workers", workers)
