@@ -1,7 +1,7 @@
-"""The seam between the harness and a database engine.
+"""The interface between the harness and a database engine.
 
-One small module per engine stands behind `Engine`. An engine knows how to open a read-only session on one
-database and how to tell its errors apart; it knows nothing of questions, predictions or scores.
+Each engine implements `Engine` in its own folder. It opens read-only sessions on one database and classifies
+its errors; it knows nothing about questions, predictions or scores.
 """
 
 import re
@@ -22,19 +22,19 @@ BATCH_ROWS = 1_000
 
 
 MOST_SAID = 2_000
-"""Characters of an error that are kept: it may quote a value, of any length."""
+"""Characters of an error that are kept: it may quote a value of any length."""
 
 
 def cut(words: str) -> str:
-    """An error's words, marked where they were cut."""
+    """Shorten an error's message, marking the cut."""
     return brief(words, MOST_SAID)
 
 
 class SqlError(Exception):
     """The engine refused a statement or failed while running it.
 
-    `message` has the engine's words, cut where they are long (`is_cut`). `code` is the engine's own: SQLSTATE
-    on PostgreSQL, the error number on MySQL, the extended result code's name on SQLite.
+    `message` has the engine's words, shortened if they are long (`is_cut`). `code` is the engine's own:
+    SQLSTATE on PostgreSQL, the error number on MySQL, the extended result code's name on SQLite.
     """
 
     def __init__(self, message: str, code: str | None) -> None:
@@ -53,7 +53,7 @@ class SqlTooLarge(SqlError):
 
 
 class SqlUnreadable(SqlError):
-    """The statement returned a value that the driver can make no Python value of.
+    """The statement returned a value that the driver cannot convert to Python.
 
     In the official script the exception is the prediction's, and scores 0.
     """
@@ -66,22 +66,22 @@ class SqlUnreadable(SqlError):
 
 
 EMPTY = "the text is empty: there is no query in it"
-"""What is said of a text of blanks, semicolons and comments."""
+"""Message for a text of only blanks, semicolons and comments."""
 
 _NOTHING = re.compile(r"(?:[\s;\ufeff]++|(?:--|\#)[^\n]*+|/\*(?!!)(?:[^*]++|\*(?!/))*+(?:\*/|\Z))*+\Z")
 
 
 def is_empty(sql: str) -> bool:
-    """Whether a text has blanks, semicolons and comments alone, of any engine's."""
+    """Return True if a text has only blanks, semicolons and comments, of any engine's."""
     return _NOTHING.match(sql) is not None
 
 
 class EngineLost(EngineUnavailable):
-    """The engine cannot be reached or dropped the connection: nobody's SQL is to blame."""
+    """The engine cannot be reached or dropped the connection, through no fault of the SQL."""
 
 
 class CannotCount(Exception):
-    """The engine does not say what work a statement is: `reason` tells why, in one sentence for the user."""
+    """The engine does not count a statement's work: `reason` says why, in one sentence for the user."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -90,7 +90,7 @@ class CannotCount(Exception):
 
 @dataclass(frozen=True)
 class Spent:
-    """Seconds that an engine has counted: all, and of these the ones on the processor where it tells."""
+    """Seconds that an engine has counted: all, and those on the processor if it reports them."""
 
     elapsed: float
     processor: float | None
@@ -120,46 +120,46 @@ class Session(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Stop the running statement; callable from another thread, harmless when nothing runs."""
+        """Stop the running statement; callable from another thread, harmless if nothing runs."""
         ...
 
     def abandon(self) -> None:
-        """Make `batches` end at once where `cancel` did not help: break the connection under it.
+        """Make `batches` end at once if `cancel` did not help, by breaking its connection.
 
-        Callable from another thread. Does nothing where the statement runs in this process.
+        Callable from another thread. Does nothing if the statement runs in this process.
         """
         ...
 
     def program(self, sql: str) -> Hashable:
-        """What the engine is going to do for `sql`, where it can say that to the last step; else None.
+        """Return what the engine will do for `sql`, if it can tell every step; else None.
 
         Texts with equal programs do equal work. Runs nothing of `sql`, and never raises for it.
         """
         ...
 
     def refuses(self, sql: str, words: str) -> bool:
-        """Whether the engine refuses `sql` with these words on reading it, before it runs anything of it.
+        """Return True if the engine refuses `sql` with these words on parsing, before it runs any of it.
 
-        Then it does so at any time, whatever `sql` asks the clock. False when in doubt. Runs nothing of
-        `sql`, and never raises for it.
+        Then it always does, whatever time `sql` depends on. False when in doubt. Runs nothing of `sql`, and
+        never raises for it.
         """
         ...
 
     def spent(self) -> Spent | None:
-        """The time that the engine itself has counted, up to now, for what this session ran.
+        """Return the time that the engine itself has counted so far for this session's statements.
 
-        Only the difference between a reading right before and one right after a statement means anything: it
-        is that statement's time. Some engines count for all sessions of the reading role together, so nothing
-        else may run meanwhile. None where the engine does not count.
+        Only the difference between readings right before and right after a statement is meaningful: it is
+        that statement's time. Some engines count all sessions of the reading role together, so nothing else
+        may run meanwhile. None if the engine does not count.
         """
         ...
 
     def counted(self, sql: str) -> Mapping[str, int]:
-        """Run one SQL text to its end, and say what it made the engine do.
+        """Run one SQL text to its end, and return the engine's work counters for it.
 
-        The counters are the engine's own, or follow from what it tells of each step of its plan; none of them
-        knows a clock. Their names are the engine's, each count is 0 or more, and what is not named is 0.
-        `harness.engines.execution.count_work` is what to call.
+        The counters are the engine's own, or follow from its report on each step of the plan; none depends on
+        a clock. Their names are the engine's, each count is 0 or more, and missing ones are 0. Callers use
+        `harness.engines.execution.count_work`.
 
         Raises:
             CannotCount: the engine does not count for this text.
@@ -185,7 +185,7 @@ class Engine(Protocol):
 
         Args:
             database: the one that unqualified table names mean.
-            seconds: the time limit of each statement that the engine itself is to enforce where it can.
+            seconds: the time limit of each statement, which the engine enforces if it can.
 
         Raises:
             EngineLost: the engine does not answer or does not know the database.
@@ -193,30 +193,30 @@ class Engine(Protocol):
         ...
 
     def version(self) -> str:
-        """The engine's version as it says itself."""
+        """Return the version that the engine reports."""
         ...
 
     def settings(self) -> Mapping[str, str]:
-        """The settings that can change a result, read back from the engine for the manifest."""
+        """Return the settings that can change a result, read back from the engine for the manifest."""
         ...
 
 
 @dataclass(frozen=True)
 class ColumnText:
-    """What can be told of a column: its type as the engine says it, and what is published of it."""
+    """A column: its type in the engine's words, and its published description."""
 
     name: str
     type: str
     title: str | None = None
-    """What the column is called in full (`column_name` of the description files)."""
+    """Full name (`column_name` of the description files)."""
     description: str | None = None
     values: str | None = None
-    """What its values mean (`value_description`)."""
+    """Meaning of its values (`value_description`)."""
 
 
 @dataclass(frozen=True)
 class TableText:
-    """One table in the words of its engine.
+    """One table as its engine describes it.
 
     `create` is the CREATE TABLE statement without a semicolon at its end; `rows` are the first rows in the
     order of the columns, as many as were asked for, of plain values (str, int, float, bool, None).
@@ -242,7 +242,7 @@ C = TypeVar("C")
 
 
 class Pool(Generic[C]):
-    """At most `most` connections, each for what it can serve; the longest unused is closed first.
+    """At most `most` idle connections by what they can serve; the longest unused is closed first.
 
     Any thread may use it.
 
@@ -258,7 +258,7 @@ class Pool(Generic[C]):
         self._waiting: list[tuple[Hashable, C]] = []
 
     def take(self, of: Hashable) -> C | None:
-        """The connection for `of` that was used last, if one waits; the caller has it for itself."""
+        """Take the most recently used idle connection for `of`, if any; the caller owns it."""
         with self._lock:
             for place in reversed(range(len(self._waiting))):
                 if self._waiting[place][0] == of:
@@ -266,7 +266,7 @@ class Pool(Generic[C]):
         return None
 
     def drop(self, is_stale: Callable[[Any], bool]) -> None:
-        """Close those that wait for what is not there any more."""
+        """Close the idle connections whose key is stale."""
         with self._lock:
             stale = [each for each in self._waiting if is_stale(each[0])]
             self._waiting = [each for each in self._waiting if each not in stale]
@@ -283,7 +283,7 @@ class Pool(Generic[C]):
             self._close(oldest)
 
     def close(self) -> bool:
-        """Close what waits. Whether there was anything."""
+        """Close the idle connections. Return True if there were any."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
         for _, connection in waiting:

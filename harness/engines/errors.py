@@ -1,7 +1,7 @@
-"""What can be wrong with a text, as closed lists: its error class, and the small edits that may mend it.
+"""Closed lists of the error classes of a text, and of the small edits that may repair it.
 
-Each engine has one table of its errors (`ErrorTable`) in its record; what an edit does to a text is the same
-everywhere and stands in `harness.analyses.gap`.
+Each engine has one table of its errors (`ErrorTable`) in its record; the edits are the same for all engines
+and are implemented in `harness.analyses.gap`.
 """
 
 import re
@@ -11,14 +11,14 @@ from enum import StrEnum
 
 
 class ErrorClass(StrEnum):
-    """What is wrong with a prediction that does not match, by the rules of `harness.sqltree.diagnosis`."""
+    """Why a prediction does not match, by the rules of `harness.sqltree.diagnosis`."""
 
     SYNTAX = "syntax"
     """The engine cannot read the text, does not have the function, or refuses a statement of this kind."""
     UNKNOWN_TABLE = "unknown_table"
-    """The name of a table means none, or two."""
+    """A table's name is unknown or ambiguous."""
     UNKNOWN_COLUMN = "unknown_column"
-    """The name of a column means none, or several."""
+    """A column's name is unknown or ambiguous."""
     TYPE_ERROR = "type_error"
     """An operator, function or value does not fit the types, or a function the number of its arguments."""
     WRONG_TABLES = "wrong_tables"
@@ -26,7 +26,7 @@ class ErrorClass(StrEnum):
     WRONG_COLUMNS = "wrong_columns"
     """It selects other columns, or in another order."""
     WRONG_CONDITION = "wrong_condition"
-    """A condition or join is missing, is one more, or is another one."""
+    """A condition or join is missing, additional or different."""
     WRONG_LITERAL = "wrong_literal"
     """The same conditions with other values."""
     WRONG_AGGREGATION = "wrong_aggregation"
@@ -34,57 +34,57 @@ class ErrorClass(StrEnum):
     WRONG_ORDER = "wrong_order"
     """Other rows are cut by ORDER BY and LIMIT."""
     OTHER = "other"
-    """Nothing that the rules look at differs, or a text that runs cannot be read."""
+    """Nothing that the rules examine differs, or a text that runs cannot be parsed."""
 
 
 class EditKind(StrEnum):
     """One small edit of a text."""
 
     UNESCAPE = "unescape"
-    """Backslashes that Markdown puts before signs are taken away."""
+    """Remove backslashes that Markdown puts before punctuation."""
     REQUOTE = "requote"
-    """Names in another engine's quotes get this engine's."""
+    """Replace another engine's quotes around names by this engine's."""
     QUOTE = "quote"
-    """The word at which the engine stops is a name: it is put in quotes."""
+    """Quote the word at which the parser stops, as a name."""
     TEXT_QUOTES = "text_quotes"
-    """What stands in double quotes and is no name is a text: it gets single quotes."""
+    """Replace double quotes around anything but a name by single quotes."""
     RESPELL = "respell"
-    """Names that the engine has in another spelling (case, signs between words) are spelled as there."""
+    """Spell names as the engine does (case, characters between words)."""
     RENAME = "rename"
-    """A name that the engine does not have gives way to one that it has in these tables."""
+    """Replace an unknown name by a known one of these tables."""
     QUALIFY = "qualify"
-    """A name that two tables have gets one of them before it."""
+    """Qualify a name that two tables have by one of them."""
     UNQUALIFY = "unqualify"
-    """The database before a table is taken away."""
+    """Remove the database before a table."""
     FUNCTION = "function"
-    """A function gets the name that it has here."""
+    """Replace a function's name by this engine's."""
     READ_AS = "read_as"
-    """The text is read in another dialect and written in this one."""
+    """Parse the text in another dialect and write it in this one."""
     GROUP = "group"
-    """A column that stands beside aggregates is grouped by, or the least of its values is taken."""
+    """Group by a column beside aggregates, or take its least value."""
     FIRST_ROW = "first_row"
-    """A subquery that stands for a value is cut to one row."""
+    """Limit a scalar subquery to one row."""
     CAST = "cast"
-    """An operand or argument is cast."""
+    """Cast an operand or argument."""
     PRECISION = "precision"
-    """A cast to a number of single precision, or to an exact one, becomes one to double precision."""
+    """Cast to double precision instead of single precision or an exact number."""
     NULLS = "nulls"
-    """NULL is sorted to the other end."""
+    """Sort NULL to the other end."""
     COLLATE = "collate"
-    """Texts are compared by another collation."""
+    """Compare texts by another collation."""
     LIKE_CASE = "like_case"
-    """LIKE regards case where it did not, or the other way round."""
+    """Make LIKE case-sensitive, or the other way round."""
     DIVISION = "division"
-    """A quotient of integers is a real number, or the other way round."""
+    """Make a quotient of integers a real number, or the other way round."""
     ZERO = "zero"
-    """Something divided by 0 is NULL."""
+    """Make a division by 0 NULL."""
     CONCAT = "concat"
-    """Texts that `||` stands between are put together."""
+    """Make `||` concatenate texts."""
 
 
 @dataclass(frozen=True)
 class ErrorCode:
-    """One error of an engine, by the engine's own name, and what it means where the name is not enough.
+    """One error of an engine, by the engine's own name.
 
     `edits` that may mend it are names of `EditKind`, likeliest first; by default the text is read in another
     dialect. `reason` is the `harness.analyses.coverage.answers.Reason` for which a translated gold has no
@@ -97,7 +97,7 @@ class ErrorCode:
 
 
 class ErrorTable:
-    """The errors of an engine by what they say of a statement.
+    """The errors of an engine by their class.
 
     An error that depends on the rows (a division by zero, a subquery with several rows) is of no class: there
     the text of the query says more.
@@ -116,18 +116,18 @@ class ErrorTable:
         self.reasons = {code: each.reason for code, _, each in known if each.reason}
 
     def class_of(self, code: str | None) -> ErrorClass | None:
-        """The class of an error; None where the code is in none."""
+        """Return the class of an error; None if its code has none."""
         return self._classes.get(code or "")
 
     def edits_of(self, code: str | None, message: str = "") -> tuple[EditKind, ...]:
-        """The edits that an error asks for; see `Repairs.of_error`."""
+        """Return the edits that an error suggests; see `Repairs.of_error`."""
         del message
         return self._edits.get(code or "", (EditKind.READ_AS,))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repairs:
-    """What one engine's errors ask for.
+    """The edits that one engine's errors suggest.
 
     `of_error` gives the edits that are tried for an error, by its code and its words, likeliest first.
     `of_rows` are those that are tried where a text runs and returns other rows: what engines do differently
@@ -156,7 +156,7 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True, kw_only=True)
 class Troubles:
-    """Which errors of a server are nobody's SQL to blame; patterns of whole codes."""
+    """Errors that are the server's fault and not the SQL's; patterns of whole codes."""
 
     refused: re.Pattern[str] = _NEVER
     """An account or a database that is not there: on an open connection, one that the text itself names."""
@@ -168,6 +168,6 @@ class Troubles:
     """The same, of an error with which the connection went."""
 
     def is_full(self, code: str | None, message: str) -> bool:
-        """Whether an error says that a disk has no room."""
+        """Return True if an error says that a disk is full."""
         words = self.full.get(code or "")
         return words is not None and words in message

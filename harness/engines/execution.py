@@ -1,8 +1,7 @@
-"""One SQL text on one database becomes one `Execution`: rows, an error, a timeout or too large a result.
+"""Run one SQL text on one database into an `Execution`: rows, an error, a timeout or too large a result.
 
-Limits are enforced by the engine, and by the `Watchdog` should the engine let one pass. `count_work` says
-what a text makes its engine do, the same on a busy machine as on an idle one; `harness.metrics.work` weighs
-it.
+Limits are enforced by the engine, and by the `Watchdog` if the engine fails to. `count_work` counts a text's
+work, which is the same on a busy machine as on an idle one; `harness.metrics.work` weighs it.
 """
 
 import contextlib
@@ -61,7 +60,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of one SQL text.
+    """The result of running one SQL text.
 
     `rows` is empty unless `ending` is ROWS; `error` and `code` are the engine's own words otherwise;
     `seconds` is wall-clock time from sending the text to having the last row.
@@ -78,7 +77,7 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
     """Run one SQL text in a session of its own, so that no statement can influence another.
 
     Raises:
-        EngineLost: the engine is to blame, not the statement.
+        EngineLost: the engine failed, not the statement.
     """
     with engine.session(database, limits.seconds) as session:
         started = time.perf_counter()
@@ -99,9 +98,9 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
 
 
 def refuses(engine: Engine, database: Database, sql: str, execution: Execution, limits: Limits) -> bool:
-    """Whether `execution`, a text's, is an error that it would end with at any other moment, too.
+    """Return True if a text's `execution` is an error that it would end with at any other time, too.
 
-    That is so where the engine refuses the text before it runs anything of it. False when in doubt.
+    That is so if the engine refuses the text before it runs any of it. False when in doubt.
     """
     if execution.ending is not Ending.ERROR or execution.error is None:
         return False
@@ -199,7 +198,7 @@ class Watchdog:
         self._last_resort: Callable[[], None] = lambda: None
 
     def supervise(self, until: Callable[[float | None], None], last_resort: Callable[[], None]) -> None:
-        """Tell a supervisor of statements from now on.
+        """Report statements to a supervisor from now on.
 
         Args:
             until: is told by when this process may be ended, and None when that is over.
@@ -256,23 +255,23 @@ class Watchdog:
 
 
 WATCHDOG = Watchdog()
-"""The one of this process."""
+"""The watchdog of this process."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one execution of a text made the engine do: how often each thing, by the engine's own names."""
+    """The work of one execution of a text: counts by the engine's own names."""
 
     counters: Mapping[str, int]
 
 
 def encode_work(work: Work) -> bytes:
-    """`work` as bytes, to be kept."""
+    """Encode `work` as bytes, for the cache."""
     return ascii_json(work.counters, is_compact=True).encode()
 
 
 def decode_work(data: bytes) -> Work:
-    """Back from `encode_work`. Of anything else ValueError."""
+    """Decode the result of `encode_work`; ValueError for anything else."""
     return Work(to_record(dict[str, int], parse_json(data.decode())))
 
 
@@ -318,11 +317,10 @@ def count_work(engine: Engine, database: Database, sql: str, limits: Limits) -> 
         return Work(dict(sorted((name, count) for name, count in counters.items() if count)))
 
 
-# A text is run again where the server, and not the text, broke: no outcome tells of a server's trouble.
-# It is blamed for a lost connection only after it lost it again and again while it ran alone beside a
-# *sentinel*, a second connection on which nothing runs, and the sentinel survived. A server that
-# restarts, or has no connection left, is waited for; one that stays away is not waited for again by every
-# text that follows.
+# A text is run again if the server failed rather than the text, so that no outcome reflects a server's
+# trouble. A text is blamed for a lost connection only after repeated losses while it ran alone beside a
+# *sentinel*, a second, idle connection that survived. The harness waits for a server that restarts, or has no
+# connection left; if it stays away, later texts do not wait again.
 
 
 @dataclass(frozen=True)
@@ -343,7 +341,7 @@ BACKOFF = Backoff()
 
 
 class CircuitBreaker:
-    """Whether a server was given up, and when it may be tried again."""
+    """Records whether a server was given up, and when it may be tried again."""
 
     def __init__(self) -> None:
         self._words: str | None = None
@@ -397,14 +395,14 @@ class Pauses:
 
 
 class Sentinel:
-    """A connection of the administrating account on which nothing runs."""
+    """An idle connection of the administrator account."""
 
     def __init__(self, connection: Any, administration: Administration) -> None:
         self._connection = connection
         self._administration = administration
 
     def lives(self) -> bool:
-        """Whether the server still answers on the same connection."""
+        """Return True if the server still answers on the same connection."""
         try:
             with self._connection.cursor() as cursor:
                 cursor.execute("SELECT 1")
@@ -415,7 +413,7 @@ class Sentinel:
 
 @contextlib.contextmanager
 def posted(server: Server) -> Iterator[Sentinel]:
-    """A sentinel for the time of the context.
+    """Provide a sentinel for the duration of the context.
 
     Raises:
         EngineLost: the server does not answer, or has no connection left.
@@ -434,7 +432,7 @@ def posted(server: Server) -> Iterator[Sentinel]:
 
 
 def administrating(server: Server) -> Any:
-    """A new connection of the administrating account. Raises what its driver does."""
+    """Return a new connection of the administrating account. Raises what its driver does."""
     return _administration(server).administrating(server)
 
 
@@ -445,17 +443,17 @@ def _administration(server: Server) -> Administration:
 
 
 TRIES = 3
-"""How often a text is run while the server falls under it."""
+"""How often a text is run if the server fails during it."""
 
 CONFIRMATIONS = 2
-"""How often a text has to lose its connection beside a sentinel that survives, to be blamed for it."""
+"""How often a text must lose its connection beside a surviving sentinel to be blamed for it."""
 
 _EARLY = 0.9
 """A text that was stopped before this part of its limit has perhaps been stopped by somebody else."""
 
 
 class EngineFull(EngineLost):
-    """The server's disk is full: waiting does not help, and nobody's SQL is to blame."""
+    """The server's disk is full: waiting does not help, and the SQL is not at fault."""
 
 
 _BREAKERS: WeakKeyDictionary[Engine, CircuitBreaker] = WeakKeyDictionary()
@@ -464,7 +462,7 @@ _BREAKERS: WeakKeyDictionary[Engine, CircuitBreaker] = WeakKeyDictionary()
 def execute_patiently(
     engine: Engine, database: Database, sql: str, limits: Limits, backoff: Backoff = BACKOFF
 ) -> Execution:
-    """As `execute`, without the troubles of a server that comes back.
+    """Execute as `execute`, but outlast the failures of a server that comes back.
 
     Where the engine stopped a text early, its second run counts: the first may have been stopped by a server
     that shuts down, or by another text. SQLite is no server, so nothing is waited for.
@@ -512,7 +510,7 @@ class _Broke(_Lost):
 
 
 class _History:
-    """What came of the tries of one text so far."""
+    """Results of the tries of one text so far."""
 
     def __init__(self, limits: Limits) -> None:
         self._early = _EARLY * limits.seconds
@@ -521,7 +519,7 @@ class _History:
         self._is_doubted = False
 
     def believed(self, execution: Execution) -> Execution | None:
-        """The execution, or None where another one has to confirm it."""
+        """Return the execution, or None where another one has to confirm it."""
         is_early = execution.ending is Ending.TIMEOUT and execution.seconds < self._early
         if not is_early or self._is_doubted:
             return execution
@@ -529,7 +527,7 @@ class _History:
         return None
 
     def blamed(self, lost: _Lost) -> Execution | None:
-        """What a loss comes to, together with those before; None where that is open.
+        """Decide on a loss, together with earlier ones; None if that is open.
 
         Raises:
             EngineLost: the server has fallen too often.
@@ -596,7 +594,7 @@ def _alone(server: Server, database: Database, sql: str, limits: Limits) -> Exec
 
 
 def _after_loss(lost: EngineLost, seconds: float, limits: Limits, troubles: Troubles) -> Execution:
-    """What a loss, `seconds` after the connection was open, says of the text if it says anything."""
+    """Return what a loss, `seconds` after the connection was open, shows about the text."""
     code = _code(lost)
     if code is not None and troubles.full_when_lost.fullmatch(code):
         raise EngineFull(str(lost)) from lost
@@ -612,14 +610,14 @@ def _troubles(engine: Engine) -> Troubles:
 
 
 def _is_refusal(lost: EngineLost, troubles: Troubles) -> bool:
-    """Whether the server answers, and will not take this account or database however long one waits."""
+    """True if the server answers, and will not take this account or database however long one waits."""
     return bool(troubles.refused.fullmatch(_code(lost) or "")) or any(
         words in str(lost) for words in troubles.refused_words
     )
 
 
 def _code(lost: EngineLost) -> str | None:
-    """The server's own code for what the driver raised."""
+    """Return the server's own code for what the driver raised."""
     cause = lost.__cause__
     # PyMySQL's errors have a number and an SQLSTATE, psycopg's that alone; neither driver is imported for it.
     if cause is not None and not isinstance(cause, OSError) and cause.args and isinstance(cause.args[0], int):

@@ -1,8 +1,7 @@
-"""How an engine carries a query out: its execution plan as a tree, told alike for every engine.
+"""Execution plans as trees, in the same terms for every engine.
 
-A session that can tell plans is a `PlanningSession`; what an engine says is read in its own folder
-(`plans.py` there), by a table from its words to `Operator`. What an engine does not say is None: no
-figure here is made up.
+A session that provides plans is a `PlanningSession`; `plans.py` in an engine's folder reads its output, by a
+table from its words to `Operator`. What an engine does not report is None: no figure is invented.
 """
 
 import time
@@ -18,23 +17,23 @@ from loaders.base.records import to_record
 from loaders.namespace import Database
 
 DEEPEST = 100
-"""Levels that a plan may have to be shown."""
+"""Maximum levels of a plan that is shown."""
 
 MOST_NODES = 500
-"""Nodes that a plan may have to be shown."""
+"""Maximum nodes of a plan that is shown."""
 
 TOO_BIG = f"its plan has more than {DEEPEST} levels or {MOST_NODES:,} steps, too many to be shown"
-"""What is said of a plan that nobody could read."""
+"""Message for a plan that is too large to read."""
 
-NOT_A_QUERY = "is no query, and only a query has a plan"
-"""What is said of other statements, behind their first word."""
+NOT_A_QUERY = "is not a query, and only a query has a plan"
+"""Message for other statements, after their first word."""
 
 SEVERAL = "the text has several statements, and a plan is of one"
-"""What is said of more than one statement."""
+"""Message for more than one statement."""
 
 
 class Operator(StrEnum):
-    """What a node of a plan does, in words that are the same for every engine."""
+    """What a node of a plan does, in the same terms for every engine."""
 
     QUERY = "query"
     """The whole statement, where an engine lists its steps below no step."""
@@ -47,9 +46,9 @@ class Operator(StrEnum):
     COVERING_SCAN = "covering index scan"
     """Reads an index from end to end, and the table not at all."""
     COVERING_SEARCH = "covering index search"
-    """Looks values or ranges up in an index that has all that is asked for."""
+    """Looks values or ranges up in an index that has all requested columns."""
     TEMPORARY_INDEX = "temporary index search"
-    """Looks values up in an index that was made for this statement alone."""
+    """Looks values up in an index created only for this statement."""
     ROW_SEARCH = "row search"
     """Fetches rows by where they are stored."""
     BITMAP_SCAN = "bitmap scan"
@@ -83,7 +82,7 @@ class Operator(StrEnum):
     INTERSECT = "intersect"
     EXCEPT = "except"
     SET_OPERATION = "set operation"
-    """Of a kind that its part says, or that the engine does not tell."""
+    """Its part names the kind, or the engine does not report it."""
     RECURSION = "recursion"
     LIMIT = "limit"
     PARALLEL = "parallel"
@@ -91,16 +90,16 @@ class Operator(StrEnum):
     LOCK = "lock"
     WRITE = "write"
     UNKNOWN = "unknown"
-    """None of these: the engine's own words say what."""
+    """None of these: see the engine's own words."""
 
 
 def operators(words: Mapping[Operator, str]) -> Mapping[str, Operator]:
-    """An engine's words for each operator, apart by `|`, as a table from each to the operator."""
+    """Return an engine's words for each operator, apart by `|`, as a table from each to the operator."""
     return {word: operator for operator, some in words.items() for word in some.split("|")}
 
 
 def conditions(told: Iterable[Any]) -> str | None:
-    """The conditions that an engine tells of a node as one text; None where there are none."""
+    """Join the conditions that an engine reports for a node; None if there are none."""
     texts = [", ".join(map(str, one)) if isinstance(one, list) else str(one) for one in told]
     return "; ".join(texts) or None
 
@@ -131,7 +130,7 @@ class PlanNode:
 
     @property
     def all_rows(self) -> float | None:
-        """The rows that the step has handed up in all."""
+        """Total rows returned by the step."""
         return None if self.real_rows is None else self.real_rows * (self.loops or 0)
 
     def walk(self) -> Iterator["PlanNode"]:
@@ -143,12 +142,12 @@ class PlanNode:
             waiting += reversed(node.children)
 
     def below(self, operator: Operator, words: str) -> "PlanNode":
-        """A node with the same figures that says what part of the statement this one is."""
+        """Return a parent with the same figures that names this node's part of the statement."""
         figures = {name: getattr(self, name) for name in ("estimated_rows", "real_rows", "loops", "cost")}
         return PlanNode(operator, words, children=(self,), **figures)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, without what the engine does not say."""
+        """Return it as JSON values, without what the engine does not report."""
         content = {name: getattr(self, name) for name in _PLAIN}
         record = {name: value for name, value in content.items() if value is not None}
         if self.children:
@@ -191,7 +190,7 @@ class QueryPlan:
         return sum(known) if known else None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return it as JSON values."""
         record: dict[str, Any] = {"ending": self.ending.value, "error": self.error, "code": self.code}
         record |= {"uncounted": self.uncounted, "counters": self.counters and dict(self.counters)}
         root = {} if self.root is None else {"plan": self.root.to_json()}
@@ -210,10 +209,10 @@ class QueryPlan:
 
 @runtime_checkable
 class PlanningSession(Protocol):
-    """A session of an engine that can tell plans."""
+    """A session that provides plans."""
 
     def plan(self, sql: str, *, is_run: bool) -> PlanNode:
-        """The plan of one query.
+        """Return the plan of one query.
 
         Nothing but a single query is explained, and that by the role that can only read.
 
@@ -230,7 +229,7 @@ class PlanningSession(Protocol):
 def explain(
     engine: Engine, database: Database, sql: str, limits: Limits, *, is_run: bool = True
 ) -> QueryPlan:
-    """The plan of one SQL text, in a session of its own.
+    """Return the plan of one SQL text, in a session of its own.
 
     Args:
         engine: where.
@@ -240,7 +239,7 @@ def explain(
         is_run: whether it is run.
 
     Raises:
-        EngineLost: the engine is to blame, not the text.
+        EngineLost: the engine failed, not the text.
     """
     found = _explained(engine, database, sql, limits, is_run=is_run)
     if not is_run or found.ending not in (Ending.TIMEOUT, Ending.TOO_LARGE):
@@ -257,7 +256,7 @@ def stopped(seconds: float) -> str:
 def _explained(engine: Engine, database: Database, sql: str, limits: Limits, *, is_run: bool) -> QueryPlan:
     with engine.session(database, limits.seconds) as session:
         if not isinstance(session, PlanningSession):
-            return QueryPlan(Ending.ERROR, error="this engine tells no plans")
+            return QueryPlan(Ending.ERROR, error="this engine provides no plans")
         started = time.perf_counter()
         code = None
         root = None
@@ -279,7 +278,7 @@ def _explained(engine: Engine, database: Database, sql: str, limits: Limits, *, 
 
 
 def bounded(root: PlanNode) -> PlanNode:
-    """The plan, if it is of a size that can be shown.
+    """Return the plan, if it is of a size that can be shown.
 
     Raises:
         SqlError: it is not.
@@ -302,14 +301,14 @@ _APART = -1.0
 
 
 class StepMark(StrEnum):
-    """How a step of one plan stands to the other plan."""
+    """How a step of one plan relates to the other plan."""
 
     SAME = "same"
-    """The other one has it, too: the same operator, table and index."""
+    """The other plan also has it: the same operator, table and index."""
     OTHER = "other"
-    """The other one does something else there: by another operator or another index."""
+    """The other plan has a different operator or index there."""
     ALONE = "alone"
-    """The other one has nothing like it."""
+    """The other plan has nothing like it."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +328,7 @@ class AlignedSteps:
 
     @property
     def mark(self) -> StepMark:
-        """How they stand to each other."""
+        """How the two steps relate."""
         if self.gold is None or self.prediction is None:
             return StepMark.ALONE
         return StepMark.SAME if _does(self.gold.node) == _does(self.prediction.node) else StepMark.OTHER
@@ -357,7 +356,7 @@ def numbered(steps: Iterable[AlignedSteps]) -> Iterator[tuple[int | None, int | 
 
 
 def steps_of(root: PlanNode) -> list[Step]:
-    """The steps of a plan, each before those below it."""
+    """Return the steps of a plan, each before those below it."""
     return list(_steps(root, 0))
 
 
@@ -368,7 +367,7 @@ def _steps(node: PlanNode, depth: int) -> Iterator[Step]:
 
 
 def compare_plans(gold: PlanNode, prediction: PlanNode) -> PlanComparison:
-    """Hold a prediction's plan against gold's."""
+    """Compare a prediction's plan with gold's."""
     left, right = steps_of(gold), steps_of(prediction)
     is_same = [(step.depth, _does(step.node)) for step in left] == [
         (step.depth, _does(step.node)) for step in right
@@ -389,7 +388,7 @@ def _table(node: PlanNode) -> str:
 
 
 def _aligned(left: Sequence[Step], right: Sequence[Step]) -> Iterator[AlignedSteps]:
-    """The alignment of the highest score, from the top."""
+    """Yield the alignment of the highest score, from the top."""
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in reversed(range(len(left))):
         below, row = best[i + 1], best[i]

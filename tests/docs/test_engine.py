@@ -230,10 +230,10 @@ def bring(folder: Path, record: str) -> None:
     ("record", "says"),
     [
         ("no record", "cannot be imported (SyntaxError"),
-        ("KIND = 4", "is no EngineKind"),
+        ("KIND = 4", "not an EngineKind"),
         ("KIND = replace(SQLITE, title='another')", "engine 'sqlite' is there already"),
-        ("KIND = replace(SQLITE, name='lite_4')", "'lite_4' is no name of an engine"),
-        ("KIND = replace(SQLITE, name='auto')", "'auto' is no name of an engine"),
+        ("KIND = replace(SQLITE, name='lite_4')", "'lite_4' cannot be an engine's name"),
+        ("KIND = replace(SQLITE, name='auto')", "'auto' cannot be an engine's name"),
         ("KIND = replace(SQLITE, name='lite5', has_server=True)", "has servers"),
     ],
 )
@@ -259,5 +259,5 @@ def test_a_command_says_it_in_a_line(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr.startswith("bird-harness: engine bad:KIND of package bad: is no EngineKind")
+    assert done.stderr.startswith("bird-harness: engine bad:KIND of package bad: not an EngineKind")
     assert len(done.stderr.splitlines()) == 1

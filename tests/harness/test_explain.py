@@ -58,9 +58,9 @@ def test_texts_come_from_files_too(call: Call, file: Path, tmp_path: Path) -> No
     ("sql", "said"),
     [
         ("SELECT missing FROM animal", "no such column: missing (SQLITE_ERROR)"),
-        ("DROP TABLE animal", "the text is no query, and only a query has a plan"),
+        ("DROP TABLE animal", "the text is not a query, and only a query has a plan"),
         ("SELECT 1; DROP TABLE animal", "You can only execute one statement at a time."),
-        ("EXPLAIN SELECT 1", "the text is no query, and only a query has a plan"),
+        ("EXPLAIN SELECT 1", "the text is not a query, and only a query has a plan"),
         ("", "the text is empty: there is no query in it"),
     ],
 )

@@ -1,4 +1,4 @@
-"""MySQL: what the rest of the harness asks about it, and what its errors say of a statement."""
+"""MySQL: its record, and the meaning of its errors."""
 
 import re
 

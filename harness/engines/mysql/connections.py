@@ -1,6 +1,6 @@
 """MySQL's driver: accounts and connections of the reading role, errors, and the clock of the server.
 
-TLS is left out where nobody can listen: it would take fifty times as long.
+TLS is not used on connections that cannot be tapped: it would take fifty times as long.
 """
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
@@ -26,7 +26,7 @@ _RESET_CONNECTION = 0x1F
 """https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html."""
 
 GRACE_SECONDS = 10
-"""How long after the time limit the client gives up on a server that has stopped talking."""
+"""Seconds after the time limit until the client gives up on a silent server."""
 
 
 class MySQLConnections:
@@ -45,7 +45,7 @@ class MySQLConnections:
         self._pool: Pool[tuple[Connection[Any], Database]] = Pool(lambda kept: close_at_once(kept[0]))
 
     def take(self, database: Database, seconds: float) -> Connection[Any]:
-        """A connection to `database`, read-only and with `seconds` as the limit of each statement.
+        """Return a connection to `database`, read-only and with `seconds` as the limit of each statement.
 
         Raises:
             EngineLost: the server does not answer, or does not know the database.
@@ -133,7 +133,7 @@ _NUMBERED = re.compile(rf"'({re.escape(Server.reader_user)})_\d+'")
 
 
 def connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
-    """A new connection of an account.
+    """Return a new connection of an account.
 
     Raises:
         EngineLost: the server does not answer or refuses the account.
@@ -145,7 +145,7 @@ def connect(server: Server, user: str, password: str, **options: Any) -> Connect
 
 
 def unnumbered(words: str) -> str:
-    """An error message that says the same whichever account it came to."""
+    """Remove the number of the account from an error message."""
     return _NUMBERED.sub(r"'\1'", words)
 
 
@@ -165,7 +165,7 @@ class Accounts:
         self._are_to_be_had = not server.is_private
 
     def connect(self, **options: Any) -> Connection[Any]:
-        """A new connection, of an account that has no other.
+        """Return a new connection, of an account that has no other.
 
         On a server whose administrator may not make accounts or end the statements of others, all connections
         are of one account, and can see each other's statements.
@@ -181,7 +181,7 @@ class Accounts:
             raise _lost(self._server, error) from error
 
     def _free(self, options: dict[str, Any]) -> Connection[Any] | None:
-        """A connection of the first account that is free; None where there can be no such accounts."""
+        """Return a connection of the first account that is free; None where there can be no such accounts."""
         busy: pymysql.Error | None = None
         for step in range(READER_CONNECTIONS):
             number = (self._first - 1 + step) % READER_CONNECTIONS + 1
@@ -254,7 +254,7 @@ def rights_to_write(server: Server) -> list[str]:
 
 
 def _privileges(line: str) -> list[str]:
-    """Those of one line of SHOW GRANTS; a role that is granted has its own in other lines."""
+    """Return those of one line of SHOW GRANTS; a role that is granted has its own in other lines."""
     granted = _GRANTED.match(line)
     return _COLUMNS.sub("", granted[1]).split(", ") if granted else []
 
@@ -299,16 +299,16 @@ _LOST = frozenset({
     1053, 1077, 1078, 1079, 1927, 3169,  # shutting down; killed
     3, 14, 20, 1021, 1026, 1037, 1041,  # disk or memory of the machine are used up, by whomever
 })  # fmt: skip
-"""The server cannot be used, whatever the statement is."""
+"""The server cannot be used, whatever the statement."""
 
 
 def message(error: BaseException) -> str:
-    """The server's or the driver's own words."""
+    """Return the server's or the driver's own words."""
     return unnumbered(str(error.args[-1]) if error.args else str(error))
 
 
 def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlError | EngineLost:
-    """What an error of the driver means: the statement's fault, its time, its size, or the server's fault.
+    """Classify a driver's error: the statement's fault, its time, its size, or the server's fault.
 
     Numbers: https://dev.mysql.com/doc/mysql-errors/9.7/en/
 
@@ -343,7 +343,7 @@ _COUNTS = """
     )"""
 
 _PATIENCE_SECONDS = 1.0
-"""How long the server may take to book a statement whose last row the client already has."""
+"""Seconds the server may take to record a statement whose last row the client already has."""
 
 _PICOSECONDS = 1e12
 

@@ -218,7 +218,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         return self._tables[key]
 
     def _all(self, text: bytes) -> list[Row]:
-        """All rows of a statement."""
+        """Return all rows of a statement."""
         return [row for batch in self._sent(text) for row in batch]
 
     def spent(self) -> Spent | None:
@@ -249,7 +249,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
 
 
 def _encoded(sql: str) -> bytes:
-    """A text as the server gets it, if it is a query.
+    """Return a text as the server gets it, if it is a query.
 
     Raises:
         SqlError: it is none.
@@ -302,7 +302,7 @@ class MySQLEngine:
         )
 
     def _ask(self, sql: str) -> list[str]:
-        """The one row that `sql` returns to the administrating account, as text."""
+        """Return the one row that `sql` returns to the administrating account, as text."""
         server = self.server
         try:
             with connect(server, server.user, server.password) as connection, connection.cursor() as cursor:
@@ -317,7 +317,8 @@ _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESC", "DESC
 """What a text may begin with. https://dev.mysql.com/doc/refman/9.7/en/sql-statements.html."""
 
 _COUNTED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
-"""What EXPLAIN ANALYZE takes of these. https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze."""
+"""What EXPLAIN ANALYZE takes of these.
+https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze."""
 
 _SKIPPED = re.compile(
     r"(?: [\s(]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+", re.VERBOSE | re.DOTALL
@@ -336,7 +337,7 @@ _WORD = re.compile(r"\w{1,40}|/\*!|.", re.DOTALL)
 
 
 def refused(sql: str) -> str | None:
-    """Why a text is not sent, or None where it is; a text without any statement is for the server to refuse.
+    """Return why a text is not sent, or None if it is; the server refuses a text without any statement.
 
     The reading role may change nothing, but it may end other sessions of its own account, take locks and
     wait. What is in a query can do that to its own session only, which ends with it. Whatever cannot be
@@ -347,7 +348,7 @@ def refused(sql: str) -> str | None:
         return None
     if _NOTHING.match(sql):
         return EMPTY
-    return f"{found!r} begins no query, and only queries are run"
+    return f"{found!r} does not begin a query, and only queries are run"
 
 
 def uncounted(sql: str) -> str | None:
@@ -357,7 +358,7 @@ def uncounted(sql: str) -> str | None:
 
 
 def _first(sql: str) -> str:
-    """The first word of a text, or a sign in its place; empty where there is nothing."""
+    """Return the first word of a text, or a sign in its place; empty where there is nothing."""
     skipped = _SKIPPED.match(sql)
     found = _WORD.match(sql, skipped.end() if skipped else 0)
     return found[0] if found else ""
@@ -408,7 +409,7 @@ def tables(
     database: Database,  # noqa: ARG001 - the session's
     declared: Sequence[DeclaredTable],
 ) -> list[TableText]:
-    """Those of the declared tables that are there, in their order."""
+    """Return those of the declared tables that are there, in their order."""
     names = [table_name(table.name, Dialect.MYSQL) for table in declared]
     columns = {
         name: tuple(ColumnText(str(column), str(kind)) for _, column, kind in rows)
@@ -465,7 +466,7 @@ def _without_collation(item: str, of_table: str) -> str:
 
 
 def _split(statement: str) -> Iterator[str]:
-    """The first line, one text for each column and key, and what follows the last parenthesis."""
+    """Yield the first line, one text for each column and key, and what follows the last parenthesis."""
     first, body = statement.split("(\n  ", maxsplit=1)
     yield f"{first}("
     item = ""
@@ -483,7 +484,7 @@ def _split(statement: str) -> Iterator[str]:
 
 
 def first_rows(table: TableText, count: int) -> str:
-    """The query for a table's first rows, in the order of the clustered index."""
+    """Return the query for a table's first rows, in the order of the clustered index."""
     columns = ", ".join(
         _quoted(column.name)
         if _AS_IT_IS.match(column.type)

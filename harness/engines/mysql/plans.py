@@ -84,7 +84,7 @@ _TEMPORARY = "<auto_key"
 
 
 def read_plan(explained: Mapping[str, Any]) -> PlanNode:
-    """The tree of what EXPLAIN FORMAT=JSON returns in the second version of that format."""
+    """Return the tree of what EXPLAIN FORMAT=JSON returns in the second version of that format."""
     plan: Mapping[str, Any] = explained.get("query_plan", explained)
     return _node(plan)
 

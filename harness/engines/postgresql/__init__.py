@@ -1,4 +1,4 @@
-"""PostgreSQL: what the rest of the harness asks about it, and what its errors say of a statement."""
+"""PostgreSQL: its record, and the meaning of its errors."""
 
 import re
 

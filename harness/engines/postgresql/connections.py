@@ -1,4 +1,4 @@
-"""psycopg made to measure: connections that wait, rows as they arrive, and the clock of the server."""
+"""Specialised use of psycopg: idle connections, rows as they arrive, and the server's clock."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ class ConnectionPool:
         self._pool: Pool[psycopg.Connection] = Pool(psycopg.Connection.close)
 
     def take(self, conninfo: str) -> psycopg.Connection | None:
-        """A connection for `conninfo` that is as new, if one waits."""
+        """Return a connection for `conninfo` that is as new, if one waits."""
         while (connection := self._pool.take(conninfo)) and not _is_as_new(connection):
             connection.close()
         return connection
@@ -60,7 +60,7 @@ class ConnectionPool:
 
 
 def _is_as_new(connection: psycopg.Connection) -> bool:
-    """Whether the server has made it as new, and has said nothing since: that would be a farewell."""
+    """Return True if the server has made it as new, and has said nothing since: that would be a farewell."""
     try:
         said = connection.wait(generators.fetch_many(connection.pgconn))
         return (
@@ -79,7 +79,7 @@ def _is_readable(descriptor: int) -> bool:
 
 
 AT_ONCE_BYTES = 128 * 2**20
-"""What may arrive for one batch of rows; libpq holds it two to three times over."""
+"""Maximum bytes received for one batch of rows; libpq keeps two to three copies."""
 
 _LOOKED_AT_FROM = 4
 """Looking at what has arrived begins with this read of a batch: most results take fewer."""
@@ -118,7 +118,7 @@ def run(connection: psycopg.Connection, text: bytes) -> None:
 
 
 def _made(transformer: abc.Transformer, result: PGresult) -> list[Row]:
-    """The rows of a result, in Python's values."""
+    """Convert the rows of a result to Python values."""
     try:
         transformer.set_pgresult(result)
         return transformer.load_rows(0, result.ntuples, tuple)
@@ -237,7 +237,7 @@ class PostgreSQLClock:
         return query.format(schema)
 
     def _found(self) -> str | None:
-        """The schema of the extension, where it counts."""
+        """Return the schema of the extension, where it counts."""
         if self._connection.execute(_TRACKS).fetchone() != (True,):
             return None
         schema = self._connection.execute(_SCHEMA).fetchone()
@@ -296,7 +296,7 @@ def rights_to_write(server: Server) -> list[str]:
 
 
 def one_line(error: Exception) -> str:
-    """The server's own message without the position picture that libpq adds below it."""
+    """Return the server's own message without the position picture that libpq adds below it."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         return error.diag.message_primary
     return " ".join(str(error).split())

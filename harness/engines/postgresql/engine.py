@@ -101,7 +101,7 @@ _LONGEST_OPERATOR = 1_000
 of a comment among them: a million take it minutes."""
 
 _NONE_LEFT = re.compile("too many (connections|clients)|remaining connection slots")
-"""What libpq says of a server without a connection for the role; it keeps the SQLSTATE to itself."""
+"""libpq's message if a server has no connection left for the role; it does not pass on the SQLSTATE."""
 
 _CANCEL_SECONDS = 2
 
@@ -213,7 +213,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             raise SqlTooLarge(str(error), None) from error
 
     def _readable(self, sql: str) -> list[Statement]:
-        """The statements of a text, all of which may be run, if the server can be given it at all."""
+        """Return the statements of a text, all of which may be run, if the server can be given it at all."""
         if "\0" in sql:
             raise SqlError("the text holds a NUL character", _SYNTAX_ERROR)
         if len(sql) > _LONGEST:
@@ -246,7 +246,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         self._as_new = not self._may_have_set
 
     def _allowed(self, sql: str) -> list[Statement]:
-        """The statements of a text, all of which may be run."""
+        """Return the statements of a text, all of which may be run."""
         if self._server.is_private:
             _refuse_reaching_out(sql)
         found = statements(sql)
@@ -283,7 +283,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
                 raise
 
     def _run(self, text: str) -> None:
-        """Run a statement whose rows nobody wants."""
+        """Run a statement and discard its rows."""
         run(self._connection, text.encode())
         if self._stopped:
             raise SqlTimeout("canceled between two statements", _QUERY_CANCELED)
@@ -362,7 +362,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         return sum(int(str(place)) for (place,) in self._asked(INDEX, schema, index))
 
     def _asked(self, text: str, *names: str) -> list[Row]:
-        """The rows of a statement with names in it, which is sent once."""
+        """Return the rows of a statement with names in it, which is sent once."""
         asked = text.format(*(f"'{name.replace(_QUOTE, 2 * _QUOTE)}'" for name in names))
         if asked not in self._known:
             found = results(self._connection, asked.encode())
@@ -370,7 +370,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         return self._known[asked]
 
     def _explained(self, statement: Statement) -> Any:
-        """The plan of a query that was run."""
+        """Return the plan of a query that was run."""
         text = (EXPLAIN + statement.text).encode()
         [[[explained]]] = [rows for rows in results(self._connection, text) if rows]
         if self._stopped:
@@ -437,7 +437,7 @@ class PostgreSQLEngine:
         return dict(zip((*_SETTINGS, "lc_collate", "lc_ctype"), (*values, *locale), strict=True))
 
     def _ask(self, sql: str) -> list[str]:
-        """The one row that `sql` returns to the administrating account, as text."""
+        """Return the one row that `sql` returns to the administrating account, as text."""
         server = self.server
         try:
             with administrating(server) as connection:
@@ -493,7 +493,7 @@ def version(run: Callable[[str], list[Row]]) -> str:
 def tables(
     run: Callable[[str], list[Row]], database: Database, declared: Sequence[DeclaredTable]
 ) -> list[TableText]:
-    """Those of the declared tables that are there, in their order."""
+    """Return those of the declared tables that are there, in their order."""
     names = [table_name(table.name, Dialect.POSTGRESQL) for table in declared]
     schema = "'" + database.postgresql_schema.replace("'", "''") + "'"
     columns = _by_table(run(_COLUMNS.format(schema=schema)))

@@ -74,7 +74,7 @@ _HASHED = re.compile(r"hashed (SubPlan \d+)")
 
 
 def read_plan(explained: Any) -> PlanNode:
-    """The tree of what EXPLAIN (FORMAT JSON) returns: a list with one object."""
+    """Return the tree of what EXPLAIN (FORMAT JSON) returns: a list with one object."""
     plan = explained[0]["Plan"]
     return _node(plan, frozenset(_HASHED.findall(str(plan))))
 
@@ -100,7 +100,7 @@ def _node(plan: Mapping[str, Any], hashed: frozenset[str]) -> PlanNode:
 
 
 def _as_subquery(plan: Mapping[str, Any], node: PlanNode, hashed: frozenset[str]) -> PlanNode:
-    """The node below one that says what part of the statement it is, where it is one.
+    """Return the node below one that says what part of the statement it is, where it is one.
 
     An InitPlan is run once, a SubPlan whenever the row around it needs it, unless its rows are hashed.
     https://www.postgresql.org/docs/current/using-explain.html
@@ -128,7 +128,7 @@ def _operator(name: str, plan: Mapping[str, Any]) -> Operator:
 
 
 def _words(name: str, plan: Mapping[str, Any]) -> str:
-    """The node as EXPLAIN's text calls it: with its strategy, the kind of its join, its command."""
+    """Return the node as EXPLAIN's text calls it: with its strategy, the kind of its join, its command."""
     strategy, join = plan.get("Strategy"), plan.get("Join Type")
     if name == "Aggregate" and strategy in {"Hashed", "Sorted", "Mixed"}:
         name = {"Hashed": "HashAggregate", "Sorted": "GroupAggregate"}.get(strategy, "MixedAggregate")
@@ -281,7 +281,7 @@ class Catalog(Protocol):
     """What the server knows of tables and indexes."""
 
     def table(self, schema: str, name: str) -> TableStatistics:
-        """A table."""
+        """Return a table."""
         ...
 
     def first_place(self, schema: str, index: str) -> int:
@@ -496,12 +496,12 @@ def _seen(node: Node) -> int:
 
 
 def _is_far(node: Node, rows: int) -> bool:
-    """Whether a hash table of a node's rows is a large one."""
+    """Return True if a hash table of a node's rows is a large one."""
     return rows * (int(node.get("Plan Width", 0)) + _ENTRY_BYTES) > _FAR_BYTES
 
 
 def _scans(node: Node) -> Iterator[Node]:
-    """The nodes that read a table."""
+    """Yield the nodes that read a table."""
     if "Relation Name" in node:
         yield node
     for child in node.get("Plans", ()):
@@ -509,7 +509,7 @@ def _scans(node: Node) -> Iterator[Node]:
 
 
 def _searches(node: Node) -> Iterator[Node]:
-    """The searches in indexes below a node that reads what they found."""
+    """Yield the searches in indexes below a node that reads what they found."""
     for child in node.get("Plans", ()):
         if child["Node Type"] == "Bitmap Index Scan":
             yield child
@@ -535,7 +535,7 @@ def _named(scan: Node, column: ColumnStatistics) -> tuple[str, str]:
 
 
 def _last(scan: Node, wanted: str, table: TableStatistics) -> int:
-    """The place of the last column of a table that an expression names."""
+    """Return the place of the last column of a table that an expression names."""
     places = (
         column.place for column in table.columns if any(_names(wanted, name) for name in _named(scan, column))
     )
@@ -543,7 +543,7 @@ def _last(scan: Node, wanted: str, table: TableStatistics) -> int:
 
 
 def _names(text: str, column: str) -> bool:
-    """Whether a column stands in a text, and not another one whose name begins alike."""
+    """Return True if a column stands in a text, and not another one whose name begins alike."""
     at = text.find(column)
     while at >= 0:
         following = text[at + len(column) : at + len(column) + 1]
@@ -580,7 +580,7 @@ _FILTER = " FILTER ("
 
 
 def _closed(text: str, at: int) -> int:
-    """The place behind the bracket that closes the one at a place."""
+    """Return the place behind the bracket that closes the one at a place."""
     depth = 0
     for place in range(at, len(text)):
         depth += {"(": 1, ")": -1}.get(text[place], 0)
@@ -590,6 +590,6 @@ def _closed(text: str, at: int) -> int:
 
 
 def _is_taken(expression: str, children: list[Node]) -> bool:
-    """Whether a node below has computed it."""
+    """Return True if a node below has computed it."""
     bare = expression[1:-1] if expression.startswith("(") and expression.endswith(")") else expression
     return any(expression in child.get("Output", ()) or bare in child.get("Output", ()) for child in children)

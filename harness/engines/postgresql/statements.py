@@ -1,4 +1,4 @@
-"""A PostgreSQL text cut into its statements, each with the word that tells what kind of statement it is.
+"""Split a PostgreSQL text into its statements, each with the word that decides its kind.
 
 The driver sends each statement alone, by a protocol that takes one only. Where this module and the server
 should read a text differently, the server therefore refuses it: a forbidden statement cannot hide in an
@@ -13,7 +13,7 @@ from itertools import islice
 from harness.engines.base import is_empty
 
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
-"""What returns rows and nothing else."""
+"""Statements that only return rows."""
 
 ALLOWED = QUERIES | {
     "SHOW", "EXPLAIN", "SET", "RESET", "DECLARE", "FETCH", "MOVE", "CLOSE",
@@ -25,7 +25,7 @@ Privileges do not stop all of that: a role may always alter itself, its password
 """
 
 MOST = 1_000
-"""Statements that one text may have."""
+"""Maximum statements of a text."""
 
 _FOLLOWED = 10_000
 """Semicolons, dollar quotes and comments in comments that are followed; texts of them alone take seconds."""
@@ -59,17 +59,17 @@ class Statement:
 
     @property
     def is_query(self) -> bool:
-        """Whether it is a query and nothing else."""
+        """True if it is a query and nothing else."""
         return self.word == "(" or self.word in QUERIES
 
     @property
     def is_allowed(self) -> bool:
-        """Whether it is run."""
+        """True if it may be run."""
         return self.is_query or self.word in ALLOWED
 
 
 def statements(text: str) -> list[Statement]:
-    """The statements of a text in their order, at least one and at most `MOST` + 1 of them.
+    """Return the statements of a text in their order, at least one and at most `MOST` + 1 of them.
 
     A text of one statement stays as it is. What holds nothing but comments is no statement beside others.
     What is not closed (a quote, a comment) reaches to the end of the text.
@@ -81,7 +81,7 @@ def statements(text: str) -> list[Statement]:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether there is nothing in a text but space, comments, which nest here, and semicolons."""
+    """Return True if there is nothing in a text but space, comments, which nest here, and semicolons."""
     return is_empty(text[_starts(text, 0) :])
 
 
@@ -131,7 +131,7 @@ def _starts(text: str, at: int) -> int:
 
 
 def _after_comment(text: str, at: int) -> int:
-    """The end of the comment that begins at `at`; comments nest."""
+    """Return the end of the comment that begins at `at`; comments nest."""
     depth = 0
     for mark in islice(_COMMENT.finditer(text, at), _FOLLOWED):
         depth += 1 if mark[0] == "/*" else -1

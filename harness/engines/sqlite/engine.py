@@ -232,7 +232,7 @@ def tables(
     database: Database,  # noqa: ARG001 - one file, one database
     declared: Sequence[DeclaredTable],
 ) -> list[TableText]:
-    """The declared tables, in their order."""
+    """Return the declared tables, in their order."""
     found = run("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
     statements = {str(name): str(sql).rstrip() for name, sql in found}
     spelled = {table.name.lower(): table for table in declared}
@@ -260,6 +260,6 @@ def _references(
 
 
 def first_rows(table: TableText, count: int) -> str:
-    """The query for a table's first rows, by rowid."""
+    """Return the query for a table's first rows, by rowid."""
     columns = ", ".join(quoted(column.name) for column in table.columns)
     return f"SELECT {columns} FROM {quoted(table.name)} NOT INDEXED LIMIT {count}"  # noqa: S608 - quoted

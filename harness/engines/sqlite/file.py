@@ -1,4 +1,4 @@
-"""Opens a database file of SQLite so that no statement can write, attach or load, or take too much memory."""
+"""Open SQLite files so that no statement can write, attach, load code, or take too much memory."""
 
 import sqlite3
 import sys
@@ -9,7 +9,7 @@ from urllib.parse import quote
 from harness.engines.base import EngineLost
 
 HEAP_BYTES = 256 * 2**20
-"""What all of SQLite in this process may take, temporary tables and sorters included."""
+"""Memory limit of SQLite in this process, temporary tables and sorters included."""
 
 VALUE_BYTES = 16 * 2**20
 """The largest text, blob or row; `SQLITE_TOOBIG` beyond it."""
@@ -84,7 +84,7 @@ def bound_memory() -> None:
 
 
 def address(path: Path) -> str:
-    """How a database file is named to the library so that it is only read, and taken to stay as it is."""
+    """Return the URI of a database file that opens it read-only and immutable."""
     return f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
 
 

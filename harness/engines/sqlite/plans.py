@@ -75,7 +75,7 @@ _OF_AN_AGGREGATE = re.compile(r"USE TEMP B-TREE FOR \w+\((?P<what>DISTINCT|ORDER
 
 
 def read_plan(lines: Iterable[tuple[Any, ...]], rows: int | None = None) -> PlanNode:
-    """The tree of what EXPLAIN QUERY PLAN returns.
+    """Return the tree of what EXPLAIN QUERY PLAN returns.
 
     Args:
         lines: id, parent's id, a number without meaning, text.
@@ -181,7 +181,7 @@ _FUNCTIONS: Mapping[str, tuple[Any, list[Any]]] = {
 
 @cache
 def _library() -> ctypes.CDLL:
-    """The SQLite library that Python's module uses.
+    """Return the SQLite library that Python's module uses.
 
     Raises:
         CannotCount: it cannot be called, as where it is built into Python without its names.

@@ -63,7 +63,7 @@ def test_queries_and_texts_without_any_statement_are_sent(sql: str) -> None:
     ],
 )
 def test_everything_else_is_refused_with_what_it_begins_with(sql: str, begins: str) -> None:
-    assert refused(sql) == f"{begins!r} begins no query, and only queries are run"
+    assert refused(sql) == f"{begins!r} does not begin a query, and only queries are run"
 
 
 @pytest.mark.parametrize("piece", ["(", "/*", "/* a */", "-- a\n", "#\n", " ", "KILL "])
