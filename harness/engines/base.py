@@ -232,7 +232,7 @@ class TableText:
 
 
 # Connections that wait for the next session: few, however many databases there are. Not `psycopg_pool`:
-# it has a pool for each address and database, so that many databases still come to many connections, and
+# it has a pool for each address and database, so that many databases still mean many connections, and
 # threads in each of them. What is needed is the reverse, few connections over all databases.
 
 MOST_IDLE = 4

@@ -211,7 +211,7 @@ class Watchdog:
     def guard(self, session: Session, seconds: float) -> Iterator[Guarded]:
         """Stop what `session` runs in this context if it takes longer than `seconds`.
 
-        No cancel is on its way any more when the context ends: the session may go on to somebody else.
+        No cancel is pending when the context ends: the session may be reused.
         """
         guarded = Guarded(session, time.monotonic() + seconds, self._last_resort)
         with self._changed:
@@ -277,7 +277,7 @@ def decode_work(data: bytes) -> Work:
 
 @dataclass(frozen=True)
 class NotCounted:
-    """An engine that does not count the work of a text, and why, in one sentence for the user."""
+    """Why an engine does not count the work of a text, in one sentence for the user."""
 
     reason: str
 
@@ -449,7 +449,7 @@ CONFIRMATIONS = 2
 """How often a text must lose its connection beside a surviving sentinel to be blamed for it."""
 
 _EARLY = 0.9
-"""A text that was stopped before this part of its limit has perhaps been stopped by somebody else."""
+"""A text that was stopped before this share of its limit was perhaps stopped by something else."""
 
 
 class EngineFull(EngineLost):
@@ -465,10 +465,10 @@ def execute_patiently(
     """Execute as `execute`, but outlast the failures of a server that comes back.
 
     Where the engine stopped a text early, its second run counts: the first may have been stopped by a server
-    that shuts down, or by another text. SQLite is no server, so nothing is waited for.
+    that shuts down, or by another text. SQLite has no server to wait for.
 
     Args:
-        engine: where to run it; what is known of its troubles is kept with this object.
+        engine: where to run it; this object keeps the record of its failures.
         database: as for `execute`.
         sql: as for `execute`.
         limits: as for `execute`; they hold for each try.
@@ -519,7 +519,7 @@ class _History:
         self._is_doubted = False
 
     def believed(self, execution: Execution) -> Execution | None:
-        """Return the execution, or None where another one has to confirm it."""
+        """Return the execution, or None if another one must confirm it."""
         is_early = execution.ending is Ending.TIMEOUT and execution.seconds < self._early
         if not is_early or self._is_doubted:
             return execution
@@ -544,7 +544,7 @@ class _History:
 
 
 class _Opening:
-    """An engine that notes when its session was open: what is lost later is lost under the text."""
+    """An engine that records when its session was open: a later loss is a loss during the text."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -313,7 +313,7 @@ class StepMark(StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """A node of a plan, and how many levels stand above it."""
+    """A node of a plan, and the number of levels above it."""
 
     node: PlanNode
     depth: int
@@ -413,7 +413,7 @@ def _aligned(left: Sequence[Step], right: Sequence[Step]) -> Iterator[AlignedSte
 
 
 def _alike(left: Step, right: Step) -> float:
-    """How well two steps stand beside each other; best with as many steps above them."""
+    """Score how well two steps match; best with the same number of steps above them."""
     one, other = left.node, right.node
     near = 0.5 / (1 + abs(left.depth - right.depth))
     if _does(one) == _does(other):
@@ -426,14 +426,14 @@ def _alike(left: Step, right: Step) -> float:
 
 
 def later_parts(rows: int, passed: int | None) -> Mapping[str, int]:
-    """For how many rows what stands behind AND and behind OR is evaluated, about.
+    """Estimate for how many rows the parts after AND and after OR are evaluated.
 
-    The first part often decides. Behind AND it is the geometric mean of all rows and those that pass, behind
-    OR of all and those that do not; half of all where nothing passes or fails.
+    The first part often decides. After AND it is the geometric mean of all rows and those that pass, after OR
+    of all and those that do not; half of all if nothing passes or fails.
 
     Args:
-        rows: those that come.
-        passed: those that pass; None for what is no condition.
+        rows: the rows evaluated.
+        passed: the rows that pass; None if it is not a condition.
     """
     if passed is None:
         return {"AND": rows // 2, "OR": rows // 2}
@@ -444,9 +444,9 @@ def comparisons(rows: int, loops: int, kept: int | None = None) -> int:
     """How often rows are compared to be sorted: n log n; where only the first k are kept, n + k log k.
 
     Args:
-        rows: those of all loops together.
+        rows: the rows of all loops together.
         loops: how often they are sorted, 1 or more.
-        kept: those that are kept of them; None for all.
+        kept: how many of them are kept; None for all.
     """
     if kept is None:
         return rows * (rows // loops).bit_length()

@@ -132,7 +132,7 @@ def ex_columns(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     Source: test-suite evaluation, as for `ex_bag`; rows are a set here, as in EX.
 
     Raises:
-        TooManyRows: too many orders would have to be tried.
+        TooManyRows: there are too many orders to try.
     """
     if len(_width(predicted) | _width(gold)) > 1:
         return 0.0
@@ -146,7 +146,7 @@ def ex_subset(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     `ex_rounded`) also looks for gold's columns among the prediction's, but for each by itself.
 
     Raises:
-        TooManyRows: too many choices of columns would have to be tried.
+        TooManyRows: there are too many choices of columns to try.
     """
     if ex(predicted, gold):
         return 1.0

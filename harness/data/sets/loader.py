@@ -135,7 +135,7 @@ def load_set(
         own = _load_own(_own(name, bird_home), questions_alone=questions_alone)
         if own.server is not None and not (on_server or questions_alone):
             raise BadInput(
-                f"--set {own.name}: its databases stand on a {own.server.dialect} server and not in SQLite"
+                f"--set {own.name}: its databases are on a {own.server.dialect} server and not in SQLite"
                 " files, which are needed here; eval and describe take it as it is"
             )
         return own
@@ -186,7 +186,7 @@ def load_databases(place: Path) -> QuestionSet:
     return QuestionSet(
         name=name,
         title=name,
-        # Of no questions: other folders of this name are told by what is in them.
+        # There are no questions: folders of the same name are distinguished by their content.
         collection=_collection(layout, (), tuple(sorted(paths))),
         questions=(),
         order={},

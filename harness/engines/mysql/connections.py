@@ -315,7 +315,7 @@ def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlE
     Args:
         error: as raised.
         in_time: whether the statement's time is not up and the client has not stopped it. An interruption is
-            somebody else's doing then, such as the server's when it is shut down.
+            then from elsewhere, such as the server's shutdown.
         is_open: whether the connection is there still.
     """
     number = error.args[0] if isinstance(error, pymysql.Error) and error.args else None
@@ -349,7 +349,7 @@ _PICOSECONDS = 1e12
 
 
 class MySQLClock:
-    """Adds up the times of the statements of one session; has to be read after each of them.
+    """Adds up the times of one session's statements; must be read after each of them.
 
     The server keeps them in performance_schema, which shows everybody's statements: so the administrating
     account reads it, and never the reading role.

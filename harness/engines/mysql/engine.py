@@ -1,4 +1,4 @@
-"""MySQL through PyMySQL, the driver of the official evaluator: the same Python values come back."""
+"""MySQL through PyMySQL, the driver of the official evaluator, which returns the same Python values."""
 
 import contextlib
 import json
@@ -63,7 +63,7 @@ _SHORT = 2**16
 """A text that every server takes: `max_allowed_packet` is larger."""
 
 _NOT_A_QUERY = "1064"
-"""ER_PARSE_ERROR, as MySQL says of most such texts."""
+"""ER_PARSE_ERROR, MySQL's own error for most such texts."""
 
 _UNKNOWN_VARIABLE = 1193
 """ER_UNKNOWN_SYSTEM_VARIABLE."""
@@ -95,7 +95,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         self._broken = False
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
-        """See `Session.batches`. A text that is no query is not sent."""
+        """See `Session.batches`. Only queries are sent."""
         yield from self._sent(_encoded(sql))
 
     def _sent(self, text: bytes) -> Iterator[list[Row]]:
@@ -119,7 +119,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             raise SqlTimeout("the statement's time was up before it had ended", None)
 
     def _require_room(self, text: bytes) -> None:
-        """MySQL closes the connection on a text that is too large for it, often before it has said why."""
+        """Reject a text that is too large: MySQL closes the connection, often before it says why."""
         if len(text) > _SHORT:
             with self._connection.cursor() as cursor:
                 cursor.execute("SELECT @@max_allowed_packet")
@@ -201,7 +201,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         return found + requests(readings)
 
     def _begin_counting(self) -> None:
-        """Have plans told as they are run, until the connection is made as new."""
+        """Enable reports on plans as they run, until the connection is reset."""
         try:
             self._connection.query(SETTING)
         except pymysql.Error as error:

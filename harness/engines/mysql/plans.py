@@ -1,11 +1,11 @@
-"""MySQL's plans and work, as EXPLAIN tells them in JSON of the second version, that of its iterators.
+"""Read MySQL's plans and work from EXPLAIN's JSON of the second version, that of its iterators.
 
-Work: the server counts the rows that each iterator returned and how often it was started; it tells a mean,
+Work: the server counts the rows that each iterator returned and how often it was started; it reports a mean
 with all its digits. What an iterator does with a row follows from the plan: how many operators and functions
-a filter has, how often n rows are compared to be sorted. The counters `Handler_...` of the session say what
-storage engines were asked for, temporary tables included, also by subqueries of a select list, which the plan
-leaves out. They count what the data dictionary reads for a table that is opened for the first time, so the
-text is explained once before.
+a filter has, how often n rows are compared to be sorted. The session's counters `Handler_...` count requests
+to storage engines, temporary tables included, also by subqueries of a select list, which the plan omits. They
+include the data dictionary's reads for a table that is opened for the first time, so the text is explained
+once before.
 
 https://dev.mysql.com/doc/refman/9.7/en/explain.html; the names are those of `SetObjectMembers` in
 sql/join_optimizer/explain_access_path.cc.
@@ -240,14 +240,14 @@ def counters(plan: Iterator, table_of: TableOf) -> "Counter[str]":
     `_NEAR_BYTES` have to be doubled to hold the table; `column`, `text_column`: values taken out of rows that
     were read, and texts among them, `field`: values that these rows have; `joined`, `pass`: rows that joins
     and other iterators returned; `term`, `call`, `date`, `pattern`: operators, functions and those of dates
-    evaluated, and comparisons with a pattern; `pair`: rows held against each other by a loop, or hashed;
+    evaluated, and comparisons with a pattern; `pair`: rows compared pairwise by a loop, or hashed;
     `compare`: comparisons of sorting; `aggregate`: rows that were aggregated, once a function; `group`: rows
     looked for in a temporary table of groups; `store`: rows put into another temporary table; `row`: of the
     result. `requests` has the rest.
 
     Args:
         plan: the outermost iterator.
-        table_of: what is known of a table.
+        table_of: returns a table's size.
     """
     found = Counter[str]()
     _count(plan, found, table_of)
@@ -265,7 +265,7 @@ def _count(iterator: Iterator, found: "Counter[str]", table_of: TableOf) -> None
     else:
         found["joined" if iterator.get("access_type") == "join" else "pass"] += _returned(iterator)
         _count_taken(iterator, taken, found)
-    # What stands in a select list, and perhaps elsewhere, has a list of its own.
+    # Subqueries of a select list, and perhaps of other places, have their own list.
     for name in sorted(name for name in iterator if name.startswith("inputs")):
         for child in iterator[name]:
             _count(child, found, table_of)
@@ -298,7 +298,7 @@ def _count_taken(iterator: Iterator, taken: Sequence[int], found: "Counter[str]"
         case "filter", _:
             _evaluate(str(iterator.get("condition", "")), sum(taken), found, _returned(iterator))
         case "join", "hash":
-            # Without a condition to hash by, each row is held against each.
+            # Without a condition to hash by, every pair of rows is compared.
             pairs = 0 if iterator.get("hash_condition") else sum(taken[:1]) * sum(taken[1:])
             found["pair"] += sum(taken) + pairs
             rows = max(pairs, _returned(iterator))

@@ -78,9 +78,9 @@ _QUERY_CANCELED = "57014"
 _SYNTAX_ERROR = "42601"
 _SEVERAL_STATEMENTS = "cannot insert multiple commands into a prepared statement"
 _REFUSED_ON_READING = "42"
-"""SQLSTATEs of what is no SQL, or names what is not there."""
+"""SQLSTATEs of invalid SQL, or of unknown names."""
 _NOT_ALLOWED = "42501"
-"""insufficient_privilege, as the server says of what the role may not do."""
+"""insufficient_privilege, the server's error for anything the role may not do."""
 _TOO_LARGE = ("53200", "53400", "54000")
 """SQLSTATEs of a statement that was refused memory or disk, or made a value that is too large.
 
@@ -133,7 +133,7 @@ name spelled by code points. `DISCARD ALL` leaves the random seed and settings w
 
 
 _READ_ONLY = "-c default_transaction_read_only=on -c idle_in_transaction_session_timeout=60s"
-"""What a role of somebody else's does not have by itself."""
+"""Settings that another's role lacks."""
 
 _REACHES_OUT = re.compile(
     r"\b(lo_\w+|loread|lowrite|pg_(?:try_)?advisory_\w+|pg_notify|pg_cancel_backend|pg_terminate_backend"

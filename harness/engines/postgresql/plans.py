@@ -1,4 +1,4 @@
-"""PostgreSQL's plans and work, as EXPLAIN (ANALYZE) tells them in JSON.
+"""Read PostgreSQL's plans and work from the JSON of EXPLAIN (ANALYZE).
 
 Work: the server counts the rows that each node returned and removed, and how often it was started. What a
 node does with a row follows from the plan: how many operators and functions its conditions and its output
@@ -215,7 +215,7 @@ _FAR_BYTES = 2 * 2**20
 _ENTRY_BYTES = 48
 """beside its values."""
 _UNKNOWN_BYTES = 32
-"""How wide a text is taken to be that is no column."""
+"""Assumed width of a text that is not a column."""
 
 TABLE = (
     "SELECT quote_ident(pg_attribute.attname), attnum, typcategory = 'S', avg_width, correlation, relpages,"
@@ -236,7 +236,7 @@ INDEX = (
 
 @dataclass(frozen=True)
 class ColumnStatistics:
-    """A column as expressions name it, and what statistics say of it.
+    """A column's name in expressions, and its statistics.
 
     `place` is that in a row, from 1 on; `width` the mean of bytes; `correlation` that of its order with the
     order in which rows are stored, from -1 to 1.
@@ -298,7 +298,7 @@ def counters(plan: Node, catalog: Catalog) -> "Counter[str]":
     that, `far_fetch`: those of a large one; `field`: values of rows that were read, up to the last one that
     is wanted; `pass`, `joined`: rows that other nodes and joins returned; `term`, `call`: operators and
     functions evaluated; `format`, `date`, `regex`, `parse`: those that take longer, by kind; `pattern`: bytes
-    compared with a pattern; `pair`: rows held against each other by a nested loop; `build`, `build_byte`,
+    compared with a pattern; `pair`: rows compared pairwise by a nested loop; `build`, `build_byte`,
     `probe`: rows put into a hash table, with their bytes, and looked for there, `far_probe`: in a large one;
     `merge`: rows of both sides of a merge join; `compare`: comparisons of sorting; `sorted`, `top`: rows that
     were sorted, and of which only the first were kept; `taken`: rows that were aggregated; `aggregate`: the
@@ -543,7 +543,7 @@ def _last(scan: Node, wanted: str, table: TableStatistics) -> int:
 
 
 def _names(text: str, column: str) -> bool:
-    """Return True if a column stands in a text, and not another one whose name begins alike."""
+    """Return True if a text names a column, rather than one whose name has the same beginning."""
     at = text.find(column)
     while at >= 0:
         following = text[at + len(column) : at + len(column) + 1]

@@ -71,8 +71,8 @@ class Statement:
 def statements(text: str) -> list[Statement]:
     """Return the statements of a text in their order, at least one and at most `MOST` + 1 of them.
 
-    A text of one statement stays as it is. What holds nothing but comments is no statement beside others.
-    What is not closed (a quote, a comment) reaches to the end of the text.
+    A text of one statement is returned unchanged. Comments alone are not a statement if there are others.
+    An unclosed quote or comment reaches to the end of the text.
     """
     pieces = list(islice(_pieces(text), MOST + 1)) if ";" in text else []
     if len(pieces) < 2:  # noqa: PLR2004 - one is nothing to cut
@@ -121,7 +121,7 @@ def _first_word(text: str) -> str:
 
 
 def _starts(text: str, at: int) -> int:
-    """Where, from `at` on, something stands that is neither space nor comment."""
+    """Return the first position from `at` on that is neither space nor comment."""
     for _ in range(_FOLLOWED):
         at = _end_of(_SPACE, text, at)
         if not text.startswith("/*", at):

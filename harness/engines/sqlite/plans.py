@@ -222,7 +222,7 @@ def _shares(program: Sequence[tuple[int, str, int]]) -> dict[str, Fraction]:
 
 
 class Failed(sqlite3.Error):
-    """What the library says of a statement, with the attributes of `sqlite3.Error`."""
+    """The library's error for a statement, with the attributes of `sqlite3.Error`."""
 
 
 class CountingConnection(AbstractContextManager["CountingConnection"]):

@@ -161,7 +161,7 @@ def test_eval_leaves_other_engines_out_by_a_sentence(
     for args in (("coverage",), ("load",), ("translate", "--dialect", "all", "--out", "x")):
         code, _, err = call(args[0], "--set", folder, *args[1:])
         assert (code, err.count("\n")) == (2, 1)
-        assert f"its databases stand on a {dialect} server and not in SQLite files" in err
+        assert f"its databases are on a {dialect} server and not in SQLite files" in err
     code, out, err = call("describe", "--set", folder)
     assert code == 0
     assert f"stand on a {dialect} server, so their tables, rows and values are left out" in err
