@@ -193,6 +193,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     extract: Extract = Extract.NONE,
     allow_missing: bool = False,
     dialects: Sequence[EngineName] | None = None,
+    scored: QuestionSet | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[PredictionFile]:
     """Read prediction files and folders of them.
@@ -200,12 +201,13 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     Args:
         paths: files, and folders of which every `*.json` and `*.jsonl` is read, in order of their names, and
             every `*.sql`, `*.txt` and `*.csv` whose name is `predict_<set>_<predictor>_<dialect>`.
-        questions: the whole set, even where only its first questions are to be scored.
+        questions: the whole set, even if only a part of it is to be scored.
         predictor: the predictor of all files, instead of the ones in their names.
         extract: what to extract from the answers.
         allow_missing: questions without an answer become None instead of an error.
         dialects: ignore other dialects; None keeps all. A single one is also the dialect of files that
-        do not name theirs.
+            do not name theirs.
+        scored: the part of the set that needs answers; None means all of it.
         say: called with a line about each folder in which some such files are not read.
 
     Returns:
@@ -228,7 +230,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     _refuse_doubles(files)
     if not allow_missing:
         for file in files:
-            _refuse_missing(file, questions)
+            _refuse_missing(file, questions, scored or questions)
     return files if extract is Extract.NONE else [_unfenced(file) for file in files]
 
 
@@ -324,12 +326,14 @@ def _refuse_doubles(files: Sequence[PredictionFile]) -> None:
         first[identity] = file.path
 
 
-def _refuse_missing(file: PredictionFile, questions: QuestionSet) -> None:
+def _refuse_missing(file: PredictionFile, questions: QuestionSet, scored: QuestionSet) -> None:
     faults = Faults(file.path, "question")
     unanswered = f"no prediction of {file.predictor} in {file.dialect}"
-    remedy = f"answer all {len(file.predictions)} questions of {questions.name}, or give --allow-missing"
+    needed = {question.key for question in scored.questions}
+    which = "all" if len(needed) == len(file.predictions) else f"the chosen {len(needed)} of"
+    remedy = f"answer {which} {len(file.predictions)} questions of {questions.name}, or give --allow-missing"
     for position, key in enumerate(questions.order[dialect_of(file.dialect)]):
-        if file.predictions[key] is None and key not in file.reasons:
+        if key in needed and file.predictions[key] is None and key not in file.reasons:
             place = f" (entry {position})" if file.format in {Format.OFFICIAL, Format.ARRAY} else ""
             faults.add(f"{key}{place}", unanswered, remedy)
     faults.stop()

@@ -126,8 +126,8 @@ _WORTH_A_LINE = 0.01
 
 
 def hint_lines(scores: Sequence[Score]) -> list[str]:
-    """Return lines that explain low figures: fences, failing golds, pairs that could not be run."""
-    lines = [*fenced_lines(scores, _WORTH_A_LINE), *foreign_lines(scores)]
+    """Return lines that explain low figures: missing answers, fences, failing golds, pairs not run."""
+    lines = [*missing_lines(scores), *fenced_lines(scores, _WORTH_A_LINE), *foreign_lines(scores)]
     for dialect in dialects_of(scores):
         of_engine = [score for score in scores if score.dialect == dialect]
         failing = dict.fromkeys(question for score in of_engine for question in score.gold_failures)
@@ -165,6 +165,19 @@ def versions(manifest: Mapping[str, Any], dialects: Iterable[EngineName]) -> lis
 
 def _version(engine: Any) -> str:
     return str(engine.get("version", "")).split(" ", 1)[0] if isinstance(engine, Mapping) else ""
+
+
+def missing_lines(scores: Sequence[Score]) -> list[str]:
+    """Return a line for each predictor that did not answer some questions, which count as wrong."""
+    lines = []
+    for score in scores:
+        missing, right = (score.outcomes.get(each, 0) for each in (Outcome.MISSING, Outcome.MATCH))
+        if missing:
+            lines.append(
+                f"{missing:,} of {score.questions:,} answers of {score.predictor} on {TITLES[score.dialect]}"
+                f" are missing and count as wrong; {right:,} of the other {score.questions - missing:,} match"
+            )
+    return lines
 
 
 def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:

@@ -254,6 +254,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     everything = load_set(request.set_name, request.bird_home, on_server=True)
     for note in everything.notes:
         say(note)
+    questions = request.selected_questions(everything)
     files = read_predictions(
         request.predictions or _bundled(request.set_name),
         everything,
@@ -261,12 +262,12 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         extract=request.extract,
         allow_missing=request.allow_missing,
         dialects=request.dialects,
+        scored=questions,
         say=say,
     )
     for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
         twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so matched in its order"
         say(f"{path}: question_id {twice}")
-    questions = request.selected_questions(everything)
     if questions.pack is not None:
         say(str(questions.pack))
     answered = in_order(file.dialect for file in files)

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Format
-from harness.data.predictions import Extract, PredictionFile, read_predictions, unfenced
+from harness.data.predictions import Choice, Extract, PredictionFile, read_predictions, unfenced
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from tests.harness import own_sets as sets
@@ -163,6 +163,10 @@ def test_an_array_of_texts_may_be_spelled_officially_and_lack_answers(
     assert file.predictions == {"1471": None, "9": "SELECT 1", "137": None, "137#2": "SELECT 3"}
     with pytest.raises(BadInput, match=r"2 questions \(1471 \(entry 0\), 137 \(entry 2\)\)"):
         read_predictions([path], first)
+    with pytest.raises(BadInput, match=r"question 1471 \(entry 0\): .*the chosen 2 of 4 questions"):
+        read_predictions([path], first, scored=Choice(keys=["1471", "9"]).of(first))
+    [file] = read_predictions([path], first, scored=Choice(keys=["9", "137#2"]).of(first))
+    assert file.predictions["137"] is None
 
 
 @pytest.mark.parametrize("indent", [None, 2])

@@ -18,7 +18,7 @@ from harness.engines import kinds
 from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
 from harness.report.gold_ranks import ks, pass_at
-from harness.report.overview import foreign_lines, hint_lines, overview, print_tables
+from harness.report.overview import foreign_lines, hint_lines, overview, print_tables, totals
 from harness.runs.folder import RunFolder
 from harness.runs.reader import LATEST, SUMMARY, read_results, read_run
 from harness.runs.summary import SCHEMA_VERSION, Score, summarize
@@ -265,6 +265,16 @@ def test_answers_in_fences_that_fail_are_counted_and_the_option_is_named() -> No
     assert "2 of 5 answers of p on SQLite are in Markdown fences and fail as they are" in text
     assert "--extract fences" in text
     assert "fences" not in printed(failed[2:])
+
+
+def test_missing_answers_are_counted_below_the_totals() -> None:
+    missing = [replace(scored(number, ex=0.0), outcome=Outcome.MISSING, sql=None) for number in (1, 2)]
+    answered = [replace(scored(number, ex=1.0), outcome=Outcome.MATCH) for number in (3, 4, 5)]
+    found = totals(summarize([*missing, *answered], ["ex"]), ["ex"])
+    assert found.notes == (
+        "2 of 5 answers of p on SQLite are missing and count as wrong; 3 of the other 3 match",
+    )
+    assert totals(summarize(answered, ["ex"]), ["ex"]).notes == ()
 
 
 def scores(dialect: Dialect, failing: Sequence[str], right: int = 10) -> list[Score]:

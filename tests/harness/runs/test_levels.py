@@ -41,7 +41,7 @@ def test_a_level_knows_its_scale_wherever_it_is_sent() -> None:
     assert levels_of([]) == levels_of(["simple"]) == BIRD_LEVELS
     assert levels_of([one, Difficulty.SIMPLE]) == (*OWN, *BIRD_LEVELS)
     assert level("simple", BIRD_LEVELS) is Difficulty.SIMPLE
-    with pytest.raises(ValueError, match="'simple' is none of the levels warm-up, 7 of 10, fiendish"):
+    with pytest.raises(ValueError, match="'simple' is not one of the levels warm-up, 7 of 10, fiendish"):
         level("simple", OWN)
 
 
