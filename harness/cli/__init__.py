@@ -17,6 +17,9 @@ from dialects.errors import BadInput, HarnessError
 from harness.cli.commands import ANALYZE, app
 from loaders.base.errors import Terminated, brief, stopped_exit, terminable
 
+_NO_CHOICE = re.compile(r"Invalid value for '(.+?)': Value error, (.+) is not one of (.+)")
+"""What typer says of a value that an option with choices does not have."""
+
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 
 __all__ = ["app", "main"]
@@ -55,6 +58,9 @@ def _say_what_is_wrong(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     path = "bird-harness" if context is None else context.command_path
     fault = _LONG.sub(lambda found: brief(found[0]), error.format_message()).removesuffix(".")
+    if (choice := _NO_CHOICE.fullmatch(fault)) is not None:
+        names = choice[3].replace("'", "")
+        fault = f"{choice[1]} {choice[2]}: choose from {names}"
     say(f"{path}: {fault}; `{path} --help` lists what there is")
     return error.exit_code
 

@@ -35,6 +35,9 @@ _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)
 _SHOWN = 3
 """Maximum number of predictors named in a row."""
 
+_LONGEST = 30
+"""Maximum number of characters of the options that selected questions."""
+
 _FOLDED = {"set": 8, "predictors": 10, "engines": 10, "state": 10}
 """Columns that fold, and their minimum widths: at 80 columns none of our words is cut."""
 
@@ -152,10 +155,21 @@ def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Who
 def _extended(extent: Extent, found: Mapping[Whose, int]) -> str:
     """Describe how complete a finished run is."""
     if extent.is_complete(found):
-        limited = f", --limit {extent.questions}" if 0 < extent.questions < extent.set_questions else ""
-        return f"complete{limited}"
+        if not 0 < extent.questions < extent.set_questions:
+            return "complete"
+        if not extent.by:
+            return f"complete, --limit {extent.questions}"
+        shown = _first_option(extent.by)
+        return f"complete, {extent.questions:,} of {extent.set_questions:,} questions ({shown})"
     ways = f": {', '.join(extent.chosen)}" if extent.chosen else ""
     return f"{sum(found.values()):,} of {extent.pairs:,} pairs{ways}"
+
+
+def _first_option(options: str) -> str:
+    """Return options as they are, or if they are long the first one and three dots."""
+    if len(options) <= _LONGEST:
+        return options
+    return f"{options.partition(' --')[0][:_LONGEST]} ..."
 
 
 def _counted(name: str, extent: Extent, found: Mapping[Whose, int] | None) -> str:

@@ -87,6 +87,9 @@ def one_of(known: Collection[str], what: str, value: str) -> str:
 
 
 def _check_text(where: str, what: str, value: object) -> None:
+    if not isinstance(value, str):
+        kind = "None" if value is None else f"of type {type(value).__name__}, not text"
+        raise BadInput(f"{where}: the {what} is {kind}; give the SQL text, or '' if there is none")
     if not is_text(value):
         raise BadInput(f"{where}: the {what} is not a text that UTF-8 can encode; give the SQL")
 

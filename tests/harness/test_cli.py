@@ -145,7 +145,11 @@ def test_the_console_command_is_the_module() -> None:
         (["eval", "--workers", "0"], "--workers 0"),
         (["eval", "--limit", "0"], "--limit 0"),
         (["eval", "--timeout", "0"], "--timeout 0"),
-        (["eval", "--profile", "other"], "other"),
+        (["eval", "--profile", "other"], "eval: --profile 'other': choose from official, faithful; `bird-"),
+        (
+            ["eval", "--tables", "x is not one of 'y'"],
+            "of 'y'\": choose from totals, all; `bird-harness eval",
+        ),
         (["eval", "--set", "spider"], "spider"),
         (["eval", "--set", "mini_dev", "--predictions", "x.json"], "BIRD_HOME"),
         (["eval", "--predictions", "nowhere.json"], "nowhere.json"),

@@ -44,6 +44,27 @@ def test_a_run_is_listed_with_what_was_run_and_its_best_ex(run: Path, call: Call
     assert LATEST not in output
 
 
+@pytest.mark.parametrize(
+    ("asked", "by", "state"),
+    [
+        (3, "", "complete"),
+        (66, "", "complete, --limit 3"),
+        (66, "--question 1", "complete, 3 of 66 questions (--question 1)"),
+        (4500, "--sample 3 --seed 0", "complete, 3 of 4,500 questions (--sample 3 --seed 0)"),
+        (66, "--question 1 --question 2 --question 3", "complete, 3 of 66 questions (--question 1 ...)"),
+        (66, f"--db {'d' * 99}", f"complete, 3 of 66 questions (--db {'d' * 25} ...)"),
+    ],
+)
+def test_a_finished_run_says_which_questions_were_chosen(
+    tmp_path: Path, asked: int, by: str, state: str
+) -> None:
+    scores = [{"predictor": "p", "dialect": "sqlite", "questions": 3}]
+    planned = {"pairs": 3, "questions": 3, "set_questions": asked, "by": by, "scores": scores}
+    write_run(tmp_path, results(["p"]), planned=planned)
+    (listed,) = runs_in(tmp_path)
+    assert listed.state == state
+
+
 BROKEN = {
     "empty": "damaged: manifest.json: is empty",
     "cut off": "damaged: manifest.json: not valid JSON",

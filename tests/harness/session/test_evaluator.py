@@ -112,7 +112,11 @@ def test_an_evaluator_can_be_sent(sample: QuestionSet) -> None:
         (Answer(10**6, "SELECT 1"), ["1000000", "sample", "66 questions"]),
         (Answer(10**5000, "SELECT 1"), ["a number of thousands of digits", "sample"]),
         (Answer("1", "SELECT 1", "oracle"), ["dialect 'oracle'", "sqlite, mysql, postgresql"]),
-        (Answer("1", None), ["question 1", "not a text"]),  # type: ignore[arg-type]
+        (
+            Answer("1", None),  # type: ignore[arg-type]
+            ["question 1: the answer is None; give the SQL text, or '' if there is none"],
+        ),
+        (Answer("1", b"SELECT 1"), ["question 1: the answer is of type bytes, not text; give"]),  # type: ignore[arg-type]
         (Answer("1", "SELECT '\ud83d'"), ["question 1", "UTF-8"]),
         (Answer("1", "SELECT 1", Dialect.MYSQL), ["mysql", "sqlite", "dialects"]),
     ],
@@ -277,7 +281,7 @@ def test_triples_need_databases_and_no_questions(sample: QuestionSet) -> None:
             Triple("shop", "SELECT 1", "SELECT 1"),
             "database 'shop': not in sample, which has 4 databases, such as ",
         ),
-        (Triple("city_library", "SELECT 1", None), "city_library: the answer is not a text"),  # type: ignore[arg-type]
+        (Triple("city_library", "SELECT 1", None), "city_library: the answer is None; give"),  # type: ignore[arg-type]
         (Triple("city_library", "\ud83d", "SELECT 1"), "city_library: the gold is not a text"),
         (
             Triple("city_library", "SELECT 1", "SELECT 1", "mysql"),
