@@ -86,10 +86,16 @@ class _File(NamedTuple):
 
 
 class SQLiteSession(AbstractContextManager["SQLiteSession"]):
-    """One connection to one database file: a new one, or one of `pool`, given back to it."""
+    """One connection to one database file: a new one, or one of `pool`, given back to it.
 
-    def __init__(self, database: Database, pool: Pool[sqlite3.Connection] | None = None) -> None:
+    `seconds` is the time limit that the error of a stopped statement names.
+    """
+
+    def __init__(
+        self, database: Database, seconds: float, pool: Pool[sqlite3.Connection] | None = None
+    ) -> None:
         self._path = database.sqlite_path
+        self._seconds = seconds
         self._pool = pool
         self._file = None if pool is None else _File.at(self._path)
         waiting = None
@@ -122,8 +128,10 @@ class SQLiteSession(AbstractContextManager["SQLiteSession"]):
         if code == "SQLITE_SCHEMA":
             # So SQLite calls an error that it finds before it has read the schema: later it is an ERROR.
             code = "SQLITE_ERROR"
-        kind = SqlTimeout if code == "SQLITE_INTERRUPT" else SqlTooLarge if code in _TOO_LARGE else SqlError
-        return kind(str(error), code)
+        if code == "SQLITE_INTERRUPT":
+            # SQLite says "interrupted", and nothing but `cancel` interrupts it.
+            return SqlTimeout(f"stopped after {self._seconds:g} s, the time limit", code)
+        return (SqlTooLarge if code in _TOO_LARGE else SqlError)(str(error), code)
 
     def cancel(self) -> None:
         """See `Session.cancel`. https://www.sqlite.org/c3ref/interrupt.html."""
@@ -206,8 +214,7 @@ class SQLiteEngine:
 
     def session(self, database: Database, seconds: float) -> SQLiteSession:
         """See `Engine.session`; SQLite has no time limit of its own, so `cancel` alone enforces it."""
-        del seconds
-        return SQLiteSession(database, self._pool)
+        return SQLiteSession(database, seconds, self._pool)
 
     def version(self) -> str:
         """See `Engine.version`."""

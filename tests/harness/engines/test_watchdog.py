@@ -25,7 +25,8 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 def test_what_takes_too_long_is_stopped_and_nothing_after_it(session: Session) -> None:
     for _ in range(2):
-        with pytest.raises(SqlTimeout), WATCHDOG.guard(session, 0.05) as guarded:
+        stopped = pytest.raises(SqlTimeout, match=r"\Astopped after 30 s, the time limit\Z")
+        with stopped, WATCHDOG.guard(session, 0.05) as guarded:
             list(session.batches(ENDLESS))
         assert guarded.fired
         with WATCHDOG.guard(session, 30) as guarded:

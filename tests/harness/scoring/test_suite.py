@@ -111,7 +111,11 @@ def test_a_variant_on_which_gold_takes_too_long_is_left_out(tmp_path: Path) -> N
 def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) -> None:
     zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
     verdict = zoo.score(asked("SELECT max(legs) FROM animal"), f"{COUNT_UP} SELECT count(*) FROM n")
-    assert (verdict.score, verdict.failed_variant, verdict.fault) == (0.0, "big", "interrupted")
+    assert (verdict.score, verdict.failed_variant, verdict.fault) == (
+        0.0,
+        "big",
+        "stopped after 0.5 s, the time limit",
+    )
 
 
 def test_the_text_of_gold_is_right_even_where_every_run_differs(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_what_sqlite_refuses_has_the_class_of_its_message(
     ("dialect", "code", "error"),
     [
         (Dialect.SQLITE, "SQLITE_ERROR", "integer overflow"),
-        (Dialect.SQLITE, "SQLITE_INTERRUPT", "interrupted"),
+        (Dialect.SQLITE, "SQLITE_INTERRUPT", "stopped after 30 s, the time limit"),
         (Dialect.SQLITE, None, "more than 1,000,000 rows"),
         (Dialect.MYSQL, "1242", "Subquery returns more than 1 row"),
         (Dialect.MYSQL, "3024", "Query execution was interrupted, maximum statement execution time exceeded"),
