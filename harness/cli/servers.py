@@ -84,7 +84,8 @@ def down(
 ) -> None:
     """Stop the servers that `up` started."""
     for origin, dialect in provision.down(volumes=volumes):
-        say(f"{dialect} stopped ({origin})")
+        removed = f"; all its databases removed: {provision.data_place(origin, dialect)}" if volumes else ""
+        say(f"{dialect} stopped ({origin}){removed}")
 
 
 @app.command()

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness.engines import EngineName, on_server, served
 from harness.engines.base import EngineLost
-from harness.provision import compose, containers, dsn, native
+from harness.provision import compose, containers, dsn, envfile, native
 from harness.provision.servers import Home, State, say
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
@@ -107,6 +107,13 @@ def down(*, volumes: bool = False) -> list[tuple[Origin, Dialect]]:
     stopped = [(Origin.COMPOSE, dialect) for dialect in compose.down(volumes=volumes)]
     end = native.destroy if volumes else native.stop
     return stopped + [(Origin.NATIVE, dialect) for dialect in SERVED if end(dialect)]
+
+
+def data_place(origin: Origin, dialect: Dialect) -> str:
+    """Return where a server of `up` keeps its databases: a volume of Compose's, or a folder of the user's."""
+    if origin is Origin.COMPOSE:
+        return f"volume {compose.volume(dialect, envfile.read(envfile.default_path())[envfile.PROJECT])}"
+    return f"folder {paths.state() / dialect}, which all checkouts of a user share"
 
 
 @contextlib.contextmanager

@@ -8,7 +8,9 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
+from harness.cli.servers import down
 from harness.provision import dsn, native
+from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -89,14 +91,17 @@ def test_what_is_forced_and_missing_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.engine
-def test_a_private_server_is_started_found_and_removed() -> None:
+def test_a_private_server_is_started_found_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
     [server] = provision.up([POSTGRESQL], native_processes=True)
     assert server.origin is Origin.NATIVE
     assert provision.find(POSTGRESQL) == server
     assert provision.down() == [(Origin.NATIVE, POSTGRESQL)]
     assert provision.find(POSTGRESQL) is None
     assert provision.up([POSTGRESQL], native_processes=True) == [server]
-    assert provision.down(volumes=True) == [(Origin.NATIVE, POSTGRESQL)]
+    capsys.readouterr()
+    down(volumes=True)
+    removed = f"removed: folder {paths.state() / 'postgresql'}, which all checkouts of a user share"
+    assert capsys.readouterr().err == f"postgresql stopped (native); all its databases {removed}\n"
     assert provision.down(volumes=True) == []
 
 
