@@ -317,6 +317,28 @@ def test_the_view_of_a_pair_has_its_work(
     assert _facts(view(path).go(address(match)))["Work, gold's ÷ prediction's"] == says
 
 
+@pytest.mark.parametrize(
+    ("soft_f1", "says"),
+    [
+        ({"soft_f1": 1.0}, "the same set of rows as gold"),
+        ({}, "the same set of rows as gold"),
+        ({"soft_f1": 0.5}, "the same set of rows as gold, in another order; Soft-F1 compares by position"),
+    ],
+)
+def test_the_view_of_a_pair_says_where_gold_is_from_and_that_only_the_order_differs(
+    view: View, run: Made, tmp_path: Path, soft_f1: dict[str, float], says: str
+) -> None:
+    match = one(run, Outcome.MATCH)
+    changed = replace(match, scores={"ex": 1.0, **soft_f1})
+    results = [changed if each is match else each for each in run.run.results]
+    path = tmp_path / "report.html"
+    write_html(replace(run.run, results=results), run.questions, run.previews, path)
+    page = view(path).go(address(match))
+    assert _facts(page)["Gold is"] == "the set's own"
+    size = page.locator(".results .of-prediction .size").first.inner_text()
+    assert re.fullmatch(rf"\d+ rows?: {re.escape(says)}", size)
+
+
 def _facts(page: Page) -> dict[str, str]:
     names, values = (page.locator(f".tiles.small {tag}").all_text_contents() for tag in ("dt", "dd"))
     return dict(zip(names, values, strict=True))

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { Rows } from "./rows.jsx";
 import { Sql, differences, formatted, resultColumns } from "./sql.jsx";
 import { Copy } from "./taking.jsx";
-import { ENGINES, count, percent, ratio, seconds, visible, words } from "./words.js";
+import { ENGINES, ORIGINS, count, percent, ratio, seconds, visible, words } from "./words.js";
 
 export const textOf = (details, place) => (place < 0 ? null : details.texts[place]);
 
@@ -62,6 +62,8 @@ export function Results({ data, pair, of = "", isWide = false }) {
   if (!gold && !predicted) return <p class="null">No rows were kept for this pair.</p>;
   const Head = isWide ? "h3" : "h4";
   const isSame = predicted && predicted[2] === 0 && rows(predicted).length === 0;
+  // Of equal sets Soft-F1, which drops repeated rows, is below 1 where their order differs, and nowhere else.
+  const order = (data.pairs.scores.soft_f1?.[pair] ?? 1) < 1 ? ", in another order; Soft-F1 compares by position" : "";
   return (
     <div class={isWide ? "two results" : "results"}>
       {gold && (
@@ -75,7 +77,7 @@ export function Results({ data, pair, of = "", isWide = false }) {
         {!predicted ? (
           <p class="null">returned no result</p>
         ) : isSame ? (
-          <p class="size">{`${count(predicted[0])} ${predicted[0] === 1 ? "row" : "rows"}: the same set of rows as gold`}</p>
+          <p class="size">{`${count(predicted[0])} ${predicted[0] === 1 ? "row" : "rows"}: the same set of rows as gold${order}`}</p>
         ) : (
           <Rows side={side(predicted)} rows={rows(predicted)} names={names(details.sql[pair], predicted)} of="the prediction" other="gold" label={`${of}Predicted rows on ${engine}, ${predictor}`} />
         )}
@@ -115,7 +117,7 @@ export function Facts({ data, pair }) {
   const { usage = {}, work } = more;
   const facts = [
     ["Error class", data.errorClass(pair) && words(data.errorClass(pair))],
-    ["Gold is", data.origins[pairs.origin[pair]]],
+    ["Gold is", ORIGINS[data.origins[pairs.origin[pair]]] ?? words(data.origins[pairs.origin[pair]])],
     ["Prediction", pairs.seconds[pair] != null && seconds(pairs.seconds[pair])],
     ["Gold", pairs.gold_seconds[pair] != null && seconds(pairs.gold_seconds[pair])],
     ["Time ÷ gold's", pairs.ratio[pair] != null && ratio(pairs.ratio[pair])],

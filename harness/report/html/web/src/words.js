@@ -15,6 +15,15 @@ export const MARKS = {
   harness_error: "H",
 };
 
+// Where gold comes from; the names are those of results.jsonl.
+export const ORIGINS = {
+  dataset: "the set's own",
+  translated: "SQLite's, translated",
+  override: "SQLite's, translated by hand",
+  correction: "of a gold pack",
+  sqlite_rows: "SQLite's rows, by value",
+};
+
 export const words = (name) => name.replaceAll("_", " ");
 
 // As the tables round: what lies exactly half-way goes to the even digit.
