@@ -488,7 +488,7 @@ def _percent(part: float, whole: float) -> float | None:
 
 def census_lines(found: Inventory) -> Iterator[str]:
     """One file for a person."""
-    yield f"{found.path}: {found.encoding}, {_counted(len(found.tables), 'table')}"
+    yield f"{found.path}: {found.encoding}, {_counted(len(found.tables), 'table')}; types: profile official"
     for each in found.tables:
         yield f"  {each.name}: {_counted(each.rows, 'row')}"
         names = max((len(column.column) for column in each.columns), default=0)

@@ -104,7 +104,10 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "twins --set sample --out results/twins",
     ),
     "up": ListedCommand(
-        "servers", Group.SERVE, "Start MySQL and PostgreSQL and wait until they answer", "up"
+        "servers",
+        Group.SERVE,
+        "Start MySQL and PostgreSQL with Docker, or without it by --native, and wait until they answer",
+        "up",
     ),
     "down": ListedCommand("servers", Group.SERVE, "Stop the servers that `up` started", "down"),
     "status": ListedCommand("servers", Group.SERVE, _STATUS, "status --set sample"),
@@ -136,7 +139,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "conformance": ListedCommand(
         "conformance",
         Group.ANALYZE,
-        "Run a suite's queries on SQLite and, translated, on servers; exits 1 if results differ unwarned",
+        "Run queries on SQLite and, translated, on servers; exits 1 if results differ without a warning",
         "analyze conformance suites/shop --dialect all",
     ),
     "gap": ListedCommand(
@@ -148,7 +151,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "matrix": ListedCommand(
         "matrix",
         Group.ANALYZE,
-        "Run `coverage` on every engine version at hand; exits 1 on a regression",
+        "Run `coverage` on engine versions installed or with Docker images here; exits 1 on a regression",
         "analyze matrix --dialect all",
     ),
     "study": ListedCommand(

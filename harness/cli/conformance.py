@@ -34,7 +34,7 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     ] = ConformanceRequest.out,
     as_json: AsJson = False,
 ) -> None:
-    """Run a suite's queries on SQLite and, translated, on servers; exits 1 if results differ unwarned."""
+    """Run queries on SQLite and, translated, on servers; exits 1 if results differ without a warning."""
     check_range("workers", workers, unit="threads")
     check_range("limit", sample, "--sample", "queries")
     check_range("seconds", timeout)

@@ -37,7 +37,10 @@ class RunBy(StrEnum):
 def evaluate(
     request: Request,
     *,
-    driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
+    driver: Annotated[
+        RunBy,
+        typer.Option(help="Run the pairs as pytest items; or directly: a faster start, no pytest plugins."),
+    ] = RunBy.PYTEST,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the pairs as JUnit XML, as pytest does.")
     ] = None,

@@ -1,4 +1,4 @@
-"""The command that covers dialects on every engine version that is at hand."""
+"""The command that covers dialects on every engine version that this machine has."""
 
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +29,7 @@ def matrix(
         bool, typer.Option("--json", help="Print the versions and sets that CI covers, and run nothing.")
     ] = False,
 ) -> None:
-    """Run `coverage` on every engine version at hand; exits 1 on a regression."""
+    """Run `coverage` on engine versions installed or with Docker images here; exits 1 on a regression."""
     if as_json:
         typer.echo(matrix_json())
         return

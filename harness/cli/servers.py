@@ -48,7 +48,7 @@ def up(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--no-start", help="With --build: build the images and start nothing.")
     ] = False,
 ) -> None:
-    """Start MySQL and PostgreSQL and wait until they answer."""
+    """Start MySQL and PostgreSQL with Docker, or without it by --native, and wait until they answer."""
     asked = served_dialects(dialect)
     if (loaded or no_start) and not build:
         raise BadInput(f"{'--loaded' if loaded else '--no-start'}: says how to build images; add --build")
@@ -80,9 +80,15 @@ def _build(asked: Sequence[Dialect], set_name: str, *, loaded: bool) -> None:
 @app.command()
 def down(
     *,
-    volumes: Annotated[bool, typer.Option("--volumes", help="Remove the loaded databases, too.")] = False,
+    volumes: Annotated[
+        bool, typer.Option("--volumes", help="Delete the data of these servers, too: every loaded database.")
+    ] = False,
 ) -> None:
-    """Stop the servers that `up` started."""
+    """Stop the servers that `up` started.
+
+    Private servers (`up --native`) belong to the user: it stops them for every checkout that shares the
+    folder BIRD_STATE. Its default is /var/lib/bird-harness for root, else ~/.local/state/bird-harness.
+    """
     for origin, dialect in provision.down(volumes=volumes):
         removed = f"; all its databases removed: {provision.data_place(origin, dialect)}" if volumes else ""
         say(f"{dialect} stopped ({origin}){removed}")

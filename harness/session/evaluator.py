@@ -196,7 +196,8 @@ class Statistics:
 
     `answers` counts the answers given to it, `late` those not judged by the deadline of their batch,
     `outcomes` all answers by outcome. Of the distinct texts, `cached` were found in the result cache and
-    `executed` were run.
+    `executed` were run. Two properties sum up `outcomes`: `timeouts` of predictions and golds, and `errors`
+    of predictions, golds and the harness.
     """
 
     answers: int = 0
@@ -272,7 +273,8 @@ class Evaluator:
     one that unpickles an evaluator, starts workers of its own and shares the result cache.
 
     Args:
-        set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`; or the path of your own set.
+        set_name: a name that `--set` of the command line knows: `sample`, `mini_dev`, `mini_dev_2025`, `dev`,
+           `train`, `spider`, ... (docs/how-to/data.md); or the path of your own set.
         databases: a folder with SQLite files (`NAME.sqlite` or `NAME/NAME.sqlite`), or one file, instead of a
            set: each answer is a `Triple` then.
         dialects: the engines that answers are for, one or several (`"postgresql"`, `["sqlite", "mysql"]`);

@@ -65,15 +65,17 @@ OPTIONS: Mapping[str, Option] = {
         "sample",
     ),
     "dialects": Option(
-        "dialect", "sqlite, mysql, postgresql, all, or auto: every engine that is up.", "DIALECT", "auto"
+        "dialect", "sqlite, mysql, postgresql, or several with commas; all; auto: every engine that is up.",
+        "DIALECT", "auto",
     ),
     "golds": Option(
-        "gold", "Gold pack, file or folder; `published`: the set's golds. Repeatable: one run each.", "PACK",
+        "gold", "Gold pack (a set's corrected golds), file or folder; `published`: the set's golds."
+        " Repeatable: one run each.", "PACK",
         repeatable=True, in_pytest="gold pack, file or folder (default: the set's own golds)",
     ),
     "reference": Option(
         "reference", "Compare answers on servers with gold there, or by value with SQLite's rows.",
-        default="gold", choices=("gold", "sqlite"), needs_predictions=False,
+        "gold|sqlite", default="gold", choices=("gold", "sqlite"), needs_predictions=False,
     ),
     "predictor": Option(
         "predictor", "Predictor of all files, instead of the one in their names.", "NAME",
@@ -93,7 +95,9 @@ OPTIONS: Mapping[str, Option] = {
         needs_predictions=True,
     ),
     "profile": Option(
-        "profile", "Profile to load the databases in.", choices=("official", "faithful"),
+        "profile",
+        "Types on servers: official, as in BIRD's dumps; faithful, SQLite's exact values, dates as texts.",
+        choices=("official", "faithful"),
         in_pytest="profile to load the databases in (default: official; for coverage: faithful)",
     ),
     "workers": Option(
@@ -112,8 +116,9 @@ OPTIONS: Mapping[str, Option] = {
         needs_predictions=True,
     ),
     "types": Option(
-        "type", "Only questions of this type (match, ranking, ...); repeatable.", "TYPE", repeatable=True,
-        needs_predictions=True,
+        "type", "Only questions of this type: match, ranking, comparison, counting, aggregation,"
+        " domain_knowledge, numeric_computation, synonym or value_illustration; repeatable.", "TYPE",
+        repeatable=True, needs_predictions=True,
     ),
     "keys": Option(
         "question", "Only the question with this id; repeatable.", "ID", repeatable=True,

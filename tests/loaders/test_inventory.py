@@ -150,7 +150,7 @@ def test_the_lines_name_every_column_and_every_stop(make_file: MakeFile) -> None
         " INSERT INTO t VALUES (1, 'a'), (2, 'a' || char(0)), (3, NULL)"
     )
     assert list(census_lines(inventory(path))) == [
-        f"{path}: UTF-8, 1 table",
+        f"{path}: UTF-8, 1 table; types: profile official",
         "  t: 3 rows",
         "    id  INTEGER -> integer: 3 integer (1 to 3)",
         "    c   TEXT -> text: 1 null, 2 text (1 to 2 characters; 1 to 2 bytes; 1 with NUL)",
@@ -170,7 +170,7 @@ def test_json_holds_the_same_for_programs(make_file: MakeFile) -> None:
 def test_the_command_takes_a_file_or_a_set(make_file: MakeFile, tmp_path: Path) -> None:
     path = make_file("CREATE TABLE t (c REAL)")
     call = CliRunner().invoke
-    assert call(app, ["census", str(path)]).output.splitlines()[0] == f"{path}: UTF-8, 1 table"
+    assert call(app, ["census", str(path)]).output.startswith(f"{path}: UTF-8, 1 table; ")
     assert [file["path"] for file in json.loads(call(app, ["census", str(path), "--json"]).output)] == [
         str(path)
     ]
