@@ -34,7 +34,7 @@ _PATHS: Mapping[str, Sequence[Sequence[str]]] = {
         ("make", "up", "NATIVE=1", "DIALECT=postgresql"),
         (
             *("make", "eval", f"PREDICTIONS={_OWN}", "DIALECT=postgresql", "LIMIT=3"),
-            "ARGS=--predictor mine --allow-missing --tables all",
+            "ARGS=--predictor mine --tables all",
         ),
     ),
 }

@@ -86,8 +86,8 @@ def down(
 ) -> None:
     """Stop the servers that `up` started.
 
-    Private servers (`up --native`) belong to the user: it stops them for every checkout that shares the
-    folder BIRD_STATE. Its default is /var/lib/bird-harness for root, else ~/.local/state/bird-harness.
+    Private servers (`up --native`) belong to the user: `down` stops them for every checkout that shares
+    the folder BIRD_STATE. Its default is /var/lib/bird-harness for root, else ~/.local/state/bird-harness.
     """
     for origin, dialect in provision.down(volumes=volumes):
         removed = f"; all its databases removed: {provision.data_place(origin, dialect)}" if volumes else ""

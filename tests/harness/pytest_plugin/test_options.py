@@ -41,7 +41,7 @@ def test_every_option_is_documented(tmp_path: Path) -> None:
             ["--bird-fail-under", "50"],
             "--bird-fail-under: has no effect without an evaluation; add --bird-predictions",
         ),
-        (["--bird-resume", "x"], "--bird-resume: is for an evaluation"),
+        (["--bird-resume", "x"], "--bird-resume: has no effect without an evaluation"),
         (["--bird-predictions", "answers", "--bird-coverage"], "leave one out"),
         (["--bird-predictions", "answers", "--bird-fail-on", "wrong"], "'wrong' is not an outcome"),
         (["--bird-predictions", "answers", "--bird-fail-under", "r_ves=1"], "add it to --bird-metrics"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.question_types import counts
 from dialects.enums import Dialect
 from harness.data.sets.loader import load_set
+from harness.session.options import OPTIONS
 from harness.sqltree.constructs import QuestionType
 from harness.sqltree.question_types import question_types
 
@@ -144,3 +145,7 @@ def test_the_rules_agree_with_reading(bird_home: Path) -> None:
         assert both[each] >= 0.85 * ruled[each], each
         # A reader calls "oldest" a synonym of a date of birth, too.
         assert both[each] >= (0.2 if each is QuestionType.SYNONYM else 0.85) * read[each], each
+
+
+def test_the_help_of_the_option_names_every_type() -> None:
+    assert [each for each in QuestionType if each not in OPTIONS["types"].help] == []
