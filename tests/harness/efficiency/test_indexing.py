@@ -311,8 +311,8 @@ def test_a_file_with_other_keys_has_the_same_rows(tmp_path: Path, *, primary: bo
         assert rows[0] == rows[1] or sorted(map(repr, rows[0])) == sorted(map(repr, rows[1])), name
 
 
-def test_a_folder_that_cannot_be_made_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BIRD_STATE", os.fspath(tmp_path / "file" / "below"))
-    with pytest.raises(Exception, match="cannot be made"), copying({}):
+    with pytest.raises(Exception, match="cannot be created"), copying({}):
         pass
