@@ -59,7 +59,7 @@ class Column:
     mixed: bool = False
     """True if it has several SQLite storage classes, whose values are converted to `type`."""
     apart: bool = False
-    """True if it has numbers, and texts none of which reads as a number."""
+    """True if it has numbers, and texts that do not read as numbers."""
     blobs: bool = False
     """True if it has blobs among other values; such a column is loaded only if values are escaped."""
     readable: bool = False

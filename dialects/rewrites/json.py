@@ -456,7 +456,7 @@ def _with_values(
 
 
 def _apart(paths: Sequence[Typed]) -> list[_Steps]:
-    """Return the steps of paths, none of which changes the meaning of another.
+    """Return the steps of paths that leave each other's meaning unchanged.
 
     Raises:
         Untranslatable: one does; SQLite finds all of them in the original text, with additions at its end.

@@ -40,7 +40,7 @@ Item = TypeVar("Item")
 
 
 class Bar(NamedTuple):
-    """One bar: `figure` is printed beside it; the interval encloses its value where that is known."""
+    """One bar: `figure` is printed next to it; the interval encloses its value, None if unknown."""
 
     name: str
     value: float
@@ -50,7 +50,7 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class BarChart:
-    """Horizontal bars on one axis that begins at 0; `reference` is a value at which a line stands."""
+    """Horizontal bars on one axis that begins at 0; a line marks the value `reference`."""
 
     title: str
     bars: tuple[Bar, ...]

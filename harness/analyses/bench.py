@@ -97,7 +97,7 @@ class Bench:
         return cls(questions, engines, profile, limits, workers, unloaded)
 
     def database(self, db_id: str) -> Database:
-        """A database of the set, where it stands on every engine."""
+        """Return a database of the set, with its place on every engine."""
         return self.questions.database(db_id, self.profile)
 
     def schema(self, db_id: str) -> Schema:

@@ -507,7 +507,7 @@ def census_json(found: Sequence[Inventory]) -> str:
 
 
 def _holds(column: ColumnInventory) -> str:
-    """What stands in a column, class by class."""
+    """Describe the values of a column, class by class."""
     facts: dict[str, Sequence[str]] = {
         "integer": [_range(column.integers, "")],
         "real": [_range(column.reals, "")],

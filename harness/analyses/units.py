@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 
 _TENTHS = 10
-"""Where there is no terminal, a line is said so many times a stage."""
+"""How many lines report a stage where there is no terminal."""
 
 
 class Progress:
@@ -65,7 +65,7 @@ class Progress:
         self.done = self.expected = 0
 
     def begin(self, stage: str, title: str) -> None:
-        """Go on to a stage."""
+        """Begin the next stage."""
         self.end()
         self.stage, self.done, self.expected = stage, 0, 0
         self._task = self._bars.add_task(f"{stage}: {title}", total=None)
@@ -262,7 +262,7 @@ class Units:
 
 @contextmanager
 def kept(name: str, folder: Path | None, progress: Progress, say: Say) -> Iterator[Units]:
-    """Units that a folder keeps; says how the analysis goes on where it is broken off within the block.
+    """Yield units that a folder keeps; if the block is interrupted, log how to continue the analysis.
 
     Args:
         name: the command that goes on.
@@ -304,7 +304,7 @@ class Folders:
     same: Sequence[str]
 
     def check(self, resume: Path | None) -> None:
-        """Refuse to go on with a folder of anything else, before anything else is done.
+        """Refuse to continue a folder of anything else, before any work.
 
         Raises:
             BadInput: it is none of these.

@@ -29,7 +29,7 @@ USUAL_METRICS = ",".join(Request.metrics)
 
 
 def option(field: str, *, more: str = "") -> Any:
-    """An option of evaluations, as `harness.session.options` has it; `more` is said of it beside that."""
+    """Return an option of evaluations from `harness.session.options`; `more` is appended to its help."""
     one = OPTIONS[field]
     flag = f"--{one.flag}/--no-{one.flag}" if one.off else f"--{one.flag}"
     shown = None if one.kind is bool else one.metavar
@@ -111,7 +111,7 @@ def takes(
 
 
 def say(line: str) -> None:
-    """Tell the user one line, beside the answer itself."""
+    """Print one line for the user, apart from the answer itself."""
     messages.print(one_line(line), markup=False)
 
 

@@ -28,7 +28,7 @@ from harness.session.request import AUTO, Request, check_range
 from loaders.base.processes import processors
 
 GOLDS = (GoldOrigin.TRANSLATED, GoldOrigin.DATASET)
-"""Which golds coverage is measured of, beside those of a pack."""
+"""Golds whose coverage is measured, in addition to those of a pack."""
 
 
 @app.command()

@@ -78,7 +78,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class _Shown:
-    """What runs the pairs, and what is written of them beside the run folder."""
+    """The driver that runs the pairs, and the output in addition to the run folder."""
 
     driver: RunBy
     junit: Path | None

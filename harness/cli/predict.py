@@ -118,7 +118,7 @@ _OPTIONS = dict((
     ),
     _option("request.out", "For --eval: folder to create the run folder in.", "results"),
 ))  # fmt: skip
-"""The options beside those that say which questions are asked, in the order of the help."""
+"""The options except those that select questions, in the order of the help."""
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The command that scores published predictions, and holds the figures against the published ones."""
+"""The command that scores published predictions and compares the figures with the published ones."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ def reproduce_published(
 def reproduce_dev(
     asked: Request, say: Callable[[str], None], console: Console, *, as_json: bool = False
 ) -> int:
-    """Score predictions for BIRD's dev set; print and write the rows of its paper beside them.
+    """Score predictions for BIRD's dev set; print and write their figures next to the rows of its paper.
 
     The rest is as in `reproduce_published`. Without predictions they are what BIRD publishes,
     `predict_dev_*.json` in the data; without an engine it is SQLite, for which they were made.

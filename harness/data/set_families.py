@@ -228,7 +228,7 @@ def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tupl
 
 
 def _gold(folder: Path, stem: str, questions: Mapping[Dialect, tuple[str, ...]]) -> dict[Dialect, str]:
-    """Find the files `*_gold.sql` beside the questions, which the official scripts run."""
+    """Find the files `*_gold.sql` next to the questions, which the official scripts run."""
     names: dict[Dialect, tuple[str, ...]] = {
         dialect: (f"{stem}_{dialect}_gold.sql",) for dialect in questions
     }

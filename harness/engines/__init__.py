@@ -150,7 +150,7 @@ def kinds_by_name() -> Mapping[str, EngineKind]:
 
 
 def _own() -> Iterator[EngineKind]:
-    """Yield the records of the folders beside this module."""
+    """Yield the records of the packages in this folder."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         if module.ispkg:
             yield importlib.import_module(f"{__name__}.{module.name}").KIND

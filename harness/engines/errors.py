@@ -61,7 +61,7 @@ class EditKind(StrEnum):
     READ_AS = "read_as"
     """Parse the text in another dialect and write it in this one."""
     GROUP = "group"
-    """Group by a column beside aggregates, or take its least value."""
+    """Group by a column selected with aggregates, or take its least value."""
     FIRST_ROW = "first_row"
     """Limit a scalar subquery to one row."""
     CAST = "cast"

@@ -446,7 +446,7 @@ TRIES = 3
 """How often a text is run if the server fails during it."""
 
 CONFIRMATIONS = 2
-"""How often a text must lose its connection beside a surviving sentinel to be blamed for it."""
+"""How often a text must lose its connection while a sentinel survives to be blamed for it."""
 
 _EARLY = 0.9
 """A text that was stopped before this share of its limit was perhaps stopped by something else."""
@@ -506,7 +506,7 @@ class _Lost(Exception):
 
 
 class _Broke(_Lost):
-    """The same, while a connection beside it survived."""
+    """The same, while a second connection survived."""
 
 
 class _History:
@@ -579,7 +579,7 @@ def _attempt(engine: Engine, database: Database, sql: str, limits: Limits) -> Ex
 
 
 def _alone(server: Server, database: Database, sql: str, limits: Limits) -> Execution:
-    """As `_attempt`, on a new connection beside a sentinel.
+    """As `_attempt`, on a new connection with a sentinel.
 
     Raises:
         _Broke: the text lost its connection, and the sentinel did not.

@@ -198,7 +198,7 @@ class QueryPlan:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """What `to_json` has made, whatever else is beside it.
+        """Read what `to_json` made, whatever other fields are with it.
 
         Raises:
             RecordFault: it is not that.
@@ -249,7 +249,7 @@ def explain(
 
 
 def stopped(seconds: float) -> str:
-    """What is said of a text that ran out of time."""
+    """Return the remark on a text that ran out of time."""
     return f"it did not end within {seconds:g} s: the plan is what was going to be done, without real rows"
 
 
@@ -297,7 +297,7 @@ def bounded(root: PlanNode) -> PlanNode:
 _JOINS = frozenset({Operator.NESTED_LOOP, Operator.HASH_JOIN, Operator.MERGE_JOIN})
 
 _APART = -1.0
-"""Of steps that have nothing in common: never beside each other."""
+"""The score of steps that have nothing in common, which are never aligned."""
 
 
 class StepMark(StrEnum):
@@ -321,7 +321,7 @@ class Step:
 
 @dataclass(frozen=True)
 class AlignedSteps:
-    """A step of gold's plan beside one of the prediction's; None where only the other one has it."""
+    """A step of gold's plan aligned with one of the prediction's; None where only the other one has it."""
 
     gold: Step | None
     prediction: Step | None
@@ -347,7 +347,7 @@ class PlanComparison:
 
 
 def numbered(steps: Iterable[AlignedSteps]) -> Iterator[tuple[int | None, int | None, StepMark]]:
-    """The steps beside each other, each by its number in its plan; None where only the other plan has one."""
+    """Yield aligned steps by their numbers in their plans; None where only the other plan has one."""
     gold = prediction = 0
     for each in steps:
         yield gold if each.gold else None, prediction if each.prediction else None, each.mark

@@ -35,7 +35,7 @@ _AT_A_TIME = 256
 """Items added between two looks at the clock: few enough to compare pairwise."""
 
 _SECONDS_EACH = 5e-6
-"""Adding an item seldom takes a tenth of this; if it takes more, hashes may collide."""
+"""Adding an item rarely takes a tenth of this; if it takes more, hashes may collide."""
 
 _MOST_ALIKE = 100
 """How many different items may share a hash."""

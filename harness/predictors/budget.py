@@ -160,7 +160,7 @@ class Meter:
                     self._count(bill, bill.usage)
 
     def waits(self, bill: Bill) -> Iterator[float]:
-        """Yield waits in seconds, one after the other, until a request may be sent.
+        """Yield waits in seconds, in turn, until a request may be sent.
 
         Raises:
             BudgetSpent: it would go beyond the budget.

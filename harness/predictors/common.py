@@ -204,7 +204,7 @@ _LEAST = 4
 """A shorter one is a placeholder, and would match ordinary words."""
 _LEAST_NAMED = 8
 LEAST_IN_ANSWERS = 16
-"""In answers, which are kept unchanged, only values that can be nothing but keys are hidden."""
+"""In answers, which are kept unchanged, only values that can only be keys are hidden."""
 _HIDDEN = "[key]"
 
 

@@ -76,7 +76,7 @@ class Method:
         return {"method": self.name, **self.prompter.identity}
 
     def stages(self, problem: Problem) -> Stages:
-        """Yield the prompts of a problem's asks, one after the other."""
+        """Yield the prompts of a problem's asks, in order."""
         return METHODS[self.name](self.prompter, problem)
 
 

@@ -459,7 +459,7 @@ class _Question:
         return None
 
     def _limit(self) -> int:
-        """Return the number of rows: the one beside a superlative, else one."""
+        """Return the number of rows: the one next to a superlative, else one."""
         for place, word in enumerate(self._words):
             if word in _FALLING | _RISING:
                 for beside in self._words[max(place - 1, 0) : place + 2]:

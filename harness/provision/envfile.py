@@ -31,7 +31,7 @@ NAMES = (*_DEFAULTS, *_PASSWORDS, PROJECT)
 
 
 def default_path() -> Path:
-    """Return `.env` beside a checkout's `docker-compose.yml`, or in the user's state folder."""
+    """Return `.env` next to a checkout's `docker-compose.yml`, or in the user's state folder."""
     return (assets() if is_checkout() else paths.state()) / ".env"
 
 

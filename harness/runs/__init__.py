@@ -1,1 +1,1 @@
-"""The run folder: written line by line while a run goes on, completed or resumed, and read back."""
+"""The run folder: written line by line during a run, completed or resumed, and read back."""

@@ -277,7 +277,7 @@ class Judge:
 
 
 def best(judgements: Sequence[Judgement]) -> Judgement:
-    """Combine the judgements of a prediction against several golds, any of which counts.
+    """Combine the judgements of a prediction against several golds, each equally valid.
 
     The result is the judgement against the first matching gold, or else against the first that ran; each
     score is the highest against any gold that ran.

@@ -264,7 +264,7 @@ class LocalWorkers:
             thread.join()
 
     def _serve(self, place: int) -> None:
-        """Serve tasks with one worker, one after the other."""
+        """Serve tasks with one worker, in turn."""
         if place != self._place:
             self._wanted.wait(_HEAD_START_SECONDS)
         while (entry := self._queue.get()) is not None:

@@ -87,7 +87,7 @@ class Explainer:
 
 
 def explain_texts(workers: LocalWorkers, keys: Iterable[TextKey]) -> Callable[[TextKey], ExplainedText]:
-    """Start explaining texts, one after the other; return a function that waits for the plan of one."""
+    """Start explaining texts, in turn; return a function that waits for the plan of one."""
     futures: Mapping[TextKey, Future[QueryPlan]] = {
         key: workers.submit(ExplainTask(*key, counts=True)) for key in keys
     }

@@ -59,7 +59,7 @@ _NO_FUNCTIONS = frozenset(
         "WITH",
     }
 )  # fmt: skip
-"""Words that may stand before a parenthesis without being called."""
+"""Words that may precede a parenthesis without being called."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class _Token:
 
 
 _NOTHING = _Token("", "(", is_literal=False)
-"""What stands before the first token."""
+"""The token before the first."""
 
 
 def count(sql: str, dialect: Dialect = Dialect.SQLITE) -> SqlCounts | None:

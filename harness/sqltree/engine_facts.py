@@ -36,7 +36,7 @@ class EngineFacts:
     enforces: bool
     """Whether declared foreign keys, and NOT NULL of primary keys, hold for any data."""
     merges: Callable[[Column, Profile], bool]
-    """Whether values that SQLite tells apart can be equal here, so that a key of them may not hold."""
+    """Whether values that differ in SQLite can be equal here, so that a key of them may not hold."""
     dates: Callable[[Column, Profile], str | None]
     """The type in which days and moments of a column are kept: `text`, `date`, `datetime`, `timestamptz`."""
 

@@ -211,7 +211,7 @@ def is_plain(select: exp.Select) -> bool:
 
 
 def with_tables(plan: QueryPlan, sql: str, dialect: EngineName) -> QueryPlan:
-    """A plan in which each name that can only be one table's alias in a text stands as that: its alias.
+    """Return a plan with aliases for names that can only be one table's alias in a text.
 
     Args:
         plan: the plan of the text.
@@ -225,7 +225,7 @@ def with_tables(plan: QueryPlan, sql: str, dialect: EngineName) -> QueryPlan:
 
 
 def _aliases(sql: str, dialect: EngineName) -> Mapping[str, str]:
-    """The tables of a text by their aliases in lower case; those that mean one table wherever they stand."""
+    """Return the tables of a text by alias, in lower case; only aliases that mean one table everywhere."""
     found: dict[str, set[str]] = {}
     try:
         for tree in statements(sql, dialect):

@@ -41,7 +41,7 @@ class Source:
     outputs: frozenset[str] | None
     """Its columns, folded; None where they are not known."""
     optional: bool
-    """Whether an outer join can put NULL in the place of its rows."""
+    """True if an outer join can replace its rows by NULL."""
     join: exp.Join | None
     """None for what comes first."""
 
@@ -62,7 +62,7 @@ class Source:
 
     @property
     def is_listed(self) -> bool:
-        """Whether it stands behind a comma: JOIN binds tighter, and sees nothing before the comma."""
+        """True if it follows a comma: JOIN binds tighter, and sees nothing before the comma."""
         return self.join is not None and not (self.side or self.join.args.get("on") or self.is_merged)
 
     @property
@@ -115,12 +115,12 @@ class StoredColumn:
 
 
 HeldKeys = frozenset[tuple[str, tuple[str, ...]]]
-"""Keys, each a table with columns, of which a server has been seen to hold no two equal rows."""
+"""Keys, each a table with columns, whose rows were seen to be distinct on a server."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """Columns of a table, folded, of which no two rows agree; NULL agrees with nothing."""
+    """Columns of a table, case-folded; no two rows agree on them, and NULL agrees with nothing."""
 
     columns: tuple[str, ...]
     fact: Fact
@@ -186,7 +186,7 @@ class Query:
     # Sources.
 
     def sources(self, select: exp.Select) -> list[Source]:
-        """What stands in FROM, in its order."""
+        """Return the sources of FROM, in order."""
         found = self._sources.get(id(select))
         if found is None:
             found = self._sources[id(select)] = list(self._read_sources(select))
@@ -403,7 +403,7 @@ class Query:
     # Keys.
 
     def not_null(self, named: Named) -> Fact:
-        """That a column holds no NULL where it stands.
+        """Return the fact that a column holds no NULL at its place.
 
         Raises:
             Refused: it may.
@@ -445,7 +445,7 @@ class Query:
         return found
 
     def whole_keys(self, table: Table) -> list[tuple[Key, list[Fact]]]:
-        """The keys in which NULL does not stand, so that no two rows look alike; with all facts."""
+        """Return the keys without NULL, so that no two rows look alike; with all facts."""
         found = []
         for key in self.keys(table):
             try:
@@ -559,7 +559,7 @@ def _number(clause: exp.Expr | None, *, default: int) -> int:
 
 
 def _around(select: exp.Select) -> exp.Select | None:
-    """The next SELECT outwards whose columns this one sees: not the one in whose FROM or WITH it stands."""
+    """Return the next outer SELECT whose columns this one sees, unless this one is in its FROM or WITH."""
     node: exp.Expr = select
     blind = False
     while node.parent is not None:
@@ -577,7 +577,7 @@ def _around(select: exp.Select) -> exp.Select | None:
 
 
 def is_before_results(node: exp.Expr, select: exp.Select) -> bool:
-    """Whether a name stands where a query knows columns better than its own results: WHERE, ON, results."""
+    """True if a name is where columns take precedence over the query's own results: WHERE, ON, results."""
     while node.parent is not None and node.parent is not select:
         node = node.parent
     return node.arg_key in {"where", "joins", "expressions"}

@@ -89,7 +89,7 @@ https://dev.mysql.com/doc/refman/9.7/en/innodb-persistent-stats.html
 """
 
 _UNINDEXED = frozenset({"text", "longtext", "longblob"})
-"""Types of which MySQL indexes only a prefix."""
+"""Types that MySQL indexes only by a prefix."""
 
 
 class _Syntax(KeySyntax):

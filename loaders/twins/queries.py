@@ -1,4 +1,4 @@
-"""A query as a problem: which rows of which tables have to be there so that it answers.
+"""A query as a problem: which rows its tables must have so that it answers.
 
 Every table that a query reads becomes a row variable, every column of it that the query mentions a cell.
 Subqueries that a row has to be found in (`IN`, `EXISTS`, scalar ones) are read the same way and joined. What
@@ -546,13 +546,13 @@ def neighbours(gold: exp.Expr) -> Iterator[Neighbour]:
 
 
 def _copied(gold: exp.Expr, nodes: list[exp.Expr], wanted: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """A copy of the gold, and in it the node that stands where `wanted` does in the gold."""
+    """Return a copy of the gold, and the copy of the node `wanted`."""
     copy = gold.copy()
     return copy, next(new for node, new in zip(nodes, copy.walk(), strict=True) if node is wanted)
 
 
 def _replaced(gold: exp.Expr, nodes: list[exp.Expr], old: exp.Expr, new: exp.Expr) -> exp.Expr:
-    """The gold with another node in the place of one."""
+    """Return the gold with one node replaced."""
     copy, target = _copied(gold, nodes, old)
     target.replace(new.copy())
     return copy
@@ -570,7 +570,7 @@ def _of_conjunct(gold: exp.Expr, nodes: list[exp.Expr], conjunct: exp.Expr) -> I
 
 
 def _readings(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Expr]]:
-    """Other conditions in the place of one, with what a row has to meet that tells them apart."""
+    """Yield replacements of a condition, each with what a row must meet to distinguish the two."""
 
     def compared(kind: type[exp.Binary], right: exp.Expr) -> exp.Binary:
         return kind(this=node.this.copy(), expression=right.copy())

@@ -1,9 +1,10 @@
-"""Phrases that README, documentation and help texts do not use, each with what to write instead.
+"""Phrases that README, documentation, help texts and docstrings do not use, each with what to write instead.
 
 They are inversions, riddles and words of another language's order that the pages had. A page says a thing as
 the field says it: verb first, active voice, one idea a sentence.
 """
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -41,6 +42,7 @@ INSTEAD: Mapping[str, str] = {
 """A closed list of patterns, in any case, and what to write instead."""
 
 _CODE = re.compile(r"^(```+).*?^\1[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign
 _MEASURED = re.compile(r"<!-- begin: .*?<!-- end: ", re.DOTALL)
 
 
@@ -58,6 +60,20 @@ def faults(text: str) -> Iterator[str]:
         for found in re.finditer(pattern, said, re.IGNORECASE):
             line = said.count("\n", 0, found.start()) + 1
             yield f"line {line}: {' '.join(found[0].split())!r}: write {instead!r}"
+
+
+def purposes(module: Path) -> Iterator[tuple[int, str]]:
+    """Yield the first paragraph of each docstring of a module, those of attributes too, with its line."""
+    for node in ast.walk(ast.parse(module.read_bytes())):
+        body = getattr(node, "body", ())
+        for before, each in zip([node, *body], body, strict=False) if isinstance(body, list) else ():
+            if (
+                isinstance(before, _DOCUMENTED)
+                and isinstance(each, ast.Expr)
+                and isinstance(each.value, ast.Constant)
+                and isinstance(each.value.value, str)
+            ):
+                yield each.lineno, each.value.value.partition("\n\n")[0]
 
 
 def checked() -> list[Path]:

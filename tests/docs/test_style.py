@@ -1,4 +1,4 @@
-"""No page has a phrase of the style list, and each begins with its purpose and an example."""
+"""No page or docstring has a phrase of the style list; a page begins with its purpose and an example."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,34 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import ROOT, blocks
-from tests.docs.style import INSTEAD, checked, faults, is_written, name
+from tests.docs.style import INSTEAD, checked, faults, is_written, name, purposes
 
 
 @pytest.mark.parametrize("page", checked(), ids=name)
 def test_a_page_has_no_phrase_of_the_list(page: Path) -> None:
     assert list(faults(page.read_text(encoding="utf-8"))) == []
+
+
+def test_no_docstring_begins_with_a_phrase_of_the_list() -> None:
+    modules = [
+        path for package in ("harness", "loaders", "dialects") for path in (ROOT / package).rglob("*.py")
+    ]
+    found = [(path, line, text) for path in modules for line, text in purposes(path)]
+    assert len(found) > 2 * len(modules)
+    assert [f"{name(path)}:{line}: {fault}" for path, line, text in found for fault in faults(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""It stands."""',
+        'def f():\n    """It stands.\n\n    More."""',
+        'class A:\n    b = 1\n    """It stands."""',
+    ],
+)
+def test_a_phrase_of_a_docstring_is_found(text: str, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(text, encoding="utf-8")
+    assert [fault for _, purpose in purposes(tmp_path / "module.py") for fault in faults(purpose)]
 
 
 @pytest.mark.parametrize(

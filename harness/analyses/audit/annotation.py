@@ -25,7 +25,7 @@ from loaders.server import Server
 
 @dataclass(frozen=True)
 class Annotation:
-    """What one side says of one question: golds of which any counts; none where it is left out."""
+    """One side's annotation of one question: its golds, each equally valid; none where it is left out."""
 
     golds: tuple[str, ...]
 

@@ -107,7 +107,7 @@ class AuditRequest:
     out: Path | None = None
     """Parent of a new folder for the findings; None for none."""
     resume: Path | None = None
-    """The folder of an audit that was broken off, which is gone on with."""
+    """The folder of an interrupted audit, which is continued."""
 
     @property
     def command(self) -> list[str]:

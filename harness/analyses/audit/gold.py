@@ -150,7 +150,7 @@ class AuditedGold:
         self.run = run
         self._declared = declared or {}
         self.held: Callable[[], Held] | None = None
-        """How a server's gold relates to SQLite's; None where there is nothing to hold it against."""
+        """How a server's gold relates to SQLite's; None if there is nothing to compare."""
         # Names are looked up without regard to case on every engine: the gold is known to run.
         self._query = Query.read(self.sql, dialect, schema, names=Dialect.SQLITE)
 
@@ -203,11 +203,11 @@ class AuditedGold:
         return found.rows if found.ending is Ending.ROWS else None
 
     def with_change(self, old: exp.Expr, new: exp.Expr) -> str:
-        """The gold with one node in the place of another, as text."""
+        """Return the text of the gold with one node replaced."""
         return self.with_changes({id(old): new})
 
     def with_changes(self, new: Mapping[int, exp.Expr]) -> str:
-        """The gold with other nodes in the place of some, which are named by their identity."""
+        """Return the text of the gold with some nodes replaced; `new` maps the `id` of the old ones."""
         places = [at for at, node in enumerate(self.tree.walk()) if id(node) in new]
         wanted = [new[id(node)] for node in self.tree.walk() if id(node) in new]
         copy = self.tree.copy()
@@ -253,7 +253,7 @@ class AuditedGold:
         return name if self.dialect is Dialect.SQLITE else column_name(name, self.dialect)
 
     def key(self, alias: str, table: Table) -> list[exp.Expr]:
-        """What tells the rows of a table in FROM apart; nothing where no key is known."""
+        """Return columns that identify the rows of a table in FROM; none if no key is known."""
         names = table.primary_key or next(iter(table.unique), ())
         if self.dialect is Dialect.SQLITE and table.has_rowid:
             return [exp.column("rowid", table=alias, quoted=False)]

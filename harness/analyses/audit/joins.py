@@ -34,7 +34,7 @@ def fan_out(gold: AuditedGold) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _Repeated:
-    """A table in FROM of which a row comes several times: rows that the join gives, and different ones."""
+    """A table in FROM whose rows the join repeats: how many rows it returns, and how many differ."""
 
     alias: str
     table: Table
@@ -260,7 +260,7 @@ def _listed_twice(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _is_repeated_by_join(gold: AuditedGold, select: exp.Select) -> bool:
-    """Whether all columns of a plain list are of one table, of which the joins repeat rows."""
+    """True if all columns of a plain list are of one table, and the joins repeat rows of that table."""
     if select.args.get("distinct") or select.args.get("limit") or select.args.get("group"):
         return False
     found = [gold.stored(column.unalias()) for column in select.selects]

@@ -203,7 +203,7 @@ def _bare_columns(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _bare(select: exp.Select, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]:
-    """The columns of the result that stand outside of aggregates and of what is grouped."""
+    """Yield the columns of the result that are neither in aggregates nor grouped."""
     aliases = {key.name.lower() for key in keys if isinstance(key, exp.Column) and not key.table}
     numbers = {int(key.name) for key in keys if isinstance(key, exp.Literal) and key.is_int}
     for at, expression in enumerate(select.expressions, start=1):

@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 MARKDOWN, JSON, HTML = "audit.md", "audit.json", "audit.html"
 
 SYNTHETIC = "on synthetic rows"
-"""What is said of findings that follow from rows which are not the published ones."""
+"""The remark on findings that follow from rows other than the published ones."""
 
 
 def each_probe(findings: Sequence[FoundIn]) -> Iterator[tuple[Probe, Sequence[FoundIn]]]:
@@ -61,7 +61,7 @@ def said(one: FoundIn) -> str:
 
 
 def remarks(audited: Audited) -> list[str]:
-    """What has to stand beside the counts."""
+    """Return the remarks that the counts need."""
     lines = [f"{TITLES[dialect]}: {count} golds read." for dialect, count in audited.golds.items()]
     if audited.unread:
         names = ", ".join(f"{key} ({TITLES[dialect]})" for dialect, key in audited.unread)

@@ -19,7 +19,7 @@ from harness.sqltree.query import StoredColumn
 
 _MOST_VALUES = 3_000
 _NEAR = 0.8
-"""How alike two texts are, by difflib's measure, of which one may be a slip of the other."""
+"""Similarity by difflib's measure from which one text may be a misspelling of the other."""
 
 
 _LOOKS_LIKE = str.maketrans("1I0O5", "lloos")
@@ -40,7 +40,7 @@ def fails(gold: AuditedGold) -> Iterator[Finding]:
 
 
 _SINGLE = Tolerance(1e-5)
-"""Numbers of 32 bits have seven digits; more of them come out where one is multiplied by 1.0."""
+"""Numbers of 32 bits have seven digits; multiplication by 1.0 shows more of them."""
 
 
 def integer_division(gold: AuditedGold) -> Iterator[Finding]:

@@ -447,7 +447,7 @@ class _Run:
 
 
 def _about(error: object, database: Database) -> str:
-    """What is said of a database, without its file, which is of this run alone."""
+    """Return the text of an error without the database's file, which belongs to this run alone."""
     return str(error).replace(f"{database.sqlite_path}: ", "").replace(str(database.sqlite_path), "the state")
 
 

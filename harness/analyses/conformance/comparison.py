@@ -74,7 +74,7 @@ def in_order(expected: Expected, rows: Sequence[Row], *, as_bytes: bool = True) 
 
 
 def digest(values: Sequence[str]) -> str:
-    """What stands in a suite for many values."""
+    """Return the digest that a suite has instead of many values."""
     text = "".join(f"{value}\n" for value in values)
     return hashlib.md5(text.encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
 
@@ -206,7 +206,7 @@ class Described(Protocol):
 
     @property
     def database(self) -> Database:
-        """Where it stands on every engine."""
+        """The database, with its place on every engine."""
         ...
 
     @property
@@ -241,7 +241,7 @@ class Checker:
         translator: Translator = translate,
         ordered: bool | None = None,
     ) -> Checked:
-        """Hold what a server makes of a query against what SQLite made of it.
+        """Compare a server's answer to a query with SQLite's.
 
         Args:
             sql: the query.

@@ -22,7 +22,7 @@ SQLITE = "sqlite"
 
 @dataclass(frozen=True)
 class Expected:
-    """The rows that a suite says a query has, as its file writes them: the second witness beside SQLite.
+    """The rows that a suite expects of a query, as its file writes them: a second witness next to SQLite.
 
     `values` is None where the file has a digest; `count` and `md5` are None where it has the values.
     """
@@ -49,7 +49,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Query:
-    """What is held against SQLite."""
+    """A query whose rows are compared with SQLite's."""
 
     line: int
     sql: str
@@ -72,7 +72,7 @@ Record = Statement | Query | Left
 
 @dataclass(frozen=True)
 class Script:
-    """Records that are run one after the other on one database, which is empty at first.
+    """Records that run in order on one database, which is empty at first.
 
     `base` is a SQLite file to begin with instead. `read` reads the records again each time, so that a large
     suite is not kept in memory; it raises `BadInput`.

@@ -144,7 +144,7 @@ def grid(title: str, board: Board) -> TableModel:
 
 
 def print_board(title: str, board: Board, console: Console | None = None) -> None:
-    """Print the counts, then the reasons that stand behind most of them."""
+    """Print the counts, then the reasons for most of them."""
     console = wide(console)
     print_grids([grid(title, board)], console)
     for line in (*_about(board), *_left(board.left, _MOST_SHOWN)):

@@ -1,4 +1,4 @@
-"""What one gold does on one engine, held against SQLite: the record and its closed vocabulary."""
+"""The answer of one engine to one gold, compared with SQLite's: the record and its closed vocabulary."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Coverage: what golds return on servers beside SQLite, kept and compared with what was expected.
+"""Coverage: the rows of golds on servers, compared with SQLite's and with what was expected, and kept.
 
 `measure` returns data. The command line, the pytest plugin and the matrix of versions show it.
 """
@@ -202,7 +202,7 @@ class Subject:
     ) -> None:
         self.request = request
         self.everything = _apart(with_golds(load_set(request.set_name, bird_home), request.pack))
-        """The whole set, of which `questions` are those that were asked for."""
+        """The whole set; `questions` are the selected ones."""
         self.questions = request.chosen.of(self.everything)
         limits = Limits(seconds=request.seconds)
         self._bench = Bench.open(

@@ -147,7 +147,7 @@ def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> boo
 
 @dataclass(frozen=True)
 class Held:
-    """What a server made of a translation, held against SQLite's rows.
+    """The answer of a server to a translation, compared with SQLite's rows.
 
     `reason` is None where the rows are SQLite's. The other fields are those of `Answer`.
     """
@@ -164,7 +164,7 @@ class Held:
 
 
 class Reference:
-    """SQLite, which every other answer is held against; thread-safe.
+    """SQLite, the reference for every other answer; thread-safe.
 
     Args:
         limits: what one SQL text may use, on every engine.

@@ -124,7 +124,7 @@ _NO_GOLD = "UNTRANSLATABLE"
 
 
 class Proof(StrEnum):
-    """What is known of a gold's translation."""
+    """How far a gold's translation is proven."""
 
     PROVEN = "proven"
     """It was run, and its rows are SQLite's, or proven to be another valid answer: a tie."""
@@ -138,7 +138,7 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of one gold in one dialect.
+    """The proof of one gold in one dialect.
 
     The digests are SHA-256: of SQLite's gold, of its translation (None without one), of the database's file,
     and of the translator's code. `engine` is the version that the text was run on.
@@ -175,7 +175,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Certified:
-    """The text of a gold that others may read, with what is known of it."""
+    """The text of a gold that others may read, with its certificate."""
 
     question: Question
     sql: str
@@ -214,7 +214,7 @@ class GoldTranslator:
         self._digests = sqlite_digests(questions)
 
     def golds(self, target: Dialect, workers: int) -> Iterator[Certified]:
-        """The golds in a dialect, in the order of the set, those of a question one after the other."""
+        """Yield the golds in a dialect, in the order of the set, those of a question together."""
         golds = [
             (replace(alone, gold={Dialect.SQLITE: alone.gold[Dialect.SQLITE]}, by_rows=frozenset()), place)
             for question in self._questions.questions
@@ -392,7 +392,7 @@ def _records(golds: Iterator[tuple[Question, str]] | Any) -> str:
 
 
 def _line(one: Certified, stem: str, notes: list[str]) -> str:
-    """`SQL<TAB>db_id`; a text that holds a line break or a tab cannot stand there, and its place is kept."""
+    """Return `SQL<TAB>db_id`; a remark keeps the place of a text that holds a line break or a tab."""
     sql = one.sql
     if any(character in sql for character in "\t\n\r"):
         why = f"it holds a line break or a tab, so it stands in {stem}.json alone"

@@ -44,7 +44,7 @@ class AboutCause:
     meaning: str
     decided_by: str
     is_dialect: bool = False
-    """Whether it is the predictor's command of the dialect: an edit of the answer would mend it."""
+    """True if the cause is the predictor's command of the dialect: an edit of the answer would fix it."""
 
 
 ABOUT: Mapping[Cause, AboutCause] = {
@@ -129,18 +129,18 @@ _EDITS: Mapping[Cause, Sequence[EditKind]] = {
 }  # fmt: skip
 
 OF_EDIT: Mapping[EditKind, Cause] = {kind: cause for cause, kinds in _EDITS.items() for kind in kinds}
-"""What an edit mends."""
+"""The cause that an edit removes."""
 
 OF_ERROR: Mapping[ErrorClass | None, Cause] = {
     ErrorClass.UNKNOWN_TABLE: Cause.NAMES,
     ErrorClass.UNKNOWN_COLUMN: Cause.NAMES,
     ErrorClass.TYPE_ERROR: Cause.TYPES,
 }
-"""What an error is about where no edit mends it; all others are SYNTAX."""
+"""The cause of an error that no edit fixes; all others are SYNTAX."""
 
 
 MOST_EDITS = 3
-"""So many edits one after the other."""
+"""The number of edits that are applied in turn."""
 MOST_TEXTS = 160
 """Edited texts that are run for one answer that is to be explained."""
 _AT_A_TIME = 16
@@ -420,7 +420,7 @@ class Decider:
         return self._other_rows(found, right, ran)
 
     def _taken(self, sql: str, source: EngineName, target: EngineName) -> list[tuple[str, str]]:
-        """A text as it stands, and as one would write it for the other engine."""
+        """Return a text unchanged, and as one would write it for the other engine, each with words for it."""
         plain = unescaped(sql)
         texts = {sql: "as it stands on"}
         texts.setdefault(plain, "without backslashes on")
@@ -432,7 +432,7 @@ class Decider:
     def _refused(
         self, found: Difference, trials: Sequence[Trial], right: Trial | None, ran: Trial | None
     ) -> Decision | None:
-        """Its engine refuses the wrong text, and no edit mends it."""
+        """Decide where the engine refuses the wrong text, and no edit fixes it."""
         wrong = found.wrong
         kind = kind_of(wrong.dialect).class_of_error(wrong.code, wrong.error or "")
         # An error of no class depends on the rows: a division by 0, several rows for one value.
@@ -460,7 +460,7 @@ class Decider:
         return None
 
     def _other_rows(self, found: Difference, right: Trial | None, ran: Trial | None) -> Decision | None:
-        """The wrong text runs, and no edit mends it."""
+        """Decide where the wrong text runs, and no edit fixes its rows."""
         good = found.right
         if right is None and ran is not None:
             title = kind_of(ran.dialect).title

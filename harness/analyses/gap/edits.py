@@ -28,7 +28,7 @@ _LONGEST = 20_000
 
 @lru_cache(maxsize=512)
 def read(sql: str, dialect: Dialect) -> exp.Query | None:
-    """The tree of one query as it stands in a dialect; None where it cannot be read. Copy before changing."""
+    """Return the tree of one query, read in a dialect; None if it cannot be read. Copy before changing."""
     if len(sql) > _LONGEST:
         return None
     try:
@@ -384,7 +384,7 @@ def _rename(broken: Broken) -> _Found:
 
 
 def _likeness(one: str, other: str, tables: Mapping[str, Sequence[str]]) -> float:
-    """How alike two names are; what begins with the name of its table is held against the rest, too."""
+    """Return how alike two names are, with and without the name of a table that the first begins with."""
     left, right = _squashed(one), _squashed(other)
     stripped = [left.removeprefix(_squashed(table)) for table in tables]
     return max(SequenceMatcher(None, each, right).ratio() for each in (left, *filter(None, stripped)))
@@ -689,4 +689,4 @@ THROUGH_TREES = frozenset({
     EditKind.GROUP, EditKind.FIRST_ROW, EditKind.CAST, EditKind.PRECISION, EditKind.NULLS, EditKind.COLLATE,
     EditKind.LIKE_CASE, EditKind.DIVISION, EditKind.ZERO, EditKind.CONCAT,
 })  # fmt: skip
-"""Edits that write the whole text anew: they count only if writing it anew alone does not mend it."""
+"""Edits that write the whole text anew: they count only if writing it anew alone does not fix it."""

@@ -1,4 +1,4 @@
-"""Runs texts beside the answers of predictors: on any engine, in either profile, against any reference.
+"""Run other texts than the predictors' answers: on any engine, in either profile, against any reference.
 
 Everything goes through `harness.scoring.scheduler`, as predictions do: in worker processes, under limits, and
 through the result cache, so that nothing that is known is executed again.
@@ -29,14 +29,14 @@ from loaders.census import census
 
 STRICT = "ex_strict"
 METRICS = (OUTCOME_METRIC, STRICT)
-"""What every text is held against its reference by."""
+"""The metrics that compare every text with its reference."""
 
 _EVERYWHERE = frozenset(Dialect)
 
 
 @dataclass(frozen=True)
 class Against:
-    """What a text is held against: `what` in words.
+    """The reference that a text is compared with: `what` in words.
 
     `gold` None is the gold of the question on that engine. `by_rows`: the rows that SQLite's gold, or `gold`
     run on SQLite, returns there, by value; else those of `gold` on the engine itself.
@@ -62,7 +62,7 @@ class Trial:
     against: str
     outcome: Outcome
     strict: bool
-    """Whether the reference allows the rows, if another order or choice among ties may stand."""
+    """True if the reference allows the rows, given that another order or choice among ties is valid."""
     error: str | None = None
     code: str | None = None
     preview: str | None = None
@@ -177,7 +177,7 @@ class Trying:
         )
 
     def _question(self, question: Question, ask: Ask) -> Question:
-        """The question with what a text is held against as its gold.
+        """Return the question with the reference of a text as its gold.
 
         Its key is another one then: texts are told apart by the keys of their questions.
         """
@@ -236,7 +236,7 @@ class TranslatedAnswers:
 def held_translation(
     target: EngineName, trying: Trying, question: Question, result: PairResult
 ) -> TranslationGap | None:
-    """Translate a right answer and hold what it returns against the rows of SQLite's gold, by value.
+    """Translate a right answer and compare its rows, by value, with those of SQLite's gold.
 
     Args:
         target: the engine, with the databases in profile faithful.

@@ -63,7 +63,7 @@ class WhatIf:
 
 @dataclass(frozen=True)
 class PredictorGap:
-    """One predictor on one target beside SQLite, on the same questions.
+    """One predictor on one target and on SQLite, on the same questions.
 
     `on_sqlite` and `on_target` count the questions that it has right.
     """
@@ -169,7 +169,7 @@ def trying_on(
 
 
 def _key(target: EngineName, *results: PairResult) -> tuple[str, ...]:
-    """What is found out about results is of these alone: a run that goes on may have others."""
+    """Return a key for these results alone: a run that is continued may have others."""
     facts = [[one.dialect, one.sql, one.outcome, one.error, one.code] for one in results]
     return results[0].predictor, target, results[0].question, content_digest(facts)
 
@@ -240,7 +240,7 @@ def explain(  # noqa: PLR0913 - what is explained, and with what
 def _translated(
     results: Sequence[PairResult], trying: Trying, questions: QuestionSet, units: Units, threads: int
 ) -> list[TranslatedAnswers]:
-    """What the right answers for SQLite come to on every target, by predictor, then by engine."""
+    """Translate the right answers for SQLite to every target; by predictor, then by engine."""
     right: dict[str, list[PairResult]] = {}
     for one in results:
         if one.dialect == Dialect.SQLITE:

@@ -33,7 +33,7 @@ _LINE = 22
 
 
 class _Bar(NamedTuple):
-    """One bar of a waterfall: where it begins, how long it is, and what is said of it."""
+    """One bar of a waterfall: its beginning, its length, and its label."""
 
     name: str
     x: float
@@ -110,11 +110,11 @@ def _waterfall(one: PredictorGap) -> Mapping[str, Any]:
 
 
 _LONG = frozenset({"sql", "error", "says", "text", "evidence", "rows", "what", "against", "gold"})
-"""What stands in the page as the place of a text."""
+"""Fields whose texts the page replaces by their places."""
 
 
 def _content(gap: Gap, previews: Mapping[Key, Preview]) -> dict[str, Any]:
-    """What the script shows: the questions of `gap.json` with rows; texts stand once each."""
+    """Return the data of the script: the questions of `gap.json` with rows; each text is stored once."""
     known = Texts()
 
     def placed(value: Any, key: str) -> Any:

@@ -27,7 +27,7 @@ from harness.report.table_model import (
 )
 
 SYNTHETIC = "on synthetic databases"
-"""What is said of figures that come of rows which are not the published ones."""
+"""The remark on figures from rows other than the published ones."""
 
 _EX = METRICS[OUTCOME_METRIC].title
 
@@ -204,7 +204,7 @@ def _what_if(gap: Gap) -> TableModel:
 
 
 def _translated(gap: Gap) -> TableModel:
-    """What right answers for SQLite come to when they are translated."""
+    """Tabulate the translations of right answers for SQLite."""
     columns = (
         _column("right on SQLite", "right", CellKind.COUNT),
         _column("translatable", "translatable", CellKind.COUNT),

@@ -40,7 +40,7 @@ def _count_key(statement: Statement, select: exp.Select, call: exp.Expr) -> list
 
 
 def is_named_by_text(select: exp.Select, node: exp.Expr) -> bool:
-    """Whether a result without an alias, of which a node is a part, can be named from outside."""
+    """True if a node is in a result without an alias that an outer query can name."""
     place = node
     while place.parent is not None and place.parent is not select:
         place = place.parent

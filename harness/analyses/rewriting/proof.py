@@ -77,7 +77,7 @@ def proven(  # noqa: PLR0913, PLR0917 - two texts, and where and how they run
 
 
 _is_ordered = lru_cache(maxsize=8)(is_ordered)
-"""A text is held against several."""
+"""Cached, since one text is compared with several."""
 
 
 def held_keys(engine: Engine, database: Database, schema: Schema, limits: Limits) -> HeldKeys:

@@ -192,7 +192,7 @@ def _in_sight(
     equalities: list[exp.Expr],
     instead: dict[int, exp.Column],
 ) -> None:
-    """See to it that each ON names only what stands before it once a source is gone.
+    """Make each ON name only earlier sources once a source is gone.
 
     Raises:
         Refused: one would not.

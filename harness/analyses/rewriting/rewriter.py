@@ -63,7 +63,7 @@ class Rewritten:
 
 @dataclass(frozen=True)
 class Considered:
-    """What a rule comes to on one text: rewritten, or refused; neither where there is no place for it."""
+    """The result of a rule on one text: rewritten, or refused; neither where the rule finds no place."""
 
     rule: Rule
     rewritten: Rewritten | None
@@ -236,14 +236,14 @@ def consider(  # noqa: PLR0913 - as `rewrite`
     profile: Profile = Profile.OFFICIAL,
     held: HeldKeys = frozenset(),
 ) -> list[Considered]:
-    """What each rule comes to alone, with the reasons where it does not apply."""
+    """Return the result of each rule alone, with the reasons where it does not apply."""
     return list(_Context(sql, schema, dialect, profile, held).consider(rules))
 
 
 def consider_all(
     sql: str, schema: Schema, dialect: Dialect, *, profile: Profile = Profile.OFFICIAL, held: HeldKeys
 ) -> tuple[list[Considered], Rewritten | None]:
-    """What each rule comes to alone, and where one applies, what all come to together; see `rewrite`."""
+    """Return the result of each rule alone, and of all together where one applies; see `rewrite`."""
     context, rules = _Context(sql, schema, dialect, profile, held), tuple(RULES.values())
     found = list(context.consider(rules))
     is_any = any(one.rewritten is not None for one in found)
@@ -251,7 +251,7 @@ def consider_all(
 
 
 class _Context:
-    """One text with what is known of its database; each text on the way is read, and tried, once."""
+    """One text and the schema of its database; each text on the way is read, and tried, once."""
 
     def __init__(self, sql: str, schema: Schema, dialect: Dialect, profile: Profile, held: HeldKeys) -> None:
         self._sql = sql

@@ -190,7 +190,7 @@ def read(
 
 
 def _is_kept(statement: Statement, sql: str) -> bool:
-    """Whether the text that the tree makes is read as the same tree; `sql` is what it was read from."""
+    """True if the tree's text is read as the same tree; `sql` is the text from which it was read."""
     try:
         text = statement.as_read = statement.sql
         if text == sql:
@@ -218,7 +218,7 @@ def about(name: str, attempt: Attempt) -> list[Fact]:
 
 
 def set_where(select: exp.Select, conditions: list[exp.Expr]) -> None:
-    """Put other conditions in the place of those of WHERE."""
+    """Replace the conditions of WHERE."""
     if not conditions:
         select.set("where", None)
         return
@@ -237,7 +237,7 @@ def has_star(select: exp.Select) -> bool:
 
 
 def append_join(statement: Statement, select: exp.Select, source: exp.Expr, on: exp.Expr) -> None:
-    """Join one more source behind the others; where those stand behind commas, by a condition of WHERE."""
+    """Join one more source after the others; if commas separate those, by a condition of WHERE."""
     if any(one.is_listed for one in statement.sources(select)):
         append_item(select, source)
         set_where(select, [*where_of(select), on])

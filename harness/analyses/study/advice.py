@@ -164,8 +164,8 @@ MOST_ROUNDS = 6
 """How often what is left is counted: each round but the last drops at least one index."""
 
 Count = Callable[[str], float | None]
-"""What one text of the workload makes the engine do, in units of work; None where it does not come to its
-end."""
+"""Returns the work of the engine on one text of the workload, in units; None where the text does not
+finish."""
 
 Used = Callable[[str], frozenset[str]]
 """The names of the indexes in the plan of a text."""

@@ -71,7 +71,7 @@ class StudyRequest:
 
 @dataclass(frozen=True)
 class Studied:
-    """A study that is done: its folder, its parts, and what it came to."""
+    """A finished study: its folder, its parts, and its document."""
 
     folder: Path
     parts: Sequence[Analysis]

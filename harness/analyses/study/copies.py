@@ -115,7 +115,7 @@ INDEX_PREFIX = "bird_study_"
 
 
 class Scheme(StrEnum):
-    """What a copy of a database has beside its rows."""
+    """The keys and indexes of a copy of a database."""
 
     NONE = "none"
     """No key and no index. InnoDB stores a table by a number of its own then, SQLite by the rowid, PostgreSQL
@@ -156,7 +156,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Made:
-    """What making an index came to: the seconds, or why the engine refused it."""
+    """The result of making an index: the seconds, or why the engine refused it."""
 
     seconds: float
     refused: str | None = None

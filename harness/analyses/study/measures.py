@@ -1,4 +1,4 @@
-"""What parts of the study measure: texts, right predictions beside golds, texts that are rewritten."""
+"""The measurements of the study's parts: texts, right predictions and golds, rewritten texts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -27,7 +27,7 @@ from loaders.namespace import Database
 
 
 def counted(engine: Engine, database: Database, text: str, limits: Limits) -> dict[str, Any]:
-    """The counters of one execution (`counters`), or the ending it came to (`ending`) and why (`error`).
+    """Return the counters of one execution (`counters`), or how it failed (`ending`) and why (`error`).
 
     Raises:
         EngineLost: the engine is to blame.
@@ -46,7 +46,7 @@ def counted(engine: Engine, database: Database, text: str, limits: Limits) -> di
 
 
 def work_of(engine: EngineName, record: Mapping[str, Any]) -> float | None:
-    """The work that `counted` has found, in `units`; None where the text did not come to its end."""
+    """Return the work that `counted` found, in `units`; None where the text did not finish."""
     counters = record.get("counters")
     return None if counters is None else units(dialect_of(engine), counters)
 
@@ -177,7 +177,7 @@ class PairMeasures:
         ]
 
     def counters(self, text: CountedText, count: int = 0) -> dict[str, Any]:
-        """What `measuring.counted` finds in a new session; `count` tells repeated counts apart, from 0."""
+        """Return `measuring.counted` of a new session; `count` numbers repeated counts from 0."""
         units = replace(self.context, part=UNITS)
         found: dict[str, Any] = units.unit(("work", str(count), *text.key), partial(self._counted, text))
         return found
@@ -290,7 +290,7 @@ class Rewriting:
         return found
 
     def timing(self, engine: EngineName, db_id: str, sql: str, other: str) -> Mapping[str, Any]:
-        """The `Timing` of a second text beside a first one, as plain values: `tau`, `reward` and so on."""
+        """Return the `Timing` of a second text and a first one as plain values: `tau`, `reward` and so on."""
         found: Mapping[str, Any] = self._unit("time", self._timing, engine, db_id, sql, other)
         return found
 

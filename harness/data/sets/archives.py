@@ -36,7 +36,7 @@ from loaders.base.records import to_record
 
 @dataclass(frozen=True)
 class Origin:
-    """The identity of a partly downloaded file at its server, recorded beside its bytes."""
+    """The identity of a partly downloaded file at its server, recorded next to its bytes."""
 
     url: str
     validator: str | None

@@ -112,7 +112,7 @@ def results(connection: psycopg.Connection, text: bytes) -> Iterator[list[Row] |
 
 
 def run(connection: psycopg.Connection, text: bytes) -> None:
-    """Run one statement and drop its rows, of which no values are made. Raises what `results` does."""
+    """Run one statement and drop its rows unconverted. Raises what `results` does."""
     for _ in _arriving(connection, text):
         pass
 

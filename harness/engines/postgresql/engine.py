@@ -129,7 +129,7 @@ _SETS = re.compile(
     r"set_config|seed|query_to_xml|ts_stat|ts_rewrite|dblink|[uU]&[\"']", re.ASCII | re.IGNORECASE
 )
 """What a query needs to change its session for good: the function, a function that runs text as SQL, or a
-name spelled by code points. `DISCARD ALL` leaves the random seed and settings with made-up names behind."""
+name spelled by code points. `DISCARD ALL` leaves the random seed and customized settings behind."""
 
 
 _READ_ONLY = "-c default_transaction_read_only=on -c idle_in_transaction_session_timeout=60s"
@@ -213,7 +213,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             raise SqlTooLarge(str(error), None) from error
 
     def _readable(self, sql: str) -> list[Statement]:
-        """Return the statements of a text, all of which may be run, if the server can be given it at all."""
+        """Return the statements of a text if all may be run and the server can be given the text at all."""
         if "\0" in sql:
             raise SqlError("the text holds a NUL character", _SYNTAX_ERROR)
         if len(sql) > _LONGEST:
@@ -246,7 +246,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         self._as_new = not self._may_have_set
 
     def _allowed(self, sql: str) -> list[Statement]:
-        """Return the statements of a text, all of which may be run."""
+        """Return the statements of a text if all may be run."""
         if self._server.is_private:
             _refuse_reaching_out(sql)
         found = statements(sql)
@@ -539,7 +539,7 @@ def _column(row: Row) -> str:
 
 
 def first_rows(table: TableText, count: int) -> str:
-    """The query for a table's first rows, by their place: a scan may begin anywhere, beside another one."""
+    """Return the query for a table's first rows, by place: a scan may begin anywhere, next to another one."""
     columns = ", ".join(
         f"{quoted(column.name)}{'' if column.type in _AS_IT_IS else '::text'}" for column in table.columns
     )

@@ -211,9 +211,9 @@ _MANY_PAGES = 8_192
 _FAR_PAGES = 4_096
 """Rows of a larger table that are looked for one by one are not in the processor's caches."""
 _FAR_BYTES = 2 * 2**20
-"""Nor are the entries of a larger hash table, each of which takes"""
+"""Nor are the entries of a larger hash table, each with these bytes"""
 _ENTRY_BYTES = 48
-"""beside its values."""
+"""and its values."""
 _UNKNOWN_BYTES = 32
 """Assumed width of a text that is not a column."""
 

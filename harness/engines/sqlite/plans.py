@@ -206,13 +206,13 @@ _NAMES = {
         "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB",
     )
 }  # fmt: skip
-"""What is told apart of the library's result codes."""
+"""The library's result codes that are distinguished."""
 _PRIMARY = 0xFF
 """The bits of an extended result code that are its primary one."""
 
 
 def _shares(program: Sequence[tuple[int, str, int]]) -> dict[str, Fraction]:
-    """Which part of a program's steps is of which kind, where each loop runs `_TIMES` times."""
+    """Return the share of each kind of step in a program, where each loop runs `_TIMES` times."""
     loops = [(target, place) for place, name, target in program if name in _AGAIN and target < place]
     weights = Counter[str]()
     for place, name, _ in program:

@@ -215,7 +215,7 @@ class Reading:
 
     @cached_property
     def canonical(self) -> "Renamed":
-        """The reading with one name for columns that it equates, as a gold is held against predictions."""
+        """The reading with one name for columns that it equates, as golds are compared with predictions."""
         return self.renamed(self.same)
 
     def renamed(self, names: Mapping[str, str]) -> "Renamed":
@@ -277,7 +277,7 @@ class Renamed:
 
     @property
     def used(self) -> frozenset[str]:
-        """Every column that stands anywhere but in a join."""
+        """Every column outside of joins."""
         shapes = [term.shape for term in self.outputs]
         shapes += [shape for clause in Clause for shape, _ in self.spelled(clause)]
         return frozenset(name for shape in shapes for name in columns_in(shape))
@@ -306,7 +306,7 @@ def other_tables(prediction: Renamed, gold: Renamed) -> bool:
 
 
 def other_columns(prediction: Renamed, gold: Renamed) -> bool:
-    """Another number or order of columns, or another one in a place; aggregates only beside aggregates."""
+    """True if the columns differ in number, order or place; aggregates count only next to aggregates."""
     mine, theirs = ([(term.shape, term.literals) for term in one.outputs] for one in (prediction, gold))
     if len(mine) != len(theirs) or (mine != theirs and sorted(mine) == sorted(theirs)):
         return True

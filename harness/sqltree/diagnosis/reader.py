@@ -98,7 +98,7 @@ class ReadingScope(FromScope[ReadingSource, Term]):
 
     @property
     def is_inner(self) -> bool:
-        """Whether the SELECT stands inside another, or is a part of a set operation."""
+        """True if the SELECT is inside another, or a part of a set operation."""
         return self.outer is not None and self.outer.outer is not None
 
     def cte(self, name: str) -> ReadingSource | None:
@@ -222,7 +222,7 @@ class QueryReader:
             yield from source.all()
 
     def _conjuncts(self, node: exp.Expr, scope: ReadingScope, *, negated: bool = False) -> None:
-        """Read the condition of WHERE, HAVING or ON: what stands between its ANDs, in whatever clause."""
+        """Read the condition of WHERE, HAVING or ON, split at its ANDs, in whatever clause."""
         node, negated = _positive(node, negated=negated)
         if isinstance(node, exp.Or if negated else exp.And):
             for part in node.flatten():
@@ -356,7 +356,7 @@ class QueryReader:
         return self._noted("sum", call)
 
     def _filtered(self, node: exp.Expr, scope: ReadingScope) -> Term:
-        """`f(x) FILTER (WHERE c)`; of COUNT(*), it is what counts the rows that meet c."""
+        """Read `f(x) FILTER (WHERE c)`; COUNT(*) becomes a count of the rows that meet c."""
         condition = self.condition(node.expression.this, scope).without_columns()
         inner = self.term(node.this, scope)
         if inner.shape == "count(*)":
@@ -485,7 +485,7 @@ class QueryReader:
         return self.tables.get(name) or ReadingSource({}, of=f"{name}.")
 
     def _join(self, node: exp.Join, scope: ReadingScope, begins: int) -> None:
-        """Read a join of which `begins` is the first source."""
+        """Read a join; `begins` is the place of its first source."""
         if node.side or node.method:
             self.notes.spell(Clause.STRUCTURE, Term(f"{node.method} {node.side} join".lower()))
         if node.args.get("on") is not None:
@@ -623,7 +623,7 @@ def _descends(node: exp.Expr) -> bool | None:
 
 
 def _goes_right(left: Term, right: Term) -> bool:
-    """Whether the left side of a comparison is to stand on the right: constants, else the later spelling."""
+    """True if the left side of a comparison belongs on the right: constants, else the later spelling."""
     is_constant = [not side.columns | side.aggregates for side in (left, right)]
     if is_constant[0] != is_constant[1]:
         return is_constant[0]

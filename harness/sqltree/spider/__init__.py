@@ -157,7 +157,7 @@ class SpiderCondition:
 
 @dataclass(frozen=True)
 class Conditions:
-    """WHERE, HAVING or ON: its conditions and what stands between them, both as written."""
+    """WHERE, HAVING or ON: its conditions and the words between them, both as written."""
 
     units: tuple[SpiderCondition, ...] = ()
     between: tuple[str, ...] = ()

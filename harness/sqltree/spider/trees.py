@@ -388,7 +388,7 @@ class NamedQuery:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a query stands: in which text, beside which named queries, inside of what.
+    """The place of a query: its text, the named queries in sight, and what encloses it.
 
     `read` reads a query at a place.
     """

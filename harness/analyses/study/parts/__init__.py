@@ -1,4 +1,4 @@
-"""The parts of the study: the modules beside this one, each with a record `PART`, and those of others."""
+"""The parts of the study: the modules of this folder, each with a record `PART`, and those of others."""
 
 import importlib
 import pkgutil

@@ -34,7 +34,7 @@ _MOST_SHOWN = 12
 
 @dataclass(frozen=True)
 class Held:
-    """A right prediction with gold's work over its own (`tau`), and its time beside gold's."""
+    """A right prediction with the ratio of gold's work to its own (`tau`), and its time next to gold's."""
 
     pair: RightPair
     tau: float
@@ -119,7 +119,7 @@ def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str,
 
 
 def spread_of(engine: EngineName, found: Sequence[Mapping[str, Any]]) -> float | None:
-    """The larger work less the smaller one, as a share of it; None unless each count came to its end."""
+    """Return the larger work less the smaller one, as a share of it; None unless each count finished."""
     works = [work for each in found if (work := work_of(engine, each)) is not None]
     if len(works) < len(found):
         return None
@@ -134,7 +134,7 @@ def _outcomes(found: Sequence[Mapping[str, Any]]) -> list[Any]:
 def _write_counts(
     context: Context, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
 ) -> str:
-    """A line a text, in their order; the digest of the file."""
+    """Write a line for each text, in order; return the digest of the file."""
     lines = sorted(
         as_json({"database": text.db_id, "text": text.key[-1], "work": _outcomes(found)[0]}) + "\n"
         for text, found in counts.items()
@@ -180,7 +180,7 @@ def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterato
 
 
 def disagreements(engines: Sequence[EngineName], held: Sequence[Held]) -> TableModel:
-    """The texts on which work and time disagree most, by engine; who wrote the same stands together."""
+    """List the texts on which work and time disagree most, by engine; equal texts share a row."""
     taus = (("tau by work", "tau_work"), ("by time", "tau_time"), ("low", "tau_low"), ("high", "tau_high"))
     rows = []
     for engine in engines:

@@ -50,7 +50,7 @@ _RUNS = 3
 
 @dataclass
 class _Scale:
-    """One set on one engine: what its golds and right answers came to under each scheme.
+    """One set on one engine: the results of its golds and right answers under each scheme.
 
     `works` are records of `measuring.counted` by scheme, database and text. `figures` are by scheme: bytes of
     indexes and tables, seconds to make indexes, how many there are. `golds` are the workload, by question.
@@ -65,7 +65,7 @@ class _Scale:
     advice: dict[str, Any] = field(default_factory=dict)
 
     def work(self, scheme: Scheme, db_id: str, text: str) -> float | None:
-        """Units of work of a text under a scheme; None where it did not come to its end."""
+        """Return the units of work of a text under a scheme; None if it did not finish."""
         return work_of(self.engine, self.works[scheme, db_id, text])
 
 
@@ -389,7 +389,7 @@ def _ranked(figures: Mapping[str, Mapping[Scheme, float]], scheme: Scheme) -> li
 
 
 def _reward(scale: _Scale, scheme: Scheme, pair: RightPair) -> float:
-    """The score of a right answer: 0 where it does not come to its end, 1 where that is gold's fault."""
+    """Return the score of a right answer: 0 if it does not finish, 1 if gold does not."""
     ours = scale.work(scheme, pair.question.db_id, pair.sql)
     theirs = scale.work(scheme, pair.question.db_id, pair.gold)
     if ours is None or theirs is None:

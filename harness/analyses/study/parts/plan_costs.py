@@ -55,7 +55,7 @@ class _Held:
 
 
 def run(context: Context) -> Iterator[Output]:
-    """Explain every gold and every prediction, and time what is right beside its gold."""
+    """Explain every gold and every prediction, and time right predictions next to their golds."""
     golds = {
         CountedText(name, question.db_id, text): None
         for name in context.engines

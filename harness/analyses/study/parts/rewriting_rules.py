@@ -21,7 +21,7 @@ _MOST_REASONS = 3
 
 @dataclass
 class _Found:
-    """What a rule has come to on the golds of one engine."""
+    """The results of a rule on the golds of one engine."""
 
     applied: int = 0
     proven: int = 0
@@ -69,7 +69,7 @@ def run(context: Context) -> Iterator[Output]:
 def _add(
     rewriting: Rewriting, one: _Found, variant: Variant, where: tuple[EngineName, str, str, str]
 ) -> None:
-    """Measure a gold beside what it is rewritten to."""
+    """Measure a gold and its rewritten text."""
     one.proven += 1
     one.declared += variant.declared
     if (tau := rewriting.tau(*where)) is not None:
