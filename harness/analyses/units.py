@@ -163,7 +163,7 @@ class Journal:
         self._lock = locked(folder)
         try:
             self._recorder = Recorder(folder / JOURNAL)
-            remedy = "delete that line, and it is measured again"
+            remedy = "delete that line to measure it again"
             units = self._recorder.read(partial(to_record, Unit), remedy, "measured unit")
             self._units = {(unit.part, *unit.key): unit for unit in units}
         except BaseException:
@@ -171,7 +171,7 @@ class Journal:
             raise
 
     def find(self, part: str, key: Sequence[str]) -> Unit | None:
-        """A unit that has been measured."""
+        """Return a measured unit; None if it is not there."""
         return self._units.get((part, *key))
 
     def add(self, unit: Unit) -> Unit:
@@ -184,7 +184,7 @@ class Journal:
             try:
                 self._recorder.add({"part": unit.part, "key": list(unit.key), "value": unit.value})
             except OSError as error:
-                why = f"cannot be written ({error.strerror}); make room, and go on with --resume"
+                why = f"cannot be written ({error.strerror}); make room, and continue with --resume"
                 raise BadInput(f"{self._recorder.path}: {why}") from error
         self._units[unit.part, *unit.key] = unit
         return unit
@@ -265,13 +265,13 @@ def kept(name: str, folder: Path | None, progress: Progress, say: Say) -> Iterat
     """Yield units that a folder keeps; if the block is interrupted, log how to continue the analysis.
 
     Args:
-        name: the command that goes on.
-        folder: it has to be there; None keeps them as long as the block.
-        progress: is shown within the block.
+        name: the command that continues.
+        folder: an existing folder; None keeps them for the block only.
+        progress: shown within the block.
         say: takes one line at a time.
 
     Raises:
-        BadInput: the folder cannot be written, another process does, or its journal is damaged.
+        BadInput: the folder cannot be written, another process writes it, or its journal is damaged.
     """
     try:
         journal = Journal(folder)
@@ -283,9 +283,9 @@ def kept(name: str, folder: Path | None, progress: Progress, say: Say) -> Iterat
         except BaseException:
             progress.close()
             if folder is not None:
-                say(f"broken off {progress.far}; what was measured is in {folder}")
+                say(f"interrupted {progress.far}; the measurements are in {folder}")
                 again = command(f"analyze {name}", resume=str(folder))
-                say(f"`{again}` goes on")
+                say(f"`{again}` continues it")
             raise
 
 
@@ -295,8 +295,8 @@ class Folders:
 
     Args:
         name: the command; a new folder is called `<name>-<time>-<digits>`.
-        manifest: the file that says what was asked for.
-        same: what decides the units, of all that the manifest says.
+        manifest: the file that records the request.
+        same: the fields of the manifest that decide the units.
     """
 
     name: str
@@ -310,8 +310,8 @@ class Folders:
             BadInput: it is none of these.
         """
         if resume is not None and not (resume / self.manifest).is_file():
-            which = f"name one that has {self.manifest}"
-            raise BadInput(f"--resume {resume}: is no folder of {_article(self.name)}; {which}")
+            which = f"name one with {self.manifest}"
+            raise BadInput(f"--resume {resume}: is not the folder of {_article(self.name)}; {which}")
 
     @contextmanager
     def units(
@@ -322,17 +322,17 @@ class Folders:
         progress: Progress,
         say: Say,
     ) -> Iterator[Units]:
-        """Units in a new folder, or in that of the analysis that is resumed.
+        """Yield units in a new folder, or in that of a resumed analysis.
 
         Args:
-            manifest: what was asked for, as plain values; `command` has the words that ask for it again.
+            manifest: the request, as plain values; `command` has the words that repeat it.
             out: the parent of a new folder; None for none.
-            resume: the folder that is gone on with, if one is.
+            resume: the folder to continue, if any.
             progress: see `kept`.
             say: see `kept`.
 
         Raises:
-            BadInput: it cannot be written, or is of another analysis.
+            BadInput: it cannot be written, or belongs to another analysis.
         """
         started = datetime.now(UTC)
         folder, earlier = resume and resume.resolve(), {}

@@ -69,7 +69,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         if each in servers or (each is Dialect.SQLITE and (asked is None or each in asked))
     ]
     if against is not None and resume is not None:
-        raise BadInput("--resume: goes on with an audit, and --against is none; leave out one of the two")
+        raise BadInput("--resume: continues an audit, and --against is not one; leave out one of the two")
     parent = None if json else out
     request = AuditRequest(
         set_name, dialects, probes, limit, gold, workers or processors(), judged, parent, resume
@@ -87,7 +87,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     if pack is not None:
         found = pack_of(audited.questions.name, audited.findings, audited.judged)
         if not found["golds"]:
-            raise BadInput("--pack: nobody has read a finding of these; decide on the page instead")
+            raise BadInput("--pack: no finding of this audit is judged; decide on its page instead")
         write(pack, as_json(found, indent=2) + "\n")
         say(f"{pack}: {len(found['golds'])} golds; `--gold {pack}` scores with them")
     if json:

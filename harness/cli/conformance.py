@@ -43,7 +43,7 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     request = ConformanceRequest(suite, out, translator, sample, seed, timeout, threads)
     servers = servers_up(dialect)
     if not servers:
-        raise BadInput(f"--dialect {dialect}: SQLite is the reference; name a server to hold against it")
+        raise BadInput(f"--dialect {dialect}: SQLite is the reference; name a server to compare with it")
     try:
         with messages.status("reading the suite") as status:
             measured = measure(
@@ -52,6 +52,6 @@ def conformance(  # noqa: PLR0913 - one parameter an option
                 lambda done, total: status.update(f"{done:,} of {total:,} queries"),
             )
     except KeyboardInterrupt:
-        say(f"stopped; what is done is in {out}, and the same command goes on")
+        say(f"stopped; the results so far are in {out}, and the same command continues")
         raise
     raise typer.Exit(print_measured(measured, say, as_json=as_json))

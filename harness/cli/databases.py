@@ -57,7 +57,7 @@ def load(  # noqa: PLR0913 - one parameter an option
     questions = load_set(set_name)
     if dump is not None:
         if force or no_indexes or escape or verify or workers is not None:
-            raise BadInput("--dump: goes with --set, --dialect and --profile alone; leave the others out")
+            raise BadInput("--dump: combines with --set, --dialect and --profile only; leave the others out")
         _load_dump(questions, dump, dialect, profile)
         return
     servers = servers_up(dialect)
@@ -94,7 +94,7 @@ def load(  # noqa: PLR0913 - one parameter an option
 def _load_dump(questions: QuestionSet, dump: Path, dialect: str, profile: Profile | None) -> None:
     """Load a dump into every server of its dialect."""
     if dialect not in {kind.name for kind in served()}:
-        raise BadInput(f"--dump {dump}: say whose dump it is, by --dialect mysql or --dialect postgresql")
+        raise BadInput(f"--dump {dump}: name its dialect with --dialect mysql or --dialect postgresql")
     databases = [questions.database(db_id, profile or Profile.OFFICIAL) for db_id in questions.db_ids]
     for server in chain.from_iterable(servers_up(dialect).values()):
         with getting_bar(messages) as bar:

@@ -52,11 +52,13 @@ def describe(  # noqa: PLR0913 - one parameter an option
     """Describe question sets side by side, or with --columns what their databases store."""
     if columns:
         if dialect is not None or to is not None or form is not ReportFormat.CONSOLE:
-            raise BadInput("--columns: goes with --set, --db and --json alone; leave the other options out")
+            raise BadInput(
+                "--columns: combines with --set, --db and --json only; leave the other options out"
+            )
         _describe_columns([file] if file is not None else _files(set_name, database), as_json=as_json)
         return
     if file is not None or database is not None:
-        raise BadInput(f"{file or '--db'}: goes with --columns; add it, or leave this out")
+        raise BadInput(f"{file or '--db'}: needs --columns; add it, or leave this out")
     _describe_sets(set_name or ["sample"], dialect, _form(form, to, as_json=as_json), to)
 
 
@@ -132,7 +134,7 @@ def _form(form: ReportFormat, to: Path | None, *, as_json: bool) -> ReportFormat
             raise BadInput("--json: prints --format json; leave out --format and --out, or --json")
         return ReportFormat.JSON
     if to is None and form is ReportFormat.HTML:
-        raise BadInput("--format html: is a page of its own; name its file by --out")
+        raise BadInput("--format html: writes a file; name it with --out")
     if to is not None and form is ReportFormat.CONSOLE:
-        raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
+        raise BadInput(f"--out {to}: needs a --format other than console; add --format markdown")
     return form

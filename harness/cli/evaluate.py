@@ -55,14 +55,14 @@ def evaluate(
 ) -> None:
     """Score prediction files and print the table."""
     if junit is not None and driver is RunBy.DIRECT:
-        raise BadInput(f"--junit {junit}: is written by pytest; leave out --driver direct")
+        raise BadInput(f"--junit {junit}: needs pytest; leave out --driver direct")
     shown = _Shown(driver, junit, as_json, plans)
     if len(request.golds) < 2:  # noqa: PLR2004 - nothing stands beside one
         raise typer.Exit(_run(request, shown))
     if request.resume is not None:
-        raise BadInput("--resume: completes one run; leave out all --gold but that of the run")
+        raise BadInput("--resume: completes one run; leave out every --gold except that of the run")
     if junit is not None or as_json:
-        raise BadInput("--json and --junit: are of one run; leave out all --gold but one")
+        raise BadInput("--json and --junit: describe one run; leave out every --gold except one")
     codes, runs = [], []
     for one in request.golds:
         codes.append(_run(replace(request, golds=[one]), shown))

@@ -78,7 +78,7 @@ def explain(  # noqa: PLR0913 - one parameter an option
     check_range("seconds", timeout)
     form = PlanFormat.JSON if as_json else form
     if to is not None and form is PlanFormat.CONSOLE:
-        raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
+        raise BadInput(f"--out {to}: needs a --format other than console; add --format markdown")
     _check_kind(run, predictions, sql, gold, database, question, keep=keep)
     request = Request(
         set_name=set_name, predictions=predictions or (), dialects=parse_dialects(dialect),
@@ -139,15 +139,15 @@ def _check_kind(  # noqa: PLR0913, PLR0917 - all that can name texts
     """
     if sql is None and (gold is not None or database is not None):
         named = "--gold" if gold is not None else "--database"
-        raise BadInput(f"{named}: goes with a text of your own; add --sql")
+        raise BadInput(f"{named}: needs a query of your own; add --sql")
     if sql is not None and database is None:
-        raise BadInput("--sql: is run on a database; name it with --database")
+        raise BadInput("--sql: needs a database; name one with --database")
     if sql is not None and (run is not None or predictions or question):
-        raise BadInput("--sql: is a text of your own; leave out RUN, --predictions and --question")
+        raise BadInput("--sql: explains a query of your own; leave out RUN, --predictions and --question")
     if run is not None and predictions:
-        raise BadInput("--predictions: the run has its own; leave it out, or RUN")
+        raise BadInput("--predictions: the run has its own; leave out --predictions or RUN")
     if keep and run is None:
-        raise BadInput("--keep: is of a run; name its folder")
+        raise BadInput("--keep: needs a run; name its folder")
     if sql is None and not question and not keep:
         raise BadInput("explain: name a question with --question, or a text with --sql and --database")
 
@@ -158,5 +158,5 @@ def _text(option_name: str, value: str) -> str:
     if not is_file:
         return value
     if not Path(value).is_file():
-        raise BadInput(f"{option_name} {value}: there is no such file; name one, or give a text")
+        raise BadInput(f"{option_name} {value}: no such file; name one, or give the query itself")
     return read_text(Path(value)).text

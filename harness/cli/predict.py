@@ -152,9 +152,7 @@ def predict(
     show_prompt, evaluate, name, out = (own.pop(each) for each in ("show_prompt", "evaluate", "name", "out"))
     called = name or default_name(predictor, own["method"], chain_of_thought=options["chain_of_thought"])
     if not _NAME.fullmatch(called):
-        raise BadInput(
-            f"--name {called!r}: is no name for a file; use letters, digits, and . _ + - ( ) within"
-        )
+        raise BadInput(f"--name {called!r}: is not a file name; use letters, digits, and . _ + - ( ) inside")
     settings |= {
         "stop": tuple(settings["stop"] or ()),
         "extra_body": _object(settings["extra_body"]),
@@ -207,5 +205,5 @@ def _object(text: str | None) -> dict[str, Any]:
             f"--extra-body {text}: is not JSON ({error}); give an object, such as '{{\"top_k\": 1}}'"
         ) from error
     if not isinstance(found, dict):
-        raise BadInput(f"--extra-body {text}: is no JSON object; give one, such as '{{\"top_k\": 1}}'")
+        raise BadInput(f"--extra-body {text}: is not a JSON object; give one, such as '{{\"top_k\": 1}}'")
     return found

@@ -50,7 +50,7 @@ def runs(
     elif found:
         print_runs(found)
     else:
-        say(f"{out}: there are no runs in it")
+        say(f"{out}: has no runs")
 
 
 @app.command()
@@ -116,10 +116,10 @@ def report(  # noqa: PLR0913 - one parameter an option
     found = read_run(run)
     wanted = list(dict.fromkeys(formats or _default(groupings, to)))
     if ReportFormat.HTML in wanted and groupings:
-        raise BadInput("--by: groups the tables, and report.html is none; leave out one of the two")
+        raise BadInput("--by: groups tables, and report.html has none to group; leave out one of the two")
     if to is not None and len(wanted) > 1 and not to.is_dir():
         raise BadInput(
-            f"--out {to}: is no folder, and there are {len(wanted)} files to write; make one there"
+            f"--out {to}: is not a folder, and there are {len(wanted)} files to write; name a folder"
         )
     document = tables(found, groupings)
     for each in wanted:
@@ -136,9 +136,9 @@ def _check_table(table: ReportTable, groupings: Sequence[By], options: Sequence[
         BadInput: one is not.
     """
     if table is ReportTable.PAPER and groupings:
-        raise BadInput("--by: groups the other tables; leave it out, or --table paper")
+        raise BadInput("--by: does not group --table paper; leave out one of the two")
     if table is not ReportTable.PAPER and options:
-        raise BadInput(f"{options[0]}: is of the table for a paper; add --table paper, or leave it out")
+        raise BadInput(f"{options[0]}: needs --table paper; add it, or leave this out")
 
 
 def _report_paper(
@@ -147,10 +147,10 @@ def _report_paper(
     """Print or write the table for a paper."""
     wanted = list(dict.fromkeys(formats)) or [ReportFormat.CONSOLE if to is None else ReportFormat.LATEX]
     if ReportFormat.HTML in wanted:
-        raise BadInput("--table paper: is no page; leave it out, or --format html")
+        raise BadInput("--table paper: has no HTML format; leave out --table paper or --format html")
     if to is not None and len(wanted) > 1 and not to.is_dir():
         raise BadInput(
-            f"--out {to}: is no folder, and there are {len(wanted)} files to write; make one there"
+            f"--out {to}: is not a folder, and there are {len(wanted)} files to write; name a folder"
         )
     found = read_run(run)
     _give(paper(found, asked, published_beside(found, published)), wanted, to, ReportTable.PAPER)
@@ -252,11 +252,11 @@ def compare(  # noqa: PLR0913 - one parameter an option
     )
     if golds:
         if request != CompareRequest(a=a, b=b, more=more or ()):
-            raise BadInput("--golds: goes with --format and --json alone; leave the other options out")
+            raise BadInput("--golds: combines with --format and --json only; leave the other options out")
         _compare_golds([a, b, *(more or ())], ReportFormat.JSON if as_json else form or ReportFormat.CONSOLE)
         return
     if form is not None:
-        raise BadInput(f"--format {form}: goes with --golds; add it, or use --json or --html")
+        raise BadInput(f"--format {form}: needs --golds; add it, or use --json or --html")
     raise typer.Exit(compare_runs(request, say, give_json if as_json else None))
 
 

@@ -51,10 +51,12 @@ def up(  # noqa: PLR0913 - one parameter an option
     """Start MySQL and PostgreSQL with Docker, or without it by --native, and wait until they answer."""
     asked = served_dialects(dialect)
     if (loaded or no_start) and not build:
-        raise BadInput(f"{'--loaded' if loaded else '--no-start'}: says how to build images; add --build")
+        raise BadInput(f"{'--loaded' if loaded else '--no-start'}: needs --build; add it")
     if build and (native or plain):
         other = "--native" if native else "--plain"
-        raise BadInput(f"--build {other}: such a server starts from no built image; leave one of them out")
+        raise BadInput(
+            f"--build {other}: this server does not start from a built image; leave out one of the two"
+        )
     if build:
         _build(asked, set_name or "sample", loaded=loaded)
     if no_start:
@@ -115,7 +117,7 @@ def print_status(set_name: str) -> None:
     if questions.server is not None:
         print_line(
             wide(),
-            f"{questions.name}: stands on a {questions.server.dialect} server of its own; nothing is loaded",
+            f"{questions.name}: is on its own {questions.server.dialect} server; nothing is loaded",
         )
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)

@@ -74,12 +74,14 @@ def translate(  # noqa: PLR0913 - one parameter an option
     if sql is not None and database is not None and not any(of_set):
         raise typer.Exit(_text(sql, database, targets, dialect, as_json=as_json))
     if set_name is None or out is None or sql is not None or database is not None or as_json:
-        raise BadInput("translate: give a query and --database, or --set and --out; leave out what is else")
+        raise BadInput("translate: give a query and --database, or --set and --out; leave out the rest")
     if not targets:
-        raise BadInput(f"--dialect {dialect}: SQLite's golds are there; name mysql, postgresql or all")
+        raise BadInput(
+            f"--dialect {dialect}: SQLite's golds are not translated; name mysql, postgresql or all"
+        )
     if predictions:
         if gold is not None:
-            raise BadInput("--gold: is for translated golds; leave it out, or --predictions")
+            raise BadInput("--gold: selects golds to translate; leave out --gold or --predictions")
         raise typer.Exit(_answers(set_name, predictions, out, targets))
     questions = with_golds(load_set(set_name), gold)
     raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
@@ -87,7 +89,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
 
 def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *, as_json: bool) -> int:
     if len(targets) != 1:
-        raise BadInput(f"--dialect {dialect}: one text is for one server; name mysql or postgresql")
+        raise BadInput(f"--dialect {dialect}: a query has one target; name mysql or postgresql")
     [target] = targets
     text = _standard_input() if sql == "-" else sql
     try:
@@ -140,7 +142,7 @@ def _answers(set_name: str, paths: Sequence[Path], out: Path, targets: Sequence[
             say(f"{path}: {len(lines)} answers, {missing} of them missing, with the reason")
     how = "--profile faithful --reference sqlite --allow-missing"
     held = command("eval", set=set_name, predictions=str(out), rest=how)
-    say(f"`{held}` holds them against the rows of SQLite's golds")
+    say(f"`{held}` compares their rows with those of SQLite's golds")
     return 0
 
 

@@ -67,7 +67,7 @@ def test_the_analysis_of_the_page_measures_once_and_is_found_by_both_names(place
     [
         ("nothing:ANALYSIS", "analysis nothing:ANALYSIS: cannot be imported (ModuleNotFoundError"),
         ("empty_golds:NOTHING", "cannot be imported (AttributeError"),
-        ("empty_golds:units", "analysis empty_golds:units: is no Analysis"),
+        ("empty_golds:units", "analysis empty_golds:units: is not an Analysis"),
     ],
 )
 def test_what_is_no_analysis_is_refused_in_a_line(place: Path, name: str, told: str) -> None:

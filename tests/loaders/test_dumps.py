@@ -159,7 +159,7 @@ def test_what_is_no_plain_dump_is_refused(tmp_path: Path, dialect: Dialect, text
 def test_the_command_wants_to_know_whose_dump_it_is(dialect: str) -> None:
     done = forked.run("harness", "load", "--dump", "none.sql", "--dialect", dialect)
     assert done.returncode == 2
-    assert "say whose dump it is" in done.stderr
+    assert "name its dialect" in done.stderr
 
 
 @pytest.fixture

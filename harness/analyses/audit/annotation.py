@@ -68,7 +68,7 @@ def annotations(name: str, questions: QuestionSet) -> Side:
         }
     pack = read_pack(Path(name))
     if pack.of_set is not None and pack.of_set != questions.name:
-        raise BadInput(f"{pack.path}: is for the question set {pack.of_set}, not for {questions.name}")
+        raise BadInput(f"{pack.path}: is a pack for {pack.of_set}, not for {questions.name}")
     return {
         (questions.key_of(entry.question), entry.dialect): Annotation(entry.golds) for entry in pack.entries
     }

@@ -81,7 +81,7 @@ def _judged_findings(content: Any) -> tuple[JudgedFinding, ...]:
     try:
         return tuple(to_record(JudgedFinding, entry) for entry in to_record(list[Any], content))
     except ValueError as fault:
-        raise ValueError(f"is no list of judged findings ({fault})") from fault
+        raise ValueError(f"is not a list of judged findings ({fault})") from fault
 
 
 FOLDERS = Folders(

@@ -209,7 +209,7 @@ def _recorder(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Recorder]:
         if head is not None and head != manifest:
             names = [name for name in manifest if head.get(name) != manifest[name]]
             raise BadInput(
-                f"--out {folder}: has results of another run (other {', '.join(names)}); "
+                f"--out {folder}: holds results of another run (other {', '.join(names)}); "
                 "choose another folder, or remove it"
             )
         yield recorder
@@ -282,7 +282,7 @@ def translators(names: str) -> Mapping[str, Translator]:
             known[_POLYGLOT] = partial(_polyglot, import_module("polyglot_sql"))
         except ImportError as error:
             raise BadInput(
-                "--translator polyglot: is not installed; `pip install polyglot-sql` brings it"
+                "--translator polyglot: is not installed; install it with `pip install polyglot-sql`"
             ) from error
     return {name: translator for name, translator in known.items() if name in wanted}
 

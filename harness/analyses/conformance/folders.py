@@ -35,8 +35,8 @@ def scripts(suite: Path) -> list[Script]:
         raise BadInput(f"{suite}: cannot be read ({error.strerror})") from error
     if not found:
         raise BadInput(
-            f"{suite}: is no suite; it needs {' or '.join(sqllogictest.SUFFIXES)} files, or folders with "
-            f"{SCHEMA} or a SQLite file beside {QUERIES} files; see docs/how-to/coverage.md"
+            f"{suite}: is not a suite; it needs {' or '.join(sqllogictest.SUFFIXES)} files, or folders with "
+            f"{SCHEMA} or a SQLite file next to {QUERIES} files; see docs/how-to/coverage.md"
         )
     return sorted(found, key=lambda script: script.name)
 
@@ -74,9 +74,9 @@ def _below(path: Path, suite: Path) -> Iterator[Script]:
     schema = next((each for each in files if each.name == SCHEMA), None)
     queries = [each for each in files if each.suffix.lower() == QUERIES and each is not schema]
     if schema and bases:
-        raise BadInput(f"{path}: has {SCHEMA} and {bases[0].name}; keep the one that the queries are for")
+        raise BadInput(f"{path}: has {SCHEMA} and {bases[0].name}; keep the one for the queries")
     if len(bases) > 1 and queries:
-        raise BadInput(f"{path}: has {len(bases)} SQLite files; keep one beside its queries")
+        raise BadInput(f"{path}: has {len(bases)} SQLite files; keep one next to its queries")
     if (schema or bases) and queries:
         base = bases[0] if bases else None
         read = partial(_read, schema, queries, path)
@@ -84,7 +84,7 @@ def _below(path: Path, suite: Path) -> Iterator[Script]:
         name = path.relative_to(suite).as_posix() if path != suite else suite.absolute().name
         yield Script(name, read, tuple(used), base)
     elif queries:
-        raise BadInput(f"{queries[0]}: no {SCHEMA} and no SQLite file beside it; add the database it is for")
+        raise BadInput(f"{queries[0]}: no {SCHEMA} and no SQLite file next to it; add its database")
     elif schema or bases:
         raise BadInput(f"{path}: has a database and no queries; add a {QUERIES} file with some")
     for each in inside:

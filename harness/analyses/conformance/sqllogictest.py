@@ -112,7 +112,7 @@ def read(path: Path) -> Iterator[Record]:
         conditions = _conditions(path, block)
         rest = block[len(conditions) :]
         if not rest:
-            raise _wrong(path, block[-1], "a condition stands before no record; put it before one")
+            raise _wrong(path, block[-1], "a condition is not followed by a record; put it before one")
         number, head = rest[0]
         kind, *words = head.split()
         if kind == "hash-threshold":
@@ -126,7 +126,7 @@ def read(path: Path) -> Iterator[Record]:
         record = _RECORDS.get(kind)
         if record is None:
             hint = "statement, query, hash-threshold, halt, onlyif and skipif are; convert or remove it"
-            raise _wrong(path, rest[0], f"{brief(kind)!r} is no record of sqllogictest: {hint}")
+            raise _wrong(path, rest[0], f"{brief(kind)!r} is not a record of sqllogictest: {hint}")
         found = record(path, rest, words)
         yield found if why is None else Left(number, why, is_query=isinstance(found, Query))
 
@@ -174,7 +174,7 @@ def _why_not(conditions: Sequence[tuple[str, str]]) -> str | None:
 def _threshold(path: Path, block: Lines) -> None:
     words = block[0][1].split()
     if len(words) != 2 or not words[1].isdecimal() or len(block) > 1:  # noqa: PLR2004 - kind and number
-        raise _wrong(path, block[0], "hash-threshold takes one whole number, and a blank line behind it")
+        raise _wrong(path, block[0], "hash-threshold takes one whole number, and a blank line after it")
 
 
 def _statement(path: Path, block: Lines, words: Sequence[str]) -> Record:
@@ -195,7 +195,7 @@ def _query(path: Path, block: Lines, words: Sequence[str]) -> Record:
     sort = words[1] if len(words) > 1 and words[1] in SORTS else "nosort"
     if len(words) > 3 or (len(words) == 3 and words[1] not in SORTS):  # noqa: PLR2004 - types, sort, label
         choices = ", ".join(SORTS)
-        raise _wrong(path, block[0], f"{brief(words[1])!r} is no order of rows; choose from {choices}")
+        raise _wrong(path, block[0], f"{brief(words[1])!r} is not an order of rows; choose from {choices}")
     sql, result = _parts(path, block, "query")
     types = words[0].upper()
     if result is None:

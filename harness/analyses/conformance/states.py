@@ -135,7 +135,7 @@ class _Maker:
                 try:
                     connection.execute("SELECT COUNT(*) FROM sqlite_master").close()
                 except sqlite3.Error as error:
-                    raise BadInput(f"{base}: is no SQLite database that can be read ({error})") from error
+                    raise BadInput(f"{base}: is not a readable SQLite database ({error})") from error
                 if base is None:
                     connection.execute("PRAGMA journal_mode=MEMORY")
                     connection.execute("PRAGMA synchronous=OFF")

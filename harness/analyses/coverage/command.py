@@ -364,7 +364,7 @@ def _hint(subject: Subject, faults: Sequence[Fault], folder: Path) -> str:
     if request.origin is not GoldOrigin.TRANSLATED:
         return ""
     if not subject.expected:
-        nothing = f"nothing is expected of {request.set_name}; --expected names a folder that says what is"
+        nothing = f"there are no expectations for {request.set_name}; name their folder with --expected"
         return nothing if request.is_usual and not subject.everything.own else ""
     return f"look at these {len(faults)} faults; if they are right: {ACCEPT} {folder}" if faults else ""
 

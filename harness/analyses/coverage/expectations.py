@@ -94,7 +94,7 @@ def faults_of_overrides(answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
 
 _OVERRIDES = {
     OverrideState.STALE: "the override is stale, its gold has changed; check it and renew gold-sha256",
-    OverrideState.UNNEEDED: "the override is no longer needed, the translation is right; take it away",
+    OverrideState.UNNEEDED: "the override is no longer needed, since the translation is right; remove it",
 }
 
 

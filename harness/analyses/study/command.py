@@ -203,8 +203,8 @@ def _check_scales(sets: Sequence[QuestionSet]) -> None:
     for one in sets[1:]:
         if missing := sorted(set(sets[0].db_ids) - set(one.db_ids)):
             raise BadInput(
-                f"--set {one.name}: has no database {missing[0]}, which {sets[0].name} has; a further set is"
-                " the same databases at another scale"
+                f"--set {one.name}: has no database {missing[0]}, which {sets[0].name} has; each further set"
+                " must have the same databases at another scale"
             )
 
 
@@ -233,5 +233,5 @@ def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Say) ->
     parts = [part for part in asked.parts if part not in without]
     if timed := [part.name for part in parts if part.needs_quiet or asked.with_times]:
         names = ", ".join(timed)
-        say(f"{names}: takes times, so nothing else should run on this machine meanwhile")
+        say(f"{names}: measures times, so nothing else should run on this machine meanwhile")
     return parts

@@ -240,8 +240,8 @@ def copying(servers: Mapping[EngineName, Server]) -> Iterator[CopyRoom]:
         for server in servers.values():
             if not stack.enter_context(index_copies.hold(server)):
                 raise EngineUnavailable(
-                    f"{server.dialect} at {server.address}: another study works with copies of databases"
-                    " there; wait until it has ended"
+                    f"{server.dialect} at {server.address}: another study uses copies of databases"
+                    " there; wait for it to end"
                 )
             index_copies.drop(server, index_copies.copies(server))
         yield CopyRoom(stack.enter_context(_folder()), servers)

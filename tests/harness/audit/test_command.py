@@ -61,8 +61,8 @@ def test_an_audit_that_was_broken_off_goes_on_where_it_was(
         code, _, said = call("audit", *options, "--out", str(tmp_path / "out"))
     assert code == 130
     [folder] = (tmp_path / "out").iterdir()
-    assert "broken off in audit, after 10 of 25 units; what was measured is in" in said
-    assert f"`bird-harness analyze audit --resume {folder}` goes on" in said
+    assert "interrupted in audit, after 10 of 25 units; the measurements are in" in said
+    assert f"`bird-harness analyze audit --resume {folder}` continues it" in said
     assert not (folder / "audit.json").exists()
     with monkeypatch.context() as patch:
         read = broken_after(patch, 99)
@@ -83,7 +83,7 @@ def test_another_audit_is_not_gone_on_with(call: Call, tmp_path: Path) -> None:
     assert code == 2
     assert "describes another audit: probes is" in said
     code, _, said = call("audit", "--resume", str(tmp_path))
-    assert (code, said.count("is no folder of an audit; name one that has journal.json")) == (2, 1)
+    assert (code, said.count("is not the folder of an audit; name one with journal.json")) == (2, 1)
     code, _, said = call("audit", "--resume", str(folder), "--against", "other.json")
     assert (code, said.count("leave out one of the two")) == (2, 1)
 
@@ -186,12 +186,12 @@ def test_what_reading_has_called_right_is_a_pack(tmp_path: Path) -> None:
 
 def test_nothing_is_decided_of_findings_that_nobody_has_read(call: Call, tmp_path: Path) -> None:
     code, _, said = call("audit", "--limit", "3", "--pack", str(tmp_path / "pack.json"))
-    assert (code, said.count("--pack: nobody has read a finding of these")) == (2, 1)
+    assert (code, said.count("--pack: no finding of this audit is judged")) == (2, 1)
     assert not (tmp_path / "pack.json").exists()
 
 
 def test_a_list_of_judgements_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "judged.json"
     path.write_text('[{"question": "1"}]')
-    with pytest.raises(BadInput, match="is no list of judged findings"):
+    with pytest.raises(BadInput, match="is not a list of judged findings"):
         read_judged(path)

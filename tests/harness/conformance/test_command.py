@@ -194,7 +194,7 @@ def test_a_stopped_run_goes_on_and_loses_nothing(suite: Path, mysql_server: Serv
     measure(request, servers, lambda *_: pytest.fail("nothing was left to do"))
 
     with pytest.raises(
-        BadInput, match=r"has results of another run \(other seconds\); choose another folder"
+        BadInput, match=r"holds results of another run \(other seconds\); choose another folder"
     ):
         measure(request_of(suite, seconds=3.0), servers)
     (suite / "a.test").write_text(FILE.replace("7 / 2", "7 / 3"), encoding="utf-8")

@@ -74,9 +74,9 @@ def test_a_suite_is_files_and_folders_at_any_depth(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ({}, "is no suite"),
-        ({"notes_dot_txt": "nothing"}, "is no suite"),
-        ({"x__queries_dot_sql": "SELECT 1"}, "no schema.sql and no SQLite file beside it"),
+        ({}, "is not a suite"),
+        ({"notes_dot_txt": "nothing"}, "is not a suite"),
+        ({"x__queries_dot_sql": "SELECT 1"}, "no schema.sql and no SQLite file next to it"),
         ({"x__schema_dot_sql": "SELECT 1"}, "a database and no queries"),
         (
             {"x__schema_dot_sql": "SELECT 1", "x__m_dot_sqlite": "", "x__q_dot_sql": "SELECT 1"},

@@ -170,7 +170,7 @@ def test_a_database_file_is_read_where_it_stands_and_stays_as_it_is(tmp_path: Pa
     assert (folder / "shop.sqlite").read_bytes() == before
 
     (folder / "shop.sqlite").write_text("no database", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"shop\.sqlite: is no SQLite database"):
+    with pytest.raises(BadInput, match=r"shop\.sqlite: is not a readable SQLite database"):
         states(script, None, tmp_path, SECONDS)
 
 

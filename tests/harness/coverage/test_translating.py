@@ -237,7 +237,7 @@ def test_answers_are_translated_and_marked_as_such(asked: Path, tmp_path: Path, 
     code, _, said = call("translate", *how, "--gold", "x")
     assert (code, said) == (
         2,
-        "bird-harness: --gold: is for translated golds; leave it out, or --predictions\n",
+        "bird-harness: --gold: selects golds to translate; leave out --gold or --predictions\n",
     )
 
 

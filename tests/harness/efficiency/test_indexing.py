@@ -215,7 +215,7 @@ def test_one_study_at_a_time_has_copies_on_a_server(place: Place) -> None:
             assert len(left_on(place)) == 2
         assert left_on(place) == []
         return
-    refused = pytest.raises(EngineUnavailable, match="another study works with copies")
+    refused = pytest.raises(EngineUnavailable, match="another study uses copies")
     with copying(place.servers), refused, copying(place.servers):
         pass
 

@@ -65,8 +65,8 @@ def test_a_study_that_was_broken_off_goes_on_and_gives_the_same_tables(tmp_path:
     with pytest.raises(KeyboardInterrupt):
         studied(tmp_path / "broken", broken.part, say=said.append)
     [folder] = (tmp_path / "broken").iterdir()
-    assert f"broken off in e0, after 3 of 5 units; what was measured is in {folder}" in said
-    assert any(line.endswith("goes on") and str(folder) in line for line in said)
+    assert f"interrupted in e0, after 3 of 5 units; the measurements are in {folder}" in said
+    assert any(line.endswith("continues it") and str(folder) in line for line in said)
     assert not (folder / "tables.md").exists()
     again = Counted()
     assert studied(tmp_path, again.part, resume=folder) == folder
@@ -104,7 +104,7 @@ def test_a_study_of_something_else_is_not_resumed(tmp_path: Path) -> None:
     folder = studied(tmp_path, Counted().part)
     with pytest.raises(BadInput, match="describes another study: questions is 3 there and 2 now"):
         studied(tmp_path, Counted().part, resume=folder, limit=2)
-    with pytest.raises(BadInput, match="is no folder of a study"):
+    with pytest.raises(BadInput, match="is not the folder of a study"):
         studied(tmp_path, Counted().part, resume=tmp_path)
 
 
@@ -161,7 +161,7 @@ def test_the_command_writes_tables_and_a_page(call: Call, tmp_path: Path) -> Non
         (["--set", "sample", "--set", "nowhere"], "nowhere"),
         (["--dialect", "oracle"], "'oracle' is not a dialect"),
         (["--limit", "0"], "--limit 0"),
-        (["--resume", "."], "is no folder of a study"),
+        (["--resume", "."], "is not the folder of a study"),
         (["--timeout", "0"], "--timeout 0"),
     ],
 )

@@ -80,7 +80,7 @@ def test_a_gap_that_was_broken_off_goes_on_where_it_was(
         code, _, said = call("gap", "--set", named, *options)
     assert code == 130
     folder = (tmp_path / "out" / "latest").resolve()
-    assert "broken off in explaining, after 1 of" in said
+    assert "interrupted in explaining, after 1 of" in said
     assert str(folder) in said
     assert not (folder / "gap.json").exists()
     known = len((folder / "journal.jsonl").read_text().splitlines())

@@ -219,9 +219,9 @@ def test_the_command_writes_it_in_every_format_with_what_reproduce_kept(
 @pytest.mark.parametrize(
     ("options", "fragment"),
     [
-        (["--metrics", "ex"], "--metrics: is of the table for a paper; add --table paper"),
-        (["--table", "paper", "--by", "outcome"], "--by: groups the other tables"),
-        (["--table", "paper", "--format", "html"], "--table paper: is no page"),
+        (["--metrics", "ex"], "--metrics: needs --table paper"),
+        (["--table", "paper", "--by", "outcome"], "--by: does not group --table paper"),
+        (["--table", "paper", "--format", "html"], "--table paper: has no HTML format"),
         (["--table", "paper", "--published", "nowhere"], "nowhere: has none of ex.csv"),
     ],
 )

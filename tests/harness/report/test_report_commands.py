@@ -154,7 +154,7 @@ def test_the_list_fits_into_80_columns_and_no_word_of_ours_is_cut(run: Path) -> 
 
 
 def test_a_folder_without_runs_is_said_and_none_at_all_is_an_error(tmp_path: Path, call: Call) -> None:
-    assert "there are no runs" in call("runs", "--out", str(tmp_path))[2]
+    assert "has no runs" in call("runs", "--out", str(tmp_path))[2]
     code, _, errors = call("runs", "--out", "nowhere")
     assert (code, len(errors.splitlines())) == (2, 1)
 
@@ -227,7 +227,7 @@ def test_groupings_come_instead_of_the_other_tables(run: Path, call: Call) -> No
         (["nowhere"], "has no manifest.json"),
         (["RUN", "--format", "pdf"], "pdf"),
         (["RUN", "--by", "moon"], "moon"),
-        (["RUN", "--format", "html", "--by", "database"], "report.html is none"),
+        (["RUN", "--format", "html", "--by", "database"], "report.html has none to group"),
         (["RUN", "--format", "csv", "--format", "latex", "--out", "nowhere"], "there are 2 files to write"),
         (["RUN", "--format", "csv", "--out", "no/where.csv"], "cannot be written"),
         (["RUN", "--format", "html", "--out", "no/where.html"], "cannot be written"),

@@ -59,10 +59,10 @@ def _loaded(point: EntryPoint) -> Analysis:
     try:
         found = point.load()
     except Exception as error:
-        words = f"cannot be imported ({type(error).__name__}: {error}); mend it, or set PYTHONPATH"
+        words = f"cannot be imported ({type(error).__name__}: {error}); fix it, or set PYTHONPATH"
         raise BadInput(one_line(f"analysis {brief(point.value)}: {words}")) from error
     if not isinstance(found, Analysis):
         raise BadInput(
-            f"analysis {brief(point.value)}: is no Analysis; make one by harness.analyses.base.of_units"
+            f"analysis {brief(point.value)}: is not an Analysis; make one with harness.analyses.base.of_units"
         )
     return found

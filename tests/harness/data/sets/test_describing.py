@@ -136,8 +136,8 @@ def test_names_are_no_markup(tmp_path: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("--format", "html"), "name its file by --out"),
-        (("--out", "x.md"), "goes with another --format"),
+        (("--format", "html"), "name it with --out"),
+        (("--out", "x.md"), "needs a --format other than console"),
         (("--json", "--out", "x.json"), "leave out --format and --out"),
         (("--format", "html", "--out", "no/such/x.html"), "cannot be written"),
         (("--dialect", "mysql"), "has no gold in it; it has gold in sqlite"),
