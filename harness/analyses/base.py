@@ -1,4 +1,4 @@
-"""What an analysis of `study` is, and what it is given.
+"""The analyses of `study`: what one is, and its input.
 
 An analysis is a record. `of_units` makes one of three functions: which units there are, what one of them
 comes to, and which tables and charts show them all.
@@ -75,13 +75,13 @@ class RightPair:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What its units are filed under."""
+        """The name under which its units are stored."""
         return self.dialect, self.predictor, self.question.key
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context(Bench, Units):
-    """What an analysis is given.
+    """The input of an analysis.
 
     `sets`: the first is `questions`, those that were chosen, whose databases are loaded in `profile`; of the
     others only the databases matter, which are the same at other scales, and who looks at them brings them
@@ -119,7 +119,7 @@ class Context(Bench, Units):
             return None
 
     def results(self) -> Sequence[PairResult]:
-        """What became of every prediction (`ex`); judged once for all analyses, with the result store."""
+        """The outcome of every prediction (`ex`), judged once for all analyses, with the result store."""
         found: Sequence[PairResult] = self._shared("results", self._judged)
         return found
 
@@ -171,7 +171,7 @@ def of_units(
     tables: Callable[[Context, Sequence[tuple[Item, Any]]], Iterable[Output]],
     **needs: bool,
 ) -> Analysis:
-    """An analysis whose units do not hang on each other; they are measured side by side.
+    """An analysis whose units are independent; they are measured in parallel.
 
     Args:
         name: see `Analysis`.

@@ -1,4 +1,4 @@
-"""What analyses measure on: a question set with its databases on engines, and threads.
+"""What analyses run on: a question set with its databases on engines, and threads.
 
 Nothing here judges an answer, so that translating a query does not import what does.
 """
@@ -28,7 +28,7 @@ Value = TypeVar("Value")
 
 
 def in_threads(workers: int, measure: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-    """What `measure` makes of each item, in their order; nothing that waits is begun after an error."""
+    """Yield the results of `measure` in the order of the items; after an error no waiting item is begun."""
     with ThreadPoolExecutor(workers, thread_name_prefix="analysis") as pool:
         try:
             yield from pool.map(measure, items)

@@ -1,4 +1,4 @@
-"""What question sets and SQLite files hold: the figures that BIRD's paper prints of sets, and the census.
+"""Figures of question sets and SQLite files: those that BIRD's paper prints of sets, and the census.
 
 docs/how-to/question-set.md says what each figure counts.
 """
@@ -240,7 +240,7 @@ _Value = float | None
 
 
 def described(sets: Sequence[Description]) -> Document:
-    """Every table of one or several sets, with what is left out."""
+    """Return every table of one or several sets, with the remarks."""
     left_out = [line for one in sets for line in one.left_out]
     tables = (
         _overview(sets),

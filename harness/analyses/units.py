@@ -78,7 +78,7 @@ class Progress:
             self._task = None
 
     def expect(self, units: int) -> None:
-        """So many more units are to come."""
+        """Expect so many more units."""
         self.expected += units
         if self._task is not None:
             self._bars.update(self._task, total=self.expected)
@@ -96,7 +96,7 @@ class Progress:
 
     @contextmanager
     def judging(self, total: int) -> Iterator[Callable[[], None]]:
-        """While predictions are judged; what it gives is called for each of them."""
+        """Show progress while predictions are judged; call the yielded function for each of them."""
         task = self._bars.add_task("judging predictions", total=total)
         self._line(f"judging {total} predictions")
         try:
@@ -110,7 +110,7 @@ class Progress:
 
     @property
     def far(self) -> str:
-        """How far it came, for who breaks it off."""
+        """How far the analysis is, for the message of an interruption."""
         if not self.stage:
             return "before the first part"
         return f"in {self.stage}, after {self.done} of {max(self.expected, self.done)} units"
@@ -201,7 +201,7 @@ class Journal:
 
 @dataclass(frozen=True, kw_only=True)
 class Units:
-    """What measures each unit once; thread-safe.
+    """Measures each unit once; thread-safe.
 
     `part` is the analysis, or the part of one, that the units are of. `folder` keeps them, if one does.
     """
@@ -237,13 +237,13 @@ class Units:
         return found.value
 
     def has(self, key: Sequence[str]) -> bool:
-        """Whether a unit has been measured, so that nothing has to be prepared for it."""
+        """True if a unit is measured, so that it needs no preparation."""
         return self.journal.find(self.part, key) is not None
 
     def all(
         self, keyed: Iterable[tuple[Sequence[str], Item]], measure: Callable[[Item], Any], threads: int
     ) -> list[tuple[Item, Any]]:
-        """Units that do not hang on each other, measured side by side: each item with its value.
+        """Measure independent units in parallel; yield each item with its value.
 
         Args:
             keyed: the items with their keys, in the order of what is returned.

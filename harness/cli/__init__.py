@@ -18,7 +18,7 @@ from harness.cli.commands import ANALYZE, app
 from loaders.base.errors import Terminated, brief, stopped_exit, terminable
 
 _NO_CHOICE = re.compile(r"Invalid value for '(.+?)': Value error, (.+) is not one of (.+)")
-"""What typer says of a value that an option with choices does not have."""
+"""Typer's message for a value that is not one of an option's choices."""
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 
@@ -76,7 +76,7 @@ def say(line: str) -> None:
 
 
 class _OutlivedStream(io.FileIO):
-    """A stream that a command outlives: what nobody can read is dropped, and a full disk is told of."""
+    """A stream that never ends a command: unread output is dropped, and a full disk is noted."""
 
     fault: str | None = None
 
@@ -94,7 +94,7 @@ class _OutlivedStream(io.FileIO):
 
 @dataclass
 class Output:
-    """What became of standard output: `fault` says why it could not be written, None where it could."""
+    """The state of standard output: `fault` says why it could not be written; None if it could."""
 
     fault: str | None = None
 
@@ -118,7 +118,7 @@ def lasting_output() -> Iterator[Output]:
 
 
 def _lasting(stream: TextIO | None) -> tuple[io.TextIOWrapper, _OutlivedStream] | None:
-    """The same stream, which never fails; None where it is no file: closed, or what a test reads."""
+    """Return a stream that never fails; None if it has no file: it is closed, or belongs to a test."""
     try:
         raw = _OutlivedStream(stream.fileno(), "wb", closefd=False)  # type: ignore[union-attr]  # then it raises
     except (AttributeError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Which commands there are. A command's module, with all that it needs, is imported when it is called.
+"""The commands. A command's module, with all that it needs, is imported when it is called.
 
 `--version`, `--help` and the completion of a command's name read the table below, and import nothing else of
 the project. Within the modules of commands imports stand at the top, as everywhere.
@@ -20,7 +20,7 @@ import harness
 
 
 class Group(StrEnum):
-    """What a command is for: the headings of the help, in its order."""
+    """The purpose of a command: the headings of the help, in its order."""
 
     SCORE = "Score predictions"
     SERVE = "Prepare data and servers"
@@ -175,7 +175,7 @@ RENAMED: Mapping[str, tuple[str, ...]] = {
     "census": ("describe", "--columns"),
     "images": ("up", "--build", "--no-start"),
 }
-"""What commands of version 0.1 are called now; their old names work."""
+"""New names of the commands of version 0.1, whose old names still work."""
 
 
 class LazyGroup(TyperGroup):
@@ -222,7 +222,7 @@ class AnalysisGroup(LazyGroup):
 
 
 class MainGroup(LazyGroup):
-    """What `bird-harness` has: commands, and the group of analyses."""
+    """The commands of `bird-harness`, and the group of analyses."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -233,18 +233,18 @@ class MainGroup(LazyGroup):
         )
 
     def listed(self, group: Group) -> list[tuple[str, str]]:
-        """The same, with the group of analyses below the last heading."""
+        """List the commands, with the group of analyses below the last heading."""
         listed = super().listed(group)
         return [*listed, (ANALYZE, _ANALYZE_SUMMARY)] if group is Group.PROVE else listed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The same, by an old name, too."""
+        """Return a command by its name or its old name."""
         return super().resolve_command(ctx, [*RENAMED.get(args[0], args[:1]), *args[1:]])
 
 
 _RESUME = "--resume"
 _MANIFESTS = "manifest.json", "study.json", "journal.json"
-"""Of runs, studies and other analyses; the modules that write them take longer to import than Python."""
+"""Manifests of runs, studies and other analyses; the modules that write them are slow to import."""
 
 
 def resumed(words: Sequence[str], known: Collection[str]) -> list[str]:

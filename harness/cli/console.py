@@ -1,4 +1,4 @@
-"""What all commands share: where messages go, and options that mean the same everywhere."""
+"""What all commands share: output streams, and options that mean the same everywhere."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -25,7 +25,7 @@ from loaders.server import Server
 messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 USUAL_METRICS = ",".join(Request.metrics)
-"""What is scored where nobody says what."""
+"""The question set if none is named."""
 
 
 def option(field: str, *, more: str = "") -> Any:
@@ -126,13 +126,13 @@ def one_of_each(servers: Mapping[EngineName, tuple[Server, ...]]) -> dict[Dialec
 
 
 def served_dialects(dialect: str) -> list[Dialect]:
-    """The dialects of the servers that are asked for; with `auto` all."""
+    """Return the dialects of the selected servers; with `auto` all."""
     asked = map(kind_of, parse_dialects(dialect) or kinds_by_name())
     return [kind.dialect for kind in asked if kind.has_server]
 
 
 def servers_up(dialect: str) -> Mapping[EngineName, tuple[Server, ...]]:
-    """The servers that are up, of those asked for; with `auto` at least one."""
+    """Return the selected servers that are up; with `auto` at least one."""
     asked = parse_dialects(dialect)
     servers = find_servers(asked or list(kinds_by_name()), required=asked is not None, say=say)
     if not servers and asked is None:

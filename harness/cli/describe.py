@@ -124,7 +124,7 @@ def _files(set_names: Sequence[str] | None, db_id: str | None) -> list[Path]:
 
 
 def _form(form: ReportFormat, to: Path | None, *, as_json: bool) -> ReportFormat:
-    """What is written.
+    """Return the format to write.
 
     Raises:
         BadInput: the options do not go together.

@@ -26,7 +26,7 @@ from loaders.base.errors import EngineUnavailable
 
 
 class RunBy(StrEnum):
-    """What runs the pairs."""
+    """The program that runs the pairs."""
 
     PYTEST = "pytest"
     DIRECT = "direct"
@@ -87,7 +87,7 @@ class _Shown:
 
 
 def _run(request: Request, shown: _Shown) -> int:
-    """Run what is asked for, and keep the plans of it; the result is the exit code."""
+    """Run the request and keep its plans; return the exit code."""
     code = _scored(request, shown)
     if shown.plans and code in {0, 1}:
         folder = request.resume or (request.out / LATEST).resolve()

@@ -20,7 +20,7 @@ from loaders.base.files import printable_json, read_text
 
 
 class PlanFormat(StrEnum):
-    """What plans can be shown as."""
+    """The formats of plans."""
 
     CONSOLE = "console"
     MARKDOWN = "markdown"

@@ -32,7 +32,7 @@ _OF = {
     "budget": Budget,
     "options": PromptOptions,
 }
-"""What options are fields of, by how `PredictRequest` calls it."""
+"""The classes whose fields are options, by their names in `PredictRequest`."""
 
 
 def _option(
@@ -184,7 +184,7 @@ def predict(
 
 
 def default_name(spec: str, method: str, *, chain_of_thought: bool) -> str:
-    """What a predictor is called where nobody says: after what answers, and how it is asked."""
+    """Return the default name of a predictor, derived from what answers and how it is asked."""
     kind, _, rest = spec.partition(":")
     if kind in ("command", "file"):
         last = Path((rest.split() or [""])[0]).stem

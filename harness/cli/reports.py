@@ -130,7 +130,7 @@ def report(  # noqa: PLR0913 - one parameter an option
 
 
 def _check_table(table: ReportTable, groupings: Sequence[By], options: Sequence[str]) -> None:
-    """Make sure that options are of the tables that are asked for.
+    """Check that the options fit the selected tables.
 
     Raises:
         BadInput: one is not.
@@ -178,12 +178,12 @@ def _give(
 
 
 def _place(to: Path | None, name: str) -> Path | None:
-    """Where a file of that name goes: into the folder `to`, or to `to` itself; None for standard output."""
+    """Return the path of a named file: in the folder `to`, or `to` itself; None for standard output."""
     return to / name if to is not None and to.is_dir() else to
 
 
 def _default(groupings: Sequence[By], to: Path | None) -> Sequence[ReportFormat]:
-    """What is made where nobody says what: the tables for a terminal, or every file for a folder."""
+    """The default output: the tables on a terminal, or every file in a folder."""
     if to is None:
         return [ReportFormat.CONSOLE]
     return [

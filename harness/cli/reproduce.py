@@ -117,7 +117,7 @@ def _home() -> Path:
 
 
 def _scored(request: Request, say: Callable[[str], None], console: Console) -> Runner:
-    """Run what is asked for, on the data of `_home`."""
+    """Run the request on the data of `_home`."""
     with loading_bar(console) as progress:
         plan = prepare(replace(request, bird_home=_home()), say=say, progress=progress)
     with plan:
@@ -150,7 +150,7 @@ def _give_json(written: Sequence[Path]) -> None:
 
 
 def show(document: Document, say: Callable[[str], None]) -> None:
-    """Print the three tables, after what has to be known of the databases."""
+    """Print the remarks on the databases, then the three tables."""
     *_, databases = document.facts
     say(databases)
     print_grids(document.grids)

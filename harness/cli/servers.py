@@ -1,4 +1,4 @@
-"""Commands about servers, the images that they are started from, and what is loaded there."""
+"""Commands about servers, their images, and the databases loaded there."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -136,7 +136,7 @@ def print_status(set_name: str) -> None:
 
 
 def status_of(set_name: str) -> dict[str, Any]:
-    """The same as plain values: each engine by the heads of the table.
+    """Return the table as plain values: each engine by the heads of the columns.
 
     Raises:
         BadInput: the question set cannot be read.
@@ -173,7 +173,7 @@ def _where(server: Server) -> str:
 
 
 def _to_start(dialect: Dialect, set_name: str) -> str:
-    """How to start the server, and what is to be said of images that have the databases inside."""
+    """Return how to start the server, and remarks on images that have the databases inside."""
     start = command("up", set=set_name)
     notes = compose.beginning(dialect, set_name)
     return "; ".join((f"{start} (without Docker: {command('up', 'native')})", *notes))

@@ -1,4 +1,4 @@
-"""What a gold query uses: joins, subqueries, aggregation and so on, from its text alone.
+"""Constructs of a gold query: joins, subqueries, aggregation and so on, from its text alone.
 
 docs/how-to/reports.md says what each word means. A query is of several, so groups of questions by construct
 overlap.
@@ -50,7 +50,7 @@ _SAME = {"==": "=", "<>": "!=", "SUBSTRING": "SUBSTR"}
 _PAIRS = frozenset({"ORDER BY", "GROUP BY", "PARTITION BY", "CASE WHEN"})
 _OUTER = frozenset({"RIGHT", "FULL", "CROSS", "NATURAL"})
 _SIGNS = frozenset({"-", "+", "*"})
-"""What is an operator only between two operands: else a sign, or the star of all columns."""
+"""Tokens that are operators only between two operands: else a sign, or the star of all columns."""
 _NO_FUNCTIONS = frozenset(
     {
         "ALL", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "DISTINCT", "ELSE", "EXCEPT", "EXISTS", "FILTER",
@@ -142,7 +142,7 @@ def _keywords(tokens: Sequence[_Token]) -> Iterator[str]:
 
 
 def _joins(before: Sequence[str]) -> Iterator[str]:
-    """Which JOIN it is, by the words before it: that of others than these two is no keyword of the list."""
+    """Return the kind of a JOIN by the words before it; other kinds are no keywords of the list."""
     side = before[-2] if before and before[-1] == "OUTER" and len(before) > 1 else (before or [""])[-1]
     if side == "LEFT":
         yield "LEFT JOIN"
@@ -151,7 +151,7 @@ def _joins(before: Sequence[str]) -> Iterator[str]:
 
 
 def _is_operand(token: _Token) -> bool:
-    """Whether a value may end with this token."""
+    """True if a value may end with this token."""
     return (
         not token.word
         or token.word in {")", "END", "NULL"}
@@ -160,7 +160,7 @@ def _is_operand(token: _Token) -> bool:
 
 
 def _is_star(word: str, before: _Token, after: str) -> bool:
-    """Whether it is the star of a table's columns, behind a point, or of all, before FROM or the like."""
+    """True if it is the star of a table's columns, after a point, or of all, before FROM or the like."""
     return word == "*" and (before.word == "." or after in {"FROM", ")", ","})
 
 
@@ -210,11 +210,11 @@ class Construct(StrEnum):
     PLAIN = "plain"
     """None of the above."""
     UNREADABLE = "unreadable"
-    """The text is no single query of SQLite's, or cannot be read here."""
+    """The text is not a single SQLite query, or cannot be read here."""
 
 
 class QuestionType(StrEnum):
-    """What a question asks for, by the types of BIRD's paper: `harness.sqltree.question_types`."""
+    """The types of a question in BIRD's paper: `harness.sqltree.question_types`."""
 
     MATCH = "match"
     """Rows with a given value."""
@@ -227,7 +227,7 @@ class QuestionType(StrEnum):
     AGGREGATION = "aggregation"
     """A sum, an average, a least or greatest value."""
     DOMAIN_KNOWLEDGE = "domain_knowledge"
-    """A formula or threshold that only the evidence gives."""
+    """A formula or threshold that only the evidence defines."""
     NUMERIC_COMPUTATION = "numeric_computation"
     """Arithmetic."""
     SYNONYM = "synonym"
@@ -260,7 +260,7 @@ _FUNCTIONS = {
 
 
 def constructs(sql: str) -> tuple[Construct, ...]:
-    """What a query of SQLite's uses, in the order of `Construct`; never empty.
+    """Return the constructs of a SQLite query, in the order of `Construct`; never empty.
 
     Args:
         sql: the gold text for SQLite.
@@ -284,7 +284,7 @@ def _found(tree: "exp.Expr") -> Iterator[Construct]:
 
 @cache
 def _kinds() -> "Mapping[type[exp.Expr], Construct]":
-    """What a node of each kind is, whatever it holds."""
+    """Return the construct of each kind of node, whatever it holds."""
     from sqlglot import exp  # noqa: PLC0415 - as above
 
     return {
@@ -323,7 +323,7 @@ def _of(node: "exp.Expr") -> Iterator[Construct]:
 
 
 def _is_inside(query: "exp.Expr") -> bool:
-    """Whether a query is part of another, and not one of WITH, a side of a set operation or the whole."""
+    """True if a query is nested, and is neither in WITH, nor a side of a set operation, nor the whole."""
     from sqlglot import exp  # noqa: PLC0415 - as above
 
     parent = query.parent

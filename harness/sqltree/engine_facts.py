@@ -1,4 +1,4 @@
-"""What each dialect makes of names, equal values and keys, where rewriting depends on it: one record each."""
+"""Rules of each dialect for names, equal values and keys, as far as rewriting needs: one record each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class EngineFacts:
     fold: Callable[[exp.Expr], str]
     """An identifier as it is compared with others."""
     table: Callable[[Table], str]
-    """How a stored table is called, as it is compared."""
+    """Returns the name of a stored table for comparisons."""
     column: Callable[[Column], str]
     spelled: Callable[[Column], str]
     """A stored column in quotes."""

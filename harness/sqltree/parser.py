@@ -28,7 +28,7 @@ class TooMuch(Exception):
 
 
 class _Bounded(Parser):
-    """A parser that gives up."""
+    """A parser that stops at its limit."""
 
     _steps = 0
 
@@ -83,12 +83,12 @@ def last_statement(sql: str, dialect: EngineName) -> list[Token]:
 
 
 def is_query(tokens: Sequence[Token]) -> bool:
-    """Whether a statement begins as a query."""
+    """True if a statement begins as a query."""
     return bool(tokens) and tokens[0].token_type in _FIRST
 
 
 def begins_query(sql: str, dialect: EngineName) -> bool:
-    """Whether the last statement of a text begins as a query."""
+    """True if the last statement of a text begins as a query."""
     try:
         return is_query(last_statement(sql, dialect))
     except SqlglotError:
@@ -154,19 +154,19 @@ def with_argument(call: exp.Expr, argument: exp.Expr) -> exp.Expr:
 
 
 def is_distinct(call: exp.Expr) -> bool:
-    """Whether a call of an aggregate counts each value once."""
+    """True if a call of an aggregate counts each value once."""
     return any(isinstance(one, exp.Distinct) for one in arguments(call)) or bool(call.args.get("distinct"))
 
 
 def is_constant(node: exp.Expr) -> bool:
-    """Whether an expression is a literal number or text."""
+    """True if an expression is a literal number or text."""
     if isinstance(node, exp.Neg):
         node = node.this
     return isinstance(node, exp.Literal)
 
 
 def is_aggregate(call: exp.Expr) -> bool:
-    """Whether a call makes one value of several rows; MIN and MAX of several values do not."""
+    """True if a call makes one value of several rows; MIN and MAX of several arguments do not."""
     name = called(call)
     if name in {"MIN", "MAX"}:
         return len(arguments(call)) == 1
@@ -197,12 +197,12 @@ def _is_windowed(call: exp.Expr) -> bool:
 
 
 def is_grouped(select: exp.Select) -> bool:
-    """Whether a SELECT makes one row of several."""
+    """True if a SELECT makes one row of several."""
     return bool(select.args.get("group") or select.args.get("having") or next(aggregates(select), None))
 
 
 def is_plain(select: exp.Select) -> bool:
-    """Whether a SELECT gives a row for each row of FROM and WHERE, in no order and without a cut."""
+    """True if a SELECT returns a row for each row of FROM and WHERE, unordered and without LIMIT."""
     parts = ("distinct", "order", "limit", "offset", "qualify", "windows", "laterals", "kind", "fetch")
     return not (is_grouped(select) or any(select.args.get(part) for part in parts) or select.find(exp.Window))
 

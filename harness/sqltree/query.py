@@ -20,14 +20,14 @@ from harness.sqltree.parser import read_query
 
 @dataclass(frozen=True)
 class Fact:
-    """What a rule relies on, as a sentence; `declared`: for any data, and not for the loaded ones alone."""
+    """A fact that a rule relies on, as a sentence; `declared`: true for any data, not only for this."""
 
     says: str
     declared: bool
 
 
 class Refused(Exception):
-    """Why something that would have to hold of a query does not."""
+    """A precondition of a rule does not hold; the text says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Source:
     node: exp.Expr
     table: Table | None
     outputs: frozenset[str] | None
-    """Its columns, folded; None where they are not known."""
+    """Column names, case-folded; None if unknown."""
     optional: bool
     """True if an outer join can replace its rows by NULL."""
     join: exp.Join | None
@@ -52,12 +52,12 @@ class Source:
 
     @property
     def on(self) -> list[exp.Expr]:
-        """The conditions of ON that all have to hold."""
+        """The conditions of ON that must all hold."""
         return on_of(self.join)
 
     @property
     def is_merged(self) -> bool:
-        """Whether USING or NATURAL makes one column of two."""
+        """True if USING or NATURAL merges columns."""
         return self.join is not None and bool(self.join.args.get("using") or self.join.method)
 
     @property
@@ -67,7 +67,7 @@ class Source:
 
     @property
     def name(self) -> exp.Expr:
-        """What qualifies its columns, as FROM spells it."""
+        """The qualifier of its columns, as FROM spells it."""
         alias = self.node.args.get("alias")
         found: exp.Expr = alias.this if alias is not None else self.node.this
         return found.copy()
@@ -75,7 +75,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Named:
-    """A column of a source; `stored` is None where the source is no stored table."""
+    """A column of a source; `stored` is None if the source is not a stored table."""
 
     select: exp.Select
     source: Source
@@ -84,12 +84,12 @@ class Named:
 
     @property
     def place(self) -> tuple[int, str, str]:
-        """The same for the same column of the same source."""
+        """A key that is equal for the same column of the same source."""
         return id(self.select), self.source.alias, self.name
 
     @property
     def title(self) -> str:
-        """How a sentence names it."""
+        """The name in a sentence."""
         table = self.source.table.name if self.source.table else self.source.alias
         return f"{table}.{self.stored.name if self.stored else self.name}"
 
@@ -105,12 +105,12 @@ class StoredColumn:
 
     @property
     def alias(self) -> str:
-        """What qualifies it, folded."""
+        """The qualifier, case-folded."""
         return self.source.alias
 
     @property
     def title(self) -> str:
-        """How a sentence names it."""
+        """The name in a sentence."""
         return f"{self.table.name}.{self.column.name}"
 
 
@@ -143,7 +143,7 @@ class Query:
 
     @classmethod
     def read(cls, sql: str, dialect: Dialect, schema: Schema, *, names: Dialect | None = None) -> Self | None:
-        """Read a text; None where it is no query that can be read."""
+        """Read a text; None if it is not a readable query."""
         tree = read_query(sql, dialect)
         return None if tree is None else cls(tree, schema, dialect, names=names)
 
@@ -165,7 +165,7 @@ class Query:
         return self.text(self.tree)
 
     def text(self, node: exp.Expr, *, is_spent: bool = False) -> str:
-        """A part of it as text; without a copy to write from if nobody needs it after that."""
+        """Render a part of it; `is_spent` renders without a copy, if nobody needs the part afterwards."""
         return node.sql(dialect=SQLGLOT[self.dialect], comments=False, copy=not is_spent)
 
     def selects(self) -> list[exp.Select]:
@@ -233,7 +233,7 @@ class Query:
         return self._rows_of(node)[0]
 
     def is_known(self, table: exp.Table) -> bool:
-        """Whether a name in FROM is that of a stored table or of a common table expression."""
+        """True if a name in FROM is that of a stored table or of a common table expression."""
         if not isinstance(table.this, exp.Identifier) or table.args.get("db") is not None:
             return False
         return self.cte(table) is not None or self.engine.fold(table.this) in self._tables
@@ -272,7 +272,7 @@ class Query:
     # Names.
 
     def meaning(self, node: exp.Column) -> Named | exp.Expr | None:
-        """What a name means: a column, the result column of that name, or what is not known (None)."""
+        """Return what a name refers to: a column, the result column of that name, or None if unknown."""
         scope = None if isinstance(node.this, exp.Star) else node.find_ancestor(exp.Select, exp.SetOperation)
         if isinstance(scope, exp.SetOperation):
             # Only its ORDER BY has names of its own.
@@ -468,7 +468,7 @@ class Query:
         ]
 
     def terms(self, query: exp.Query) -> list[exp.Expr]:
-        """What a query sorts by, names and numbers of results put in their places."""
+        """Return the sort keys of a query, with names and numbers of results resolved."""
         order, results = query.args.get("order"), query.selects
         nodes = [
             one.this if isinstance(one, exp.Ordered) else one
@@ -477,7 +477,7 @@ class Query:
         return [self._term(node, results).unalias() for node in nodes]
 
     def groups(self, select: exp.Select) -> list[exp.Expr]:
-        """What a SELECT groups by, names and numbers of results put in their places.
+        """Return the grouping keys of a SELECT, with names and numbers of results resolved.
 
         Raises:
             Refused: it groups in several ways at once.

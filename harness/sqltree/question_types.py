@@ -1,4 +1,4 @@
-"""What a question asks for: the nine types by which BIRD's paper divides questions.
+"""Types of questions: the nine into which BIRD's paper divides questions.
 
 Li et al., "Can LLM Already Serve as A Database Interface?", 2023, section 3.3 and table 3 (https://arxiv.org/abs/2305.03111),
 name the types and give an example of each, but no rule. The rules here are read off the gold's tree, the
@@ -45,7 +45,7 @@ _UNTELLING = frozenset({
 })  # fmt: skip
 """Words that two phrases may share without meaning the same."""
 _STEM = 4
-"""How many letters two words have to share to be called the same."""
+"""How many letters two words must share to count as the same."""
 
 
 def question_types(question: str, evidence: str, gold: str, dialect: Dialect) -> tuple[QuestionType, ...]:
@@ -203,7 +203,7 @@ def _counts_characters(node: exp.Expr) -> bool:
 
 
 def _is_part_of_ratio(node: exp.Expr, select: exp.Select) -> bool:
-    """True within a quotient or product: a share of rows is no count of rows."""
+    """True within a quotient or product: a share of rows is not a count of rows."""
     around = node.parent
     while around is not None and around is not select:
         if isinstance(around, exp.Div | exp.Mul):

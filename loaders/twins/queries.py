@@ -51,7 +51,7 @@ class Opaque(Exception):
 
 @dataclass
 class RowProblem:
-    """What has to hold of a row of each of `tables`.
+    """The conditions on a row of each of `tables`.
 
     Cells are numbered; in expressions cell 3 is the column `k3`. `shown`, `grouped` and `ordered` are what
     the outermost query returns, groups by and picks extremes of; `conditions` are those that it only counts
@@ -343,7 +343,7 @@ class _Reader:
         return None
 
     def aggregate(self, node: exp.Expr, scope: _Scope, *, loose: bool) -> exp.Expr | None:
-        """What an aggregate is over; None for anything else."""
+        """Return the operand of an aggregate; None for anything else."""
         if isinstance(node, exp.Count | exp.Window | exp.GroupConcat):
             if not loose or isinstance(node.this, exp.Star):
                 raise Opaque
@@ -594,7 +594,7 @@ def _readings(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Expr]]:
 
 
 def _readings_of_texts(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Expr]]:
-    """The same for a text that is compared, and for what a NULL does not meet."""
+    """Yield the same for a compared text, and for a condition that a NULL does not meet."""
     if isinstance(node, exp.Like) and isinstance(node.expression, exp.Literal):
         plain = exp.Literal.string(node.expression.this.strip("%"))
         same = exp.EQ(this=node.this.copy(), expression=plain)
@@ -625,7 +625,7 @@ def _of_select(gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select) -> Itera
 
 
 def _repeated(gold: exp.Expr, nodes: list[exp.Expr]) -> Iterator[Neighbour]:
-    """What differs where rows repeat: a gold's own row again, duplicates that are counted or not."""
+    """Yield the effects of repeated rows: a gold's own row again, duplicates that are counted or not."""
     yield Neighbour(None, gold.copy(), "shown")
     if gold.args.get("limit") is not None:
         yield Neighbour(None, gold.copy(), "ordered")

@@ -31,7 +31,7 @@ class Annotation:
 
 
 Side = Mapping[tuple[str, Dialect], Annotation]
-"""What one side says, by question key and dialect."""
+"""The annotations of one side, by question key and dialect."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Compared:
 
 
 def annotations(name: str, questions: QuestionSet) -> Side:
-    """What a pack says of a set, or the set itself where it is called `published`.
+    """Return the annotations of a pack, or of the set itself if the name is `published`.
 
     Raises:
         BadInput: the pack cannot be read, or is for other questions.
@@ -117,7 +117,7 @@ def compare_annotations(
 def _disagreement(
     bench: Bench, question: Question, dialect: Dialect, sides: Mapping[str, Annotation | None]
 ) -> Disagreement | None:
-    """What two sides, by their names, do not agree on; None where they do."""
+    """Describe where two sides, given by name, disagree; None where they agree."""
     says: str | None = None
     evidence: tuple[Evidence, ...] = ()
     if None in sides.values():
@@ -133,7 +133,7 @@ def _disagreement(
 
 
 def _differing(run: Run, golds: Mapping[str, Sequence[str]]) -> tuple[str | None, tuple[Evidence, ...]]:
-    """How the golds of two sides differ, with rows of both; None where one of each return the same."""
+    """Describe how the golds of two sides differ, with rows of both; None if one of each return the same."""
     (ours, theirs), names = [[run(sql) for sql in texts] for texts in golds.values()], list(golds)
     for name, some in zip(names, (ours, theirs), strict=True):
         for one in some:
@@ -149,7 +149,7 @@ def _differing(run: Run, golds: Mapping[str, Sequence[str]]) -> tuple[str | None
 
 
 def lines_of(compared: Compared) -> list[str]:
-    """What two sides do not agree on, a few lines a question."""
+    """Describe the disagreements of two sides, a few lines for each question."""
     lines = []
     for one in compared.disagreements:
         lines.append(f"{one.dialect} {one.question} ({one.db_id}): {one.says}")

@@ -31,7 +31,7 @@ from loaders.load import Progress as Loading
 from loaders.server import Server
 
 LIMITS = Limits(seconds=10, rows=200_000, bytes=64 * 2**20)
-"""What one text of a probe may use."""
+"""Limits of one text of a probe."""
 
 
 # What reading has said about findings: entries with question, dialect, probe, the sha256 of the gold,
@@ -43,7 +43,7 @@ PATH = FIGURES / "judged" / "audit.json"
 
 @dataclass(frozen=True)
 class JudgedFinding:
-    """A finding that somebody has read; `right` where it tells of a fault."""
+    """A judged finding; `right` if it points out a fault."""
 
     question: int | str
     dialect: str
@@ -55,7 +55,7 @@ class JudgedFinding:
 
 @dataclass(frozen=True)
 class Precision:
-    """How many findings have been read, and how many of these are right."""
+    """How many findings are judged, and how many of these are right."""
 
     judged: int = 0
     right: int = 0
@@ -67,7 +67,7 @@ class Precision:
 
 
 def read_judged(path: Path | None = None) -> tuple[JudgedFinding, ...]:
-    """What a file says of findings; without one, what the project says in a checkout.
+    """Read the judgements of a file; by default the project's own, in a checkout.
 
     Raises:
         BadInput: the file is no such list.
@@ -93,7 +93,7 @@ FOLDERS = Folders(
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What to look at: the golds of a set in these dialects, with these probes."""
+    """What to audit: the golds of a set in these dialects, with these probes."""
 
     set_name: str = "sample"
     dialects: Sequence[Dialect] = (Dialect.SQLITE,)
@@ -131,7 +131,7 @@ class AuditRequest:
 
 @dataclass(frozen=True)
 class Audited:
-    """What was found, in the order of the questions.
+    """The findings, in the order of the questions.
 
     `golds` counts the golds of each dialect that were read; `unread` are those that no probe of texts can
     read. `notes` say how the set was read and what could not be loaded. `synthetic` are the databases that
@@ -145,7 +145,7 @@ class Audited:
     synthetic: frozenset[str]
     notes: Sequence[str] = ()
     judged: Sequence[JudgedFinding] = ()
-    """What reading has said about findings."""
+    """The judgements of findings."""
     probes: Sequence[Probe] = tuple(PROBES.values())
     folder: Path | None = None
 
@@ -268,7 +268,7 @@ def runner(bench: Bench, question: Question, dialect: Dialect) -> Callable[[str]
 
 
 class AuditBench:
-    """The engines with what is the same for all questions; thread-safe."""
+    """The engines, and what all questions share; thread-safe."""
 
     def __init__(self, bench: Bench, probes: Sequence[Probe]) -> None:
         self.bench = bench
@@ -277,11 +277,11 @@ class AuditBench:
         self._declared = {db_id: declared_keys(schema) for db_id, schema in bench.questions.schemas.items()}
 
     def has(self, question: Question, dialect: Dialect) -> bool:
-        """Whether the database of a question is on an engine."""
+        """True if the database of a question is on an engine."""
         return dialect in self.bench.engines and (dialect, question.db_id) not in self.bench.unloaded
 
     def read(self, question: Question, dialect: Dialect) -> dict[str, Any]:
-        """What the probes find in one gold, and whether its text can be read, as plain values."""
+        """Return the findings of the probes in one gold, and whether its text can be read; plain values."""
         gold = AuditedGold(
             question,
             dialect,
@@ -313,7 +313,7 @@ def declared_keys(schema: DatabaseSchema) -> Keys:
 
 
 def precision(findings: Sequence[FoundIn], known: Sequence[JudgedFinding]) -> Precision:
-    """How many of the findings have been read, and are right; of a gold that has changed nothing is known."""
+    """Count the judged and the right findings; judgements of golds that have changed do not count."""
     right = {(one.dialect, one.probe, one.sha256): one.right for one in known}
     keys = dict.fromkeys((one.dialect, one.finding.probe, one.replaces) for one in findings)
     read = [right[key] for key in keys if key in right]
@@ -321,7 +321,7 @@ def precision(findings: Sequence[FoundIn], known: Sequence[JudgedFinding]) -> Pr
 
 
 def pack_of(name: str, findings: Sequence[FoundIn], known: Sequence[JudgedFinding]) -> dict[str, Any]:
-    """A gold pack of the findings that somebody has read and called right; of others nothing is decided.
+    """Build a gold pack of the findings judged right; it decides nothing about others.
 
     A question with one such finding gets its suggestion as gold, if there is one; else it is left out.
 

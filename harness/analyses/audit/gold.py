@@ -25,7 +25,7 @@ from harness.sqltree.query import Query, StoredColumn, alone, cut_of, cuts
 
 
 class Severity(StrEnum):
-    """What a fault of that kind does to scores."""
+    """The effect of such a fault on scores."""
 
     HIGH = "high"
     """A right prediction can be scored as wrong, or the gold's own answer is not one."""
@@ -36,7 +36,7 @@ class Severity(StrEnum):
 
 
 class FindingBasis(StrEnum):
-    """What a finding follows from."""
+    """The source of a finding."""
 
     ROWS = "rows"
     """From rows that are stored: other rows, other findings."""
@@ -150,29 +150,29 @@ class AuditedGold:
         self.run = run
         self._declared = declared or {}
         self.held: Callable[[], Held] | None = None
-        """How a server's gold relates to SQLite's; None if there is nothing to compare."""
+        """Returns how a server's gold relates to SQLite's; None if there is nothing to compare."""
         # Names are looked up without regard to case on every engine: the gold is known to run.
         self._query = Query.read(self.sql, dialect, schema, names=Dialect.SQLITE)
 
     @property
     def is_readable(self) -> bool:
-        """Whether it can be read, and not only run."""
+        """True if it can be parsed, and not only run."""
         return self._query is not None
 
     @property
     def query(self) -> Query:
-        """What is written, of a gold that can be read."""
+        """The parsed query of a readable gold."""
         assert self._query is not None  # noqa: S101 - probes of texts read no other
         return self._query
 
     @property
     def tree(self) -> exp.Query:
-        """The tree of what is written."""
+        """The syntax tree."""
         return self.query.tree
 
     @cached_property
     def answer(self) -> Execution:
-        """What the gold returns."""
+        """The rows of the gold."""
         return self.run(self.sql)
 
     @property
@@ -221,7 +221,7 @@ class AuditedGold:
         return alone(query, self.tree)
 
     def body(self, select: exp.Select, columns: Sequence[exp.Expr], *, where: bool = True) -> exp.Select:
-        """What a SELECT reads before it groups, orders or cuts: other columns of the same rows."""
+        """Return a query for the rows of a SELECT before it groups, orders or cuts, with other columns."""
         copy = self.alone(select)
         assert isinstance(copy, exp.Select)  # noqa: S101 - a copy of one
         for part in ("group", "having", "order", "limit", "offset", "distinct", "windows", "hint"):
@@ -232,7 +232,7 @@ class AuditedGold:
         return copy
 
     def count(self, tree: exp.Expr, *, distinct: bool = False) -> int | None:
-        """How many rows, or different rows, a query returns; None where it fails."""
+        """Count the rows, or different rows, of a query; None if it fails."""
         inner = tree.copy()
         if distinct:
             inner.set("distinct", exp.Distinct())
@@ -240,7 +240,7 @@ class AuditedGold:
         return int(str(rows[0][0])) if rows else None
 
     def declares(self, table: str, columns: Sequence[str]) -> bool:
-        """Whether the published schema calls columns a key of a table, or some of them."""
+        """True if the published schema calls columns a key of a table, or contains a key among them."""
         named = frozenset(name.lower() for name in columns)
         return any(key <= named for key in self._declared.get(table.lower(), ()))
 
@@ -271,7 +271,7 @@ class AuditedGold:
         return bare_table(stored.source.node)
 
     def ranked(self, query: exp.Query) -> list[RankedRow] | None:
-        """The rows of a query in its own order, without its cut; None where that cannot be told."""
+        """Return the rows of a query in its order, without its LIMIT; None if that cannot be told."""
         copy = self.alone(query)
         if cut_of(copy) is None:
             return None

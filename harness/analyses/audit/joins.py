@@ -66,7 +66,7 @@ def _repeated(gold: AuditedGold, select: exp.Select, call: exp.Expr) -> _Repeate
 
 
 def _fan_out(gold: AuditedGold, select: exp.Select, call: exp.Expr, repeated: _Repeated) -> Finding | None:
-    """What the join's repetition does to an aggregate; None where it does nothing."""
+    """Describe the effect of repeated rows on an aggregate; None if there is none."""
     group = select.args.get("group")
     keys = [key for key in group.expressions if not isinstance(key, exp.Literal)] if group is not None else []
     if any(isinstance(key, exp.Column) and gold.stored(key) is None for key in keys):
@@ -119,7 +119,7 @@ def _pair(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _counts(name: str, value: exp.Expr) -> bool:
-    """Whether an aggregate counts rows, one way or the other."""
+    """True if an aggregate counts rows, one way or the other."""
     if name == "COUNT":
         return True
     ends = [node.args.get("true") for node in value.find_all(exp.If)]
@@ -142,7 +142,7 @@ def _most_repeated(gold: AuditedGold, body: exp.Select) -> Sequence[Row]:
 
 
 def _asks(gold: AuditedGold, select: exp.Select, table: Table, given: int) -> bool | None:
-    """Whether the question counts what a table has a row of each: "how many schools", of `schools`.
+    """True if the question counts rows of a table: "how many schools", of `schools`.
 
     False where it may; None where it does not name the table, or names another whose rows come once.
     """
@@ -168,7 +168,7 @@ def _asks(gold: AuditedGold, select: exp.Select, table: Table, given: int) -> bo
 
 _WORD = re.compile(r"\w+")
 _NEAR = 5
-"""So many words behind "how many", the first among them, may be what is counted."""
+"""How many words after "how many", the first among them, may name what is counted."""
 _COUNTING = frozenset({("how", "many"), ("number", "of"), ("proportion", "of"), ("ratio", "of")})
 _COUNTS = frozenset({"count", "average", "total"})
 
@@ -181,7 +181,7 @@ def _after_counting(words: Sequence[str], at: int) -> int | None:
 
 
 def _named(words: Sequence[str], table: Table) -> list[int]:
-    """Where a question names the rows of a table: by words that begin as its name does."""
+    """Find where a question names the rows of a table: words that begin as its name does."""
     *first, last = _WORD.findall(table.name.lower()) or [""]
     stem = last.rstrip("s").removesuffix("ie")
     length = len(first) + 1
@@ -196,7 +196,7 @@ _DIFFERENT = re.compile(r"\b(distinct|different|unique|kinds? of|types? of)\b", 
 
 
 def duplicates(gold: AuditedGold) -> Iterator[Finding]:
-    """What is counted or listed comes several times."""
+    """Values that are counted or listed several times."""
     yield from _counted_twice(gold)
     yield from _listed_twice(gold)
 

@@ -49,7 +49,7 @@ def _choice(ranking: Ranking) -> list[Row]:
 
 
 def _taken(ranking: Ranking) -> tuple[int, int]:
-    """How many rows are taken of the last group that the cut goes through, and how many there are."""
+    """Return how many rows of the last group the cut keeps, and how many there are."""
     first, found = 0, (0, 0)
     for group in ranking.groups:
         kept = min(first + len(group), ranking.end) - max(first, ranking.start)
@@ -60,7 +60,7 @@ def _taken(ranking: Ranking) -> tuple[int, int]:
 
 
 def _matters(gold: AuditedGold) -> bool:
-    """Whether another choice in a subquery makes another answer of the whole."""
+    """True if another choice in a subquery changes the whole answer."""
     known = rankings(gold.sql, gold.dialect, gold.run)
     written = next(known, None)
     return written is not None and any(not other.allows(gold.rows) for other in known)
@@ -97,7 +97,7 @@ def _all_first(gold: AuditedGold, query: exp.Query, ranking: Ranking) -> str | N
 
 
 def null_first(gold: AuditedGold) -> Iterator[Finding]:
-    """A sort that puts NULL first, so that the cut keeps a row whose key is not known."""
+    """A sort that puts NULL first, so that the cut keeps a row with an unknown key."""
     for query in gold.cuts:
         ranked = gold.ranked(query) if query.args.get("order") else None
         cut = cut_of(query)
@@ -280,7 +280,7 @@ def text_order(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _compared(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
-    """What is sorted or compared: the node that does, the operand, and how a sentence calls it."""
+    """Yield sorts and comparisons: the node, the operand, and the word for it."""
     for node in gold.tree.walk():
         if isinstance(node, exp.Ordered):
             yield node, node.this.unnest(), "sorted"
@@ -360,7 +360,7 @@ _FORMS: tuple[tuple[str, Measure], ...] = (("number", _number), ("date", _day), 
 
 
 def _form(values: Sequence[str]) -> tuple[str, Measure] | None:
-    """What most of the texts are, and how they are measured; None where they are just texts."""
+    """Return the kind of most of the texts, and how to measure them; None if they are just texts."""
     for name, measure in _FORMS:
         fitting = sum(measure(value) is not None for value in values)
         if fitting > 1 and fitting >= _ALIKE * len(values):

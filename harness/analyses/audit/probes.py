@@ -27,10 +27,10 @@ class Probe:
     basis: FindingBasis
     find: Callable[[AuditedGold], Iterable[Finding]]
     reads_text: bool = True
-    """Whether it needs a gold that can be read, and not only run."""
+    """True if it needs a gold that can be parsed, and not only run."""
 
     def read(self, gold: AuditedGold) -> list[Finding]:
-        """What it finds in a gold."""
+        """Yields the findings in a gold."""
         if self.reads_text and not gold.is_readable:
             return []
         return [replace(finding, probe=self.name) for finding in self.find(gold)]

@@ -137,7 +137,7 @@ def _cell(text: str) -> str:
 
 
 def as_record(audited: Audited) -> Mapping[str, Any]:
-    """What `audit.json` holds."""
+    """Return the content of `audit.json`."""
     known = audited.judged
     return {
         "schema_version": SCHEMA_VERSION,

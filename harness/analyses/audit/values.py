@@ -72,7 +72,7 @@ def integer_division(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _is_decade(division: exp.Expr) -> bool:
-    """Whether what is cut off is meant to be: the quotient is multiplied by its divisor again."""
+    """True if the truncation is meant: the quotient is multiplied by its divisor again."""
     around = division.parent
     while isinstance(around, exp.Paren):
         around = around.parent
@@ -116,7 +116,7 @@ def _constant(says: str, suggestion: str | None = None) -> Finding:
 
 
 def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """COUNT of what is never NULL although it looks like a condition."""
+    """COUNT of a value that is never NULL although it looks like a condition."""
     for call in aggregates(select):
         [*values] = arguments(call)
         if called(call) != "COUNT" or is_distinct(call) or len(values) != 1:
@@ -138,7 +138,7 @@ def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
 
 
 def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """A join whose conditions do not name what is joined and something before it."""
+    """A join without a condition that links its source to an earlier one."""
     sources = gold.query.sources(select)
     general = [*where_of(select), *(one for source in sources for one in source.on)]
     names = [source.alias for source in sources]
@@ -323,7 +323,7 @@ def floating_order(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _is_shown(call: exp.Expr, select: exp.Select) -> bool:
-    """Whether the sum reaches the answer with all its digits: nothing rounds it on its way."""
+    """True if the sum reaches the answer unrounded."""
     node: exp.Expr | None = call.parent
     while node is not None and node is not select:
         if called(node) in {"ROUND", "FORMAT", "PRINTF"} or isinstance(node, exp.Predicate | exp.Cast):

@@ -1,4 +1,4 @@
-"""Conformance: runs what is left of a suite, keeps a line for each query as it comes, and counts them all.
+"""Conformance: run the rest of a suite, write a line for each query at once, and count them all.
 
 Queries are run state by state. Servers get the states in batches, into a fixed number of namespaces: those of
 the batch before are replaced.
@@ -69,7 +69,7 @@ JSON = "report.json"
 
 @dataclass(frozen=True)
 class ConformanceRequest:
-    """What to measure.
+    """A request to measure a suite.
 
     `suite` is a folder or a sqllogictest file, `out` the folder of the results. `sample` None is every query.
     `translator` has names separated by commas.
@@ -86,7 +86,7 @@ class ConformanceRequest:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run gave: the counts, and the folder that has them."""
+    """The result of a run: the counts, and the folder that has them."""
 
     title: str
     board: Board
@@ -98,7 +98,7 @@ def measure(
     servers: Mapping[Dialect, Server],
     counted: Callable[[int, int], None] | None = None,
 ) -> Measured:
-    """Run what is left, and count everything.
+    """Run the remaining queries, and count everything.
 
     Args:
         request: what to measure.
@@ -224,7 +224,7 @@ def _lines(recorder: Recorder) -> Iterator[Line]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a report, whole or not at all; a suite may hold bytes that are no text."""
+    """Write a report, whole or not at all; a suite may hold bytes that are not UTF-8."""
     unfinished = path.with_name(f".{path.name}")
     unfinished.write_text(text, encoding="utf-8", errors="surrogateescape")
     unfinished.replace(path)

@@ -28,7 +28,7 @@ _HALF_OF_THE_LAST = 0.0005
 
 
 class Witness(StrEnum):
-    """What the suite's own rows say of SQLite's."""
+    """How the suite's own rows relate to SQLite's."""
 
     AGREES = "agrees"
     DIFFERS = "differs"
@@ -37,7 +37,7 @@ class Witness(StrEnum):
 
 
 def witness(expected: Expected | None, rows: Sequence[Row]) -> Witness:
-    """Whether SQLite's rows are those of the suite."""
+    """True if SQLite's rows are those of the suite."""
     if expected is None or (expected.values is None and expected.md5 is None):
         return Witness.NONE
     if rows and len(rows[0]) != len(expected.types):
@@ -80,7 +80,7 @@ def digest(values: Sequence[str]) -> str:
 
 
 def _agree(expected: Expected, written: Sequence[str]) -> bool:
-    """Whether values are those of the suite, which has one a line, or one row a line."""
+    """True if values are those of the suite, which has one value or one row on a line."""
     there, width = list(expected.values or ()), len(expected.types)
     if len(there) != len(written):
         if width == 0 or len(there) * width != len(written):
@@ -152,22 +152,22 @@ def _text(value: object) -> str:
 
 
 OURS = "bird"
-"""What the project's own translator is called."""
+"""The name of the project's own translator."""
 
 Line = Mapping[str, Any]
-"""What is kept of a script or of a query; docs/how-to/coverage.md describes it."""
+"""The record of a script or of a query; docs/how-to/coverage.md describes it."""
 
 Translator = Callable[[str, Schema, Dialect], Translation]
 """As `dialects.translate.translate`: it raises `Untranslatable` where it refuses."""
 
 
 class Verdict(StrEnum):
-    """What became of a query on one engine."""
+    """The result of a query on one engine."""
 
     SAME = "same"
     """SQLite's rows, or others that the query allows where it cuts among ties; in an order that it allows."""
     WARNED_SAME = "warned_same"
-    """The same, and the translation warned: SQLite defines no unique answer, or something was assumed."""
+    """The same rows, with a warning: SQLite defines no unique answer, or something was assumed."""
     WARNED = "warned"
     """Other rows or another order, after a warning of the translation."""
     UNTRANSLATABLE = "untranslatable"
@@ -185,13 +185,13 @@ class Verdict(StrEnum):
 
     @property
     def is_fault(self) -> bool:
-        """Whether the promise is broken: the same rows, or a word of why not."""
+        """True if the promise is broken: neither the same rows nor a reason."""
         return self in (Verdict.SILENT, Verdict.ERROR, Verdict.CRASH)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What became of a query on one engine, with what there is to say about it."""
+    """The result of a query on one engine, with its explanation."""
 
     verdict: Verdict
     detail: str = ""
@@ -211,7 +211,7 @@ class Described(Protocol):
 
     @property
     def schema(self) -> Schema:
-        """What a translator has to know of it."""
+        """The schema that a translator needs."""
         ...
 
 
@@ -228,7 +228,7 @@ class Checker:
         self._reference = Reference(limits)
 
     def expect(self, sql: str, described: Described) -> Execution:
-        """What SQLite makes of a query; `Ending.ROWS` alone is something to compare with."""
+        """Run a query on SQLite; only `Ending.ROWS` can be compared with."""
         return self._reference.run(described.database, sql)
 
     def check(  # noqa: PLR0913 - both sides of a comparison

@@ -17,7 +17,7 @@ from loaders.base.files import one_line, read_text
 # What a suite is made of, whoever wrote it: scripts of records, each with the line that it stands on.
 
 SQLITE = "sqlite"
-"""What suites call SQLite, in `onlyif` and `skipif`."""
+"""SQLite's name in suites, in `onlyif` and `skipif`."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Statement:
-    """What makes the database; `fails` is whether the suite expects an error, None if it does not say."""
+    """A statement that sets up the database; `fails`: the suite expects an error, None if unknown."""
 
     line: int
     sql: str
@@ -85,7 +85,7 @@ class Script:
     base: Path | None = None
 
     def key(self, query: Query | Left) -> str:
-        """What names a query within the suite: file and line."""
+        """The key of a query within the suite: file and line."""
         file = query.file if isinstance(query, Query) else ""
         return f"{self.name}/{file}:{query.line}" if file else f"{self.name}:{query.line}"
 
@@ -209,7 +209,7 @@ def _query(path: Path, block: Lines, words: Sequence[str]) -> Record:
 
 
 def _parts(path: Path, block: Lines, kind: str) -> tuple[str, list[str] | None]:
-    """The SQL of a record, and the lines behind `----`, None if there are no dashes."""
+    """Return the SQL of a record, and the lines after `----`, None if there are no dashes."""
     lines = [line for _, line in block[1:]]
     end = next((at for at, line in enumerate(lines) if line.rstrip() == "----"), len(lines))
     sql = "\n".join(lines[:end])

@@ -35,10 +35,10 @@ _PRAGMAS = frozenset({
 """Those that a schema or a virtual table needs. Others change the process or only this connection."""
 
 _FAILURES = (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError, MemoryError)
-"""What the driver raises for a statement."""
+"""The driver's exceptions for a statement."""
 
 _STEPS = 10_000
-"""Of SQLite's machine, between two looks at the clock."""
+"""Instructions of SQLite's machine between two checks of the clock."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class State:
     queries: list[tuple[str, Query]] = field(default_factory=list)
     """With their keys."""
     is_own: bool = True
-    """Whether the file was made here, and not by the suite."""
+    """True if the file was made here, and not by the suite."""
 
     def remove(self) -> None:
         """Remove the file, if it was made here."""
@@ -60,7 +60,7 @@ class State:
 
 @dataclass
 class Replay:
-    """What became of the records of a script that are no queries to be compared."""
+    """The results of the records of a script that are not compared queries."""
 
     statements: Counter[str] = field(default_factory=Counter)
     """Statements by what became of them; `run` is all that was expected."""
@@ -160,14 +160,14 @@ class _Maker:
         self.replay.statements[outcome] += 1
 
     def pass_by(self, query: Query) -> None:
-        """Let a query that nobody asks for change what it changes."""
+        """Let a query that is not selected make its changes."""
         if not query.sql.lstrip("( \t\n").lower().startswith(("select", "values")) and self._does_write(
             query
         ):
             self.change(Statement(query.line, query.sql))
 
     def _does_write(self, query: Query) -> bool:
-        """Whether a query changes anything; one that SQLite refuses does not."""
+        """True if a query changes anything; a query that SQLite refuses does not."""
         self._writes = False
         try:
             for _, sql in statements(query.sql):

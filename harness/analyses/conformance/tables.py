@@ -19,15 +19,15 @@ from harness.report.texts import markdown_table
 
 @dataclass
 class Counts:
-    """What became of the queries by one translator on one engine."""
+    """The results of the queries by one translator on one engine."""
 
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     reasons: dict[Verdict, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """Of each verdict that has them: what was said, without names and numbers."""
+    """By verdict, the explanations without names and numbers."""
     examples: dict[tuple[Verdict, str], list[tuple[str, str, str]]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """Of each fault and reason: key, query and what was said."""
+    """By fault and reason: key, query and explanation."""
 
     def to_json(self) -> dict[str, Any]:
         """The counts, and the reasons of what has some."""
@@ -42,7 +42,7 @@ class Board:
     """The counts of a run."""
 
     queries: int = 0
-    """That were asked for, whatever became of them."""
+    """All selected queries, whatever their results."""
     compared: int = 0
     left: Counter[str] = field(default_factory=Counter)
     """Queries that nothing was compared of, by reason."""
@@ -54,7 +54,7 @@ class Board:
 
     @property
     def faults(self) -> int:
-        """How often the project itself broke its promise."""
+        """How often the project's own translator broke its promise."""
         return sum(
             count
             for (translator, _), found in self.counts.items()

@@ -29,7 +29,7 @@ class Reason(StrEnum):
     SEVERAL_ROWS = "several_rows"
     """An error: a scalar subquery returned more than one row; SQLite takes the first."""
     BAD_VALUE = "bad_value"
-    """An error: a stored text is no number or date, where SQLite makes something of every text."""
+    """An error: a stored text is not a number or date, where SQLite converts every text."""
     BAD_NAME = "bad_name"
     """An error: a table, column or function of that name is not there."""
     SYNTAX = "syntax"
@@ -73,11 +73,11 @@ JUDGED = frozenset(
         Reason.GROUPING, Reason.INTEGER_DIVISION, Reason.NULL_ORDER, Reason.ROUNDING, Reason.OTHER_MEANING,
     }
 )  # fmt: skip
-"""The reasons that a table of judgements gives to what is DIFFERENT."""
+"""The reasons that a table of judgements gives for DIFFERENT."""
 
 
 class OverrideState(StrEnum):
-    """Whether a hand-written translation is still right to have."""
+    """How a hand-written translation relates to its gold today."""
 
     NEEDED = "needed"
     STALE = "stale"
@@ -130,7 +130,7 @@ class CoverageAnswer:
 
     @property
     def covered(self) -> bool:
-        """Whether it is SQLite's answer, or proven to be another valid one."""
+        """True if it is SQLite's answer, or proven to be another valid one."""
         return self.reason in (None, Reason.TIE)
 
     def to_json(self) -> Mapping[str, Any]:

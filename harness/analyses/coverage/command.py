@@ -38,7 +38,7 @@ from loaders.server import Server
 
 @dataclass(frozen=True)
 class CoverageRequest:
-    """What to measure.
+    """A request to measure coverage.
 
     `profile` None is `faithful` for translated golds, whose proof it is, and `official` for those of the
     dataset, which were written for it. `pack` is the path of a gold pack, whose golds are measured.
@@ -70,7 +70,7 @@ class CoverageRequest:
 
     @property
     def is_usual(self) -> bool:
-        """Whether there can be expectations or judgements of it."""
+        """True if there can be expectations or judgements of it."""
         return self.pack is None and self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
 
 
@@ -117,7 +117,7 @@ class _Coverer:
             self._overrides = {name: overrides(bench.questions.name, Dialect(name)) for name in bench.engines}
 
     def dialects(self, question: Question) -> list[Dialect]:
-        """Where a question is to be answered."""
+        """Return the dialects in which a question is answered."""
         return [
             dialect
             for dialect in map(Dialect, self._bench.engines)
@@ -179,7 +179,7 @@ class _Coverer:
 
 
 class Subject:
-    """Questions on servers that have their databases, and what is expected of the answers.
+    """Questions on servers that have their databases, and the expected answers.
 
     Args:
         request: what to measure.
@@ -211,7 +211,7 @@ class Subject:
         self.engines = {Dialect(name): engine for name, engine in self._bench.engines.items()}
         home, is_translated = request.expected or expected.HOME, request.origin is GoldOrigin.TRANSLATED
         self.expected: expected.Expectations = {}
-        """What was expected before; empty where nothing was."""
+        """The previous expectations; empty if there are none."""
         self._judgements: expected.Judgements | None = None
         if request.is_usual and is_translated:
             self.expected = expected.read(self.everything.name, home)
@@ -219,12 +219,12 @@ class Subject:
             self._judgements = expected.read_judgements(self.everything.name, home)
 
     def answers(self, chosen: Chosen = _all) -> Iterator[CoverageAnswer]:
-        """The answers to what is chosen, as they come, of one question on all engines at a time."""
+        """Yield the answers to the selected questions as they arrive, all engines of a question together."""
         for answer in cover(self._bench, self.request.origin, chosen):
             yield expected.judged(answer, self._judgements or {})
 
     def faults(self, answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
-        """What is not as expected of some answers."""
+        """List the deviations of some answers from the expectations."""
         if self._judgements is not None:
             yield from expected.faults_of_judgements(answers, self._judgements)
         yield from expected.faults_of_overrides(answers)
@@ -232,7 +232,7 @@ class Subject:
             yield from expected.changes(answers, self.expected, tuple(self.everything.by_key))
 
     def faults_of_the_set(self) -> Iterator[Fault]:
-        """What is wrong with the overrides of the set, whatever was answered."""
+        """List the faults of the set's overrides, whatever the answers."""
         if self.request.origin is not GoldOrigin.TRANSLATED:
             return
         for target in self.engines:
@@ -265,14 +265,14 @@ MARKDOWN = "coverage.md"
 JSON = "coverage.json"
 
 ACCEPT = "python -m benchmarks.figures"
-"""The command, of a checkout, that makes what a folder holds what is expected from now on."""
+"""The command, of a checkout, that accepts the answers of a folder as the new expectations."""
 
 _GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Published golds"}
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measurement gave: the answers, the folder that has them as files, and what is not as expected.
+    """The result of a measurement: the answers, their folder, and the deviations from the expectations.
 
     `hint` says what to do about it, or that nothing was expected yet; empty where there is nothing to say.
     `notes` say how the question set was read.
@@ -397,7 +397,7 @@ def print_coverage(title: str, answers: Sequence[CoverageAnswer], console: Conso
 
 
 def markdown(answers: Sequence[CoverageAnswer]) -> str:
-    """The counts, and what is not SQLite's answer, with errors and rows, as Markdown."""
+    """Return the counts, and the answers other than SQLite's with errors and rows, as Markdown."""
     lines = [*markdown_table(_grid("", answers)), "", *(f"{line}." for line in _reasons(answers))]
     shown = [answer for answer in answers if answer.reason is not None]
     if shown:
@@ -465,7 +465,7 @@ def _percent(answers: Sequence[CoverageAnswer]) -> float | None:
 
 
 def _reasons(answers: Sequence[CoverageAnswer]) -> Iterator[str]:
-    """What is not SQLite's answer on each engine, counted in a line."""
+    """Count the answers other than SQLite's, in a line for each engine."""
     for one in totals(answers):
         found = [f"{one['reasons'][reason]} {reason}" for reason in Reason if reason in one["reasons"]]
         said = ", ".join(found) or "every answer is SQLite's"

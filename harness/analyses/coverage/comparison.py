@@ -61,7 +61,7 @@ def _short(text: str) -> str:
 
 
 def _is_rounded(reference: Sequence[Row], rows: Sequence[Row]) -> bool:
-    """Whether the rows are the same once floats are rounded to the digits of the other's exact decimals."""
+    """True if the rows are the same once floats are rounded to the digits of the other's exact decimals."""
     if not rows or not reference or len(reference[0]) != len(rows[0]):
         return False
     scales = {}
@@ -96,7 +96,7 @@ def _rounded(value: object, scale: int) -> object:
 
 
 def is_valid(sql: str, rows: Sequence[Row], run: Run) -> bool:
-    """Whether rows, in their order, are proven to be a valid answer of a SQLite query.
+    """True if rows, in their order, are proven to be a valid answer of a SQLite query.
 
     Args:
         sql: the query as it was written.
@@ -107,7 +107,7 @@ def is_valid(sql: str, rows: Sequence[Row], run: Run) -> bool:
 
 
 def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> bool:
-    """Whether rows have the sort keys of SQLite's rows, one by one: then ORDER BY allows their order.
+    """True if rows have the sort keys of SQLite's rows, one by one: then ORDER BY allows their order.
 
     That can be told where every key is a column of the result, by its number or its name, or a constant. It
     needs nothing run, and reads what no ranking does: a number that counts columns behind a star.
@@ -175,7 +175,7 @@ class Reference:
         self._sqlite = SQLiteEngine(pooled=True)
 
     def run(self, database: Database, sql: str) -> Execution:
-        """What SQLite makes of a text; `Ending.ROWS` alone is something to compare with."""
+        """Run a text on SQLite; only `Ending.ROWS` can be compared with."""
         return execute(self._sqlite, database, sql, self._limits)
 
     def _on(self, engine: Engine, database: Database, sql: str) -> Execution:
@@ -256,14 +256,14 @@ Executions = tuple[Execution, ...]
 
 
 def may_read_clock(*texts: str) -> bool:
-    """Whether one of the SQL texts looks as if it read the clock; sometimes true of one that does not."""
+    """True if one of the SQL texts looks as if it read the clock; sometimes true of one that does not."""
     return any(is_volatile(text) for text in texts)
 
 
 def in_one_day(
     run: Callable[[], Executions], engines: Sequence[Engine], database: Database, limits: Limits
 ) -> Executions | None:
-    """What `run` returns, with all engines in the same UTC day before and after; None if they never are."""
+    """Return the result of `run`, with all engines on one UTC day before and after; None if that fails."""
     for _ in range(_TRIES):
         before = _days(engines, database, limits)
         done = run()

@@ -1,4 +1,4 @@
-"""Expectations: what coverage was when somebody last looked at it.
+"""Expectations: coverage when it was last reviewed.
 
 Per question and target they hold whether the answer is covered, or the reason why not, and the sha256 of the
 text that was run, so that every change of a translation is one that somebody has seen.
@@ -19,10 +19,10 @@ from loaders.base.records import read_record
 Value = TypeVar("Value")
 
 HOME = FIGURES / "expectations"
-"""Where the project's own are."""
+"""The folder of the project's own expectations."""
 
 COVERED = "covered"
-"""What is expected of a gold whose rows are SQLite's, or another valid answer."""
+"""The expectation of a gold whose rows are SQLite's, or another valid answer."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def read(question_set: str, home: Path = HOME) -> Expectations:
 
 
 def _table(path: Path, make: Callable[[Any], Value], page: str) -> dict[Dialect, dict[str, Value]]:
-    """What a file says of each question of each target; empty if it is not there."""
+    """Read a file's expectations for each question of each target; empty if there is no file."""
     if not path.exists():
         return {}
 
@@ -66,7 +66,7 @@ def _table(path: Path, make: Callable[[Any], Value], page: str) -> dict[Dialect,
 def changes(
     answers: Sequence[CoverageAnswer], expected: Expectations, questions: Sequence[str]
 ) -> Iterator[Fault]:
-    """What is not as it was; `questions` are the keys of the whole set."""
+    """List the deviations; `questions` are the keys of the whole set."""
     for answer in answers:
         before = expected.get(answer.dialect, {}).get(answer.question)
         now = _expected(answer)
@@ -86,7 +86,7 @@ def changes(
 
 
 def faults_of_overrides(answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
-    """What is wrong with overrides."""
+    """List the faults of overrides."""
     for answer in answers:
         if answer.override in _OVERRIDES:
             yield Fault(answer.dialect, answer.question, _OVERRIDES[answer.override])
@@ -105,7 +105,7 @@ def _expected(answer: CoverageAnswer) -> Expected:
 
 
 def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
-    """Where SQLite does not define the answer, a server may give SQLite's today and another tomorrow."""
+    """Where SQLite does not define the answer, a server may return SQLite's today and another tomorrow."""
     open_answers = {COVERED, str(Reason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
 
@@ -136,7 +136,7 @@ def read_judgements(question_set: str, home: Path) -> Judgements:
 
 
 def judged(answer: CoverageAnswer, judgements: Judgements) -> CoverageAnswer:
-    """The answer, with the reason that somebody has given it if it is DIFFERENT."""
+    """Return the answer, with its judged reason if it is DIFFERENT."""
     found = judgements.get(answer.dialect, {}).get(answer.question)
     return replace(answer, reason=found) if found and answer.reason is Reason.DIFFERENT else answer
 

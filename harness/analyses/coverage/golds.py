@@ -104,7 +104,7 @@ def _answer(sql: str, path: Path, schema: Schema, target: Dialect) -> tuple[str 
 
 
 def _refused(sql: str, path: Path) -> str | None:
-    """What SQLite says against a text, which is prepared and not run."""
+    """Return SQLite's objection to a text, which is prepared and not run."""
     if not is_text(sql) or "\0" in sql:
         return "it has characters that no text has"
     with opened(path) as connection:
@@ -120,7 +120,7 @@ def _refused(sql: str, path: Path) -> str | None:
 
 
 _NO_GOLD = "UNTRANSLATABLE"
-"""How the text begins that stands for a gold without translation: every engine refuses it."""
+"""The beginning of the text in place of a gold without translation: every engine refuses it."""
 
 
 class Proof(StrEnum):
@@ -159,11 +159,11 @@ class Certificate:
     translator_sha256: str
     sqlglot: str
     gold_index: int = 0
-    """Which of a question's golds it is, from 0."""
+    """The place of the gold among its question's, from 0."""
 
     @property
     def is_fault(self) -> bool:
-        """Whether somebody has to look: there is no translation, or it was run and is not proven."""
+        """True if it needs a review: there is no translation, or it was run and is not proven."""
         return self.proof is Proof.UNTRANSLATABLE or (
             self.proof is Proof.UNPROVEN and self.reason is not None
         )
@@ -279,7 +279,7 @@ def _translator() -> str:
 
 
 def name_of_translated(questions: QuestionSet) -> str:
-    """What the set with the translated golds is called."""
+    """Return the name of the set with the translated golds."""
     return f"{questions.name[:_LONGEST]}_translated"
 
 
@@ -427,7 +427,7 @@ def _toml(value: Any) -> str:
 
 
 def counted(golds: Sequence[Certified], target: Dialect) -> str:
-    """How many golds of a dialect are proven, in a line."""
+    """Count the golds of a dialect by proof, in a line."""
     counts = Counter(one.certificate.proof for one in golds)
     engines = {one.certificate.engine for one in golds} - {None}
     on = f" (on {', '.join(sorted(map(str, engines)))})" if engines else ""

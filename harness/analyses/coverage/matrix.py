@@ -24,14 +24,14 @@ from loaders.server import Origin, Server
 
 
 class Result(StrEnum):
-    """What became of a question set on an engine version."""
+    """The result of a question set on an engine version."""
 
     AS_EXPECTED = "as expected"
     REGRESSION = "regression"
     NOT_RUN = "not run"
-    """There is no server of this version here."""
+    """No server of this version is here."""
     BROKE = "broke"
-    """There is one, and it did not start or did not last."""
+    """A server did not start, or stopped."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class MatrixRequest:
-    """What to run: `sets` empty means all of `SETS` whose data are there."""
+    """What to run: empty `sets` means all of `SETS` with data here."""
 
     dialects: Sequence[Dialect] = tuple(VERSIONS)
     sets: Sequence[str] = ()
@@ -95,7 +95,7 @@ def exit_code(rows: Sequence[Row]) -> int:
 
 
 def print_matrix(rows: Sequence[Row], console: Console | None = None) -> None:
-    """Print the table, what is not as expected, and what could not be run and why."""
+    """Print the table, the deviations, and what could not be run and why."""
     console = wide(console)
     table = new_table("Golds of SQLite, translated: the same answer on every version")
     for head in ("engine", "version", "set", "server"):

@@ -1,4 +1,4 @@
-"""Which cause a difference has: the executions in their order, until one decides.
+"""Rules that find the cause of a difference: executions in their order, until one decides.
 
 What needs no change of the wrong text comes first (no query, a limit, another gold, ties, other columns),
 then small edits of it, one more at a time, and at last the text as a whole on the other engine.
@@ -38,7 +38,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class AboutCause:
-    """What a cause is called where people read, what it means, and which execution decides it."""
+    """The title of a cause, its meaning, and the execution that decides it."""
 
     title: str
     meaning: str
@@ -149,7 +149,7 @@ _LIMITS = frozenset({Outcome.PREDICTION_TIMEOUT, Outcome.PREDICTION_TOO_LARGE, O
 
 
 class Direction(StrEnum):
-    """Which engine calls the predictor right."""
+    """The engine on which the predictor is right."""
 
     LOSS = "loss"
     """SQLite alone."""
@@ -196,7 +196,7 @@ class Difference:
 
     @property
     def direction(self) -> Direction:
-        """Which engine calls it right."""
+        """Return the engine on which it is right."""
         return Direction.LOSS if self.wrong.dialect == self.target else Direction.GAIN
 
     @property
@@ -496,7 +496,7 @@ class Decider:
 
 
 Make = Callable[[str, str | None, str | None], Broken]
-"""Of a text with what the engine says against it, and its code."""
+"""Takes a text, the engine's message against it, and the code."""
 
 _Path = tuple[Edit, ...]
 
@@ -541,7 +541,7 @@ class _Search:
     def _expanded(
         self, path: _Path, before: Broken, wanted: Callable[[Edit], bool]
     ) -> Mended | list[tuple[_Path, Broken]]:
-        """What is one edit away: a text that is right, or those that are worth another edit."""
+        """Try one more edit: return a text that is right, or those worth another edit."""
         following: list[tuple[_Path, Broken]] = []
         if self._left <= 0 or self._is_mended_by_writing(before):
             return following
@@ -566,7 +566,7 @@ class _Search:
         return following
 
     def _is_mended_by_writing(self, before: Broken) -> bool:
-        """Whether a text becomes right by being read and written again, without any edit."""
+        """True if a text becomes right by being read and written again, without any edit."""
         if not THROUGH_TREES.intersection(_kinds(before)):
             return False
         tree = read(before.sql, before.dialect)

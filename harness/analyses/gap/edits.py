@@ -78,7 +78,7 @@ def _part(value: exp.Expr, part: str) -> exp.Expr | None:
 
 
 def _plain_time(node: exp.Expr) -> exp.Expr:
-    """What is inside of what sqlglot puts around a time."""
+    """Remove what sqlglot puts around a time."""
     while isinstance(node, exp.TsOrDsToDate | exp.TsOrDsToTimestamp):
         node = node.this
     return node
@@ -217,7 +217,7 @@ class Broken:
 
     @property
     def quote(self) -> str:
-        """What names are put in."""
+        """The nodes that hold names."""
         return kind_of(self.dialect).quote
 
     @cached_property
@@ -230,7 +230,7 @@ class Broken:
 
     @cached_property
     def tokens(self) -> Sequence[Token]:
-        """The tokens, as the dialect that knows every kind of quotes has them; none if it cannot."""
+        """Return the tokens, by the dialect that knows every kind of quotes; none if it fails."""
         try:
             return sqlglot.tokenize(self.sql, read=SQLGLOT[Dialect.SQLITE])
         except (SqlglotError, ValueError):
@@ -251,7 +251,7 @@ def edits(broken: Broken) -> Iterator[Edit]:
 
 
 _Found = Iterator[tuple[str, str]]
-"""What an edit is, and the text after it."""
+"""An edit, and the text after it."""
 
 
 def _squashed(name: str) -> str:

@@ -69,12 +69,12 @@ class Trial:
 
     @property
     def is_right(self) -> bool:
-        """Whether its rows are those of the reference."""
+        """True if its rows are those of the reference."""
         return self.outcome is Outcome.MATCH
 
     @property
     def ran(self) -> bool:
-        """Whether it returned rows, and so did the reference."""
+        """True if it and the reference returned rows."""
         return self.outcome in (Outcome.MATCH, Outcome.MISMATCH)
 
 
@@ -149,12 +149,12 @@ class Trying:
             return None
 
     def run(self, question: Question, asks: Sequence[Ask]) -> list[Trial]:
-        """What comes of texts for a question, run side by side."""
+        """Return the results of texts for a question, run in parallel."""
         waiting = [self.begin(question, ask) for ask in asks]
         return [self._trial(ask, future.result()) for ask, future in zip(asks, waiting, strict=True)]
 
     def one(self, question: Question, ask: Ask) -> Trial:
-        """What comes of one text."""
+        """Return the result of one text."""
         return self.run(question, [ask])[0]
 
     def begin(self, question: Question, ask: Ask) -> "Future[Judgement]":
@@ -205,7 +205,7 @@ class Trying:
 
 @dataclass(frozen=True)
 class TranslationGap:
-    """A right answer whose translation is not right, and why; `refused` where there is no translation."""
+    """A right answer whose translation is wrong, and why; `refused` if there is no translation."""
 
     question: str
     db_id: str

@@ -48,7 +48,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """How many questions would be right on the target if one thing were otherwise.
+    """How many questions would be right on the target under other conditions.
 
     `repaired`: every answer that three edits or fewer make right counts as right. Edits are looked for where
     the engine refuses an answer, and where SQLite's is right. `translated`: answers are held against the rows
@@ -83,7 +83,7 @@ class PredictorGap:
         )
 
     def step(self, cause: Cause) -> int:
-        """What a cause adds to the questions that are right: those won less those lost."""
+        """The net effect of a cause on the right questions: those won less those lost."""
         return self.count(cause, Direction.GAIN) - self.count(cause, Direction.LOSS)
 
 
@@ -267,7 +267,7 @@ def _translated(
 
 @dataclass
 class _Work:
-    """One predictor on one target: all pairs, SQLite's result first, and what has to be looked at."""
+    """One predictor on one target: all pairs, SQLite's result first, and the differences to explain."""
 
     predictor: str
     target: EngineName
@@ -275,7 +275,7 @@ class _Work:
     natives: list[tuple[Question, PairResult]] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
     refused: list[tuple[Question, PairResult]] = field(default_factory=list)
-    """What the target refuses where SQLite's answer is wrong, too."""
+    """Refusals of the target where SQLite's answer is wrong, too."""
 
 
 def _work(

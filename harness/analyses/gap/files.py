@@ -154,7 +154,7 @@ STEM = "gap"
 
 
 def as_record(gap: Gap) -> Mapping[str, Any]:
-    """What `gap.json` holds."""
+    """Return the content of `gap.json`."""
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": gap.run_id,

@@ -40,7 +40,7 @@ def documented(gap: Gap) -> Document:
 
 
 def synthetic_lines(gap: Gap) -> list[str]:
-    """What has to be said where databases are not the published ones."""
+    """Return the remarks on databases other than the published ones."""
     if not gap.synthetic:
         return []
     count = f"{len(gap.synthetic)} of {gap.databases}"
@@ -48,7 +48,7 @@ def synthetic_lines(gap: Gap) -> list[str]:
 
 
 def steps(gap: PredictorGap) -> list[tuple[Cause, Fraction]]:
-    """What each cause adds to SQLite's score on the way to the target's, in points: 0 for most."""
+    """Tabulate what each cause adds to SQLite's score up to the target's, in points: 0 for most."""
     return [(cause, _points(gap.step(cause), gap.questions)) for cause in Cause]
 
 
@@ -191,7 +191,7 @@ _IF: Sequence[tuple[str, str, Callable[[PredictorGap], int]]] = (
 
 
 def _what_if(gap: Gap) -> TableModel:
-    """What the score would be if one thing were otherwise."""
+    """Tabulate the score under other conditions."""
     columns = tuple(_column(head, metric, interval=True) for head, metric, _ in _IF)
     rows = [_row(one, [_share(of(one), one.questions) for _, _, of in _IF]) for one in gap.gaps]
     notes = (

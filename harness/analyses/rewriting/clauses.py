@@ -92,7 +92,7 @@ def _is(statement: Statement, node: exp.Expr, named: Named) -> bool:
 def _value(
     statement: Statement, select: exp.Select, first: exp.Expr, named: Named, extreme: type[exp.AggFunc]
 ) -> list[Fact]:
-    """Only what is sorted by is shown: rows that tie look alike."""
+    """Return the facts by which a SELECT shows only its sort key, so that tied rows look alike."""
     facts = [] if not first.args.get("nulls_first") else _not_null(statement, select, named)
     output = select.expressions[0]
     found = extreme(this=output.unalias().copy())

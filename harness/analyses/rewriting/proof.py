@@ -1,4 +1,4 @@
-"""Whether a text written otherwise returns the same rows on the loaded data; which keys a server holds."""
+"""Proofs that a rewritten text returns the same rows on the loaded data; the keys that a server holds."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +19,7 @@ from loaders.namespace import Database
 
 @dataclass(frozen=True)
 class Proof:
-    """How the rows of a text and of one written otherwise relate on the loaded data.
+    """How the rows of a text and of its rewritten form relate on the loaded data.
 
     `executions` counts the texts that were run. `error` says why there is nothing to compare.
     """
@@ -28,7 +28,7 @@ class Proof:
     same_bag: bool
     same_order: bool
     ordered: bool
-    """Whether the original asks for an order."""
+    """True if the original has an ORDER BY."""
     executions: int
     original: Execution
     rewritten: Execution
@@ -36,7 +36,7 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether they are the same rows, as often, and in the same order where one is asked for."""
+        """True if the rows are the same, as often, and in the same order if the original has one."""
         return self.same_bag and (self.same_order or not self.ordered)
 
 

@@ -1,4 +1,4 @@
-"""A part of a date that is compared as a range of the column itself, which an index can be asked for."""
+"""Parts of dates, compared as ranges of the column itself, so that an index can be used."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -65,7 +65,7 @@ def _comparison(node: exp.Expr) -> tuple[_Part | None, list[exp.Expr], type[exp.
 
 
 def _part(node: exp.Expr) -> _Part | None:
-    """What part of a column an expression is; None where it is none."""
+    """Return the part of a column that an expression is; None for any other."""
     node = node.unnest()
     if isinstance(node, exp.Cast) and _is_integer(node):
         inner = _part(node.this)
@@ -171,7 +171,7 @@ def _ranges(statement: Statement, part: _Part, literals: list[exp.Expr]) -> tupl
 
 
 def _known_days(named: Named, kept: str | None) -> tuple[list[Fact], exp.DataType | None]:
-    """In which type the days of a column are kept, with what that relies on; None where they are no days."""
+    """Return the type in which a column keeps days, with what that relies on; None if it has other values."""
     column = named.stored
     if column is None or kept is None:
         return [], None

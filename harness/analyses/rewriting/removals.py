@@ -1,4 +1,4 @@
-"""What can go: a join that adds and drops nothing, DISTINCT where no row comes twice."""
+"""Removals: a join that neither adds nor drops rows, DISTINCT where no row comes twice."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -24,7 +24,7 @@ from harness.analyses.rewriting.subqueries import (
 from harness.sqltree.query import Fact, HeldKeys, Refused
 
 Places = Callable[[Statement], Iterable[Attempt]]
-"""Where in a statement a rule could apply."""
+"""Yields the places of a statement where a rule could apply."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,12 @@ class Rule:
     name: str
     title: str
     precondition: str
-    """What has to hold, so that the rows are the same, as often, and in the order that is asked for."""
+    """The precondition for the same rows, as often, and in the requested order."""
     source: str
-    """Who has described it."""
+    """The publication that describes it."""
     places: Places
     counterexample: str = ""
-    """What differs where the precondition does not hold."""
+    """The difference where the precondition does not hold."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Rewritten:
 
     @property
     def holds_for_any_data(self) -> bool:
-        """Whether all that it relies on is declared."""
+        """True if all that it relies on is declared."""
         return all(fact.declared for fact in self.facts)
 
 
@@ -306,7 +306,7 @@ class _Context:
         return places, facts, text, []
 
     def _read(self, text: str) -> Statement | None:
-        """The statement of a text, for nobody to change it."""
+        """Return the statement of a text, which must not be changed."""
         if text not in self._statements:
             self._statements[text] = read(
                 text, self._schema, self._dialect, profile=self._profile, held=self._held

@@ -36,11 +36,11 @@ class Statement(Query):
     """The text of the tree before any rule has changed it."""
 
     def spent(self) -> str:
-        """The statement as text, which nobody needs after that: writing leaves marks in the tree."""
+        """Render the statement and discard it: rendering annotates the tree."""
         return self.text(self.tree, is_spent=True)
 
     def copied(self) -> "Statement":
-        """The same, for a rule to change."""
+        """A copy of the statement that a rule may change."""
         return replace(self, tree=self.tree.copy(), refused=[])
 
     def exact(self, node: exp.Expr) -> None:
@@ -157,7 +157,7 @@ class Statement(Query):
 
     @staticmethod
     def _compares_by_type(condition: exp.Expr, sides: Sequence[Named]) -> bool:
-        """Whether a column is equated with a constant of its own kind: a text is equal to many numbers."""
+        """True if a column is equated with a constant of its own type: a text equals many numbers."""
         if not sides or sides[0].stored is None:
             return False
         [constant] = [
@@ -176,7 +176,7 @@ def read(
     profile: Profile = Profile.OFFICIAL,
     held: HeldKeys = frozenset(),
 ) -> Statement | None:
-    """Read a statement; None where it is no query that can be read and written again."""
+    """Read a statement; None unless it is a query that can be read and rendered again."""
     tree = read_query(sql, dialect)
     if tree is None:
         return None
@@ -232,7 +232,7 @@ def equals(left: exp.Expr, right: exp.Expr) -> exp.EQ:
 
 
 def has_star(select: exp.Select) -> bool:
-    """Whether a SELECT shows all columns of all sources."""
+    """True if a SELECT shows all columns of all sources."""
     return any(isinstance(output, exp.Star) for output in select.expressions)
 
 
@@ -301,7 +301,7 @@ def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what i
 
 
 def is_scalar(node: exp.Subquery) -> bool:
-    """Whether a subquery stands for one value."""
+    """True if a subquery stands for one value."""
     place: exp.Expr = node
     while isinstance(place.parent, exp.Paren | exp.Subquery):
         place = place.parent
@@ -406,7 +406,7 @@ def _determines(statement: Statement, select: exp.Select, given: list[Named], us
 
 
 def _is_under(column: exp.Expr, select: exp.Select, own: set[int], keys: list[exp.Expr]) -> bool:
-    """Whether a column is within an aggregate of its SELECT, or of an expression that is grouped by."""
+    """True if a column is within an aggregate of its SELECT, or of an expression that is grouped by."""
     node: exp.Expr | None = column
     while node is not None and node is not select:
         if id(node) in own or any(node == key for key in keys if not isinstance(key, exp.Column)):
@@ -416,7 +416,7 @@ def _is_under(column: exp.Expr, select: exp.Select, own: set[int], keys: list[ex
 
 
 def _one_of_equals(statement: Statement, select: exp.Select) -> None:
-    """Of values that are equal, it does not matter which is shown."""
+    """Require that it does not matter which of equal values is shown."""
     distinct = select.args.get("distinct")
     if distinct is not None:
         if distinct.args.get("on"):

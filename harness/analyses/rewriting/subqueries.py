@@ -22,7 +22,7 @@ from harness.sqltree.query import Fact, Named, Refused
 
 @dataclass
 class _Member:
-    """A condition x [NOT] IN (SELECT y ...) that all rows of a SELECT have to meet."""
+    """A condition x [NOT] IN (SELECT y ...) that all rows of a SELECT must meet."""
 
     statement: Statement
     select: exp.Select
@@ -31,7 +31,7 @@ class _Member:
 
     @property
     def value(self) -> exp.Expr:
-        """What is looked up."""
+        """The left side of IN."""
         found: exp.Expr = self.node.this.unnest()
         return found
 
@@ -83,7 +83,7 @@ def _simple(member: _Member) -> tuple[exp.Select, Named, Named]:
 
 
 def _shows_its_group(statement: Statement, inner: exp.Select) -> bool:
-    """Whether what a subquery shows is all that it groups by, so that nothing comes twice."""
+    """True if a subquery shows all that it groups by, so that no row comes twice."""
     group = inner.args.get("group")
     if group is None:
         return False
@@ -199,7 +199,7 @@ def _qualified(node: exp.Expr, named: Named) -> exp.Expr:
 # A correlated subquery as a derived table.
 
 _EMPTY = {"COUNT": "0", "TOTAL": "0.0"}
-"""What an aggregate is of no rows, where that is not NULL."""
+"""The value of an aggregate over no rows, if it is not NULL."""
 
 _AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MIN", "MAX"})
 

@@ -1,4 +1,4 @@
-"""Which of the candidates are worth having: those that the optimizer uses, and that make the work less.
+"""Selection of indexes: the candidates that the optimizer uses and that reduce the work.
 
 All candidates are made at once, and the optimizer chooses among them for every text. What no plan uses goes.
 Then the workload is counted with what is left, and each index answers for the texts whose plans use it: where
@@ -31,7 +31,7 @@ from harness.sqltree.parser import TooMuch, statements
 # is measured (`harness.analyses.study.advice`).
 
 MOST_COLUMNS = 3
-"""Of one index."""
+"""Most columns of one index."""
 
 MOST_INDEXES = 24
 """Of one table: those that could serve most texts. Each is built before anybody knows whether it is used."""
@@ -43,7 +43,7 @@ _RANGE = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Like)
 
 @dataclass
 class _Uses:
-    """What one SELECT does with the columns of one table, by their names, each once, in the order met."""
+    """The uses of one table's columns in one SELECT: names, each once, in the order met."""
 
     equal: dict[str, None] = field(default_factory=dict)
     joined: dict[str, None] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
 
 
 def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
-    """What a SELECT does with each base table, by the table's name in lower case."""
+    """Return the uses of each base table in a SELECT, by the table's name in lower case."""
     sources = [
         (item.name.lower(), item.table.lower())
         for item in sources_of(select)
@@ -128,7 +128,7 @@ def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
     found: dict[str, _Uses] = {}
 
     def place(node: exp.Expr | None) -> tuple[_Uses, str] | None:
-        """Where a bare column is noted, and its name in the schema."""
+        """Return where a bare column is noted, and its name in the schema."""
         while isinstance(node, exp.Paren | exp.Ordered):
             node = node.this
         if not isinstance(node, exp.Column):
@@ -173,7 +173,7 @@ Used = Callable[[str], frozenset[str]]
 
 @dataclass(frozen=True)
 class Advice:
-    """What was advised for a workload.
+    """The advice for a workload.
 
     `kept` are the indexes that are there at the end, in the order of the candidates; `made` says of every
     candidate what making it came to. `before` and `after` are the work of the whole workload without and with

@@ -44,7 +44,7 @@ FOLDERS = Folders(
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """What to study: the request of an evaluation, the parts, and the set at other scales.
+    """A request to study: that of an evaluation, the parts, and the set at other scales.
 
     `request` has the set, the predictions, the engines and what chooses questions; `more_sets` are paths of
     the same set over other databases; `named_parts` are the words that named the parts, if any did.
@@ -224,7 +224,7 @@ def _predictions(request: Request, whole: QuestionSet, say: Say) -> list[Predict
 
 
 def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Say) -> list[Analysis]:
-    """The parts that can be run: one that is named has to be among them."""
+    """Return the parts that can be run; a part that is named must be among them."""
     without = [part for part in asked.parts if part.needs_predictions and not files]
     if without and asked.named_parts:
         raise BadInput(f"--part {without[0].name}: needs predictions; name them with --predictions")

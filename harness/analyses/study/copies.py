@@ -111,7 +111,7 @@ def index_bytes(path: Path) -> dict[tuple[str, str], int]:
 
 
 INDEX_PREFIX = "bird_study_"
-"""How the name of every index that a study makes begins."""
+"""The prefix of every index that a study makes."""
 
 
 class Scheme(StrEnum):
@@ -125,11 +125,11 @@ class Scheme(StrEnum):
     FOREIGN = "primary + foreign"
     """And an index on the columns of each foreign key. InnoDB makes these by itself, the others do not."""
     ADVISED = "advised"
-    """Primary keys, and what is advised for the workload (`harness.analyses.study.advice`)."""
+    """Primary keys, and the indexes advised for the workload (`harness.analyses.study.advice`)."""
 
 
 class Keys(StrEnum):
-    """Which keys and indexes a copy begins with."""
+    """The keys and indexes of a copy at first."""
 
     DECLARED = "declared"
     """All that the file declares. MySQL makes an index for each foreign key."""
@@ -146,7 +146,7 @@ class Index:
 
     @property
     def name(self) -> str:
-        """What it is called on every engine."""
+        """The name of the copy on every engine."""
         digest = sha256("\0".join((self.table, *self.columns)).encode()).hexdigest()
         return f"{INDEX_PREFIX}{digest[:12]}"
 
@@ -166,7 +166,7 @@ class DatabaseCopy(Protocol):
     """One copy of one database on one engine."""
 
     database: Database
-    """Where sessions find it."""
+    """The database of the copy, for sessions."""
     schema: Schema
 
     def add(self, index: Index) -> Made:
@@ -178,7 +178,7 @@ class DatabaseCopy(Protocol):
         ...
 
     def drop_primary_keys(self) -> None:
-        """Leave no key and no index but those that were made, which have to be removed before."""
+        """Drop all other keys and indexes; those that were made must be removed before."""
         ...
 
     def sizes(self) -> Mapping[tuple[str, str], int]:

@@ -134,11 +134,11 @@ def rank_correlation(ones: Sequence[float], others: Sequence[float]) -> float | 
 # Right predictions beside their golds.
 
 UNITS = "pairs"
-"""What the units are filed under in the journal, whichever part asks for them first."""
+"""The name of the units in the journal, for all parts."""
 
 
 def text_digest(sql: str) -> str:
-    """What a text is called in keys and files."""
+    """The name of a text in keys and files."""
     return sha256(sql.encode("utf-8", "replace")).hexdigest()
 
 
@@ -152,7 +152,7 @@ class CountedText:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What its units are filed under."""
+        """The name under which its units are stored."""
         return self.dialect, self.db_id, text_digest(self.sql)
 
 
@@ -225,14 +225,14 @@ def texts_of(pair: RightPair) -> tuple[CountedText, CountedText]:
 
 
 def counted_for_tau(pairs: Sequence[RightPair]) -> int:
-    """How many units `PairMeasures.tau` asks for, over all pairs."""
+    """Count the units that `PairMeasures.tau` needs, over all pairs."""
     return 2 * sum(not same_text(pair.sql, pair.gold) for pair in pairs)
 
 
 # Texts that are rewritten, and what both cost an engine: a text is rewritten, run and counted once.
 
 TOGETHER = "all together"
-"""What stands for the rule where all have been applied."""
+"""The name of all rules together."""
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class Variant:
     sql: str
     rules: tuple[str, ...]
     declared: bool
-    """Whether it holds for any data: all that it relies on is declared."""
+    """True if it holds for any data: all that it relies on is declared."""
     holds: bool
     relation: str
     """How the rows relate, in a word, or why there are none."""
@@ -258,7 +258,7 @@ class Variants:
 
     @property
     def together(self) -> Variant | None:
-        """What all rules together make of it, if it is proven."""
+        """The text that all rules together make of it, if it is proven."""
         return next((one for one in self.made if one.rule == TOGETHER and one.holds), None)
 
 
@@ -285,7 +285,7 @@ class Rewriting:
         return first / second if first is not None and second else None
 
     def is_same_plan(self, engine: EngineName, db_id: str, sql: str, other: str) -> bool | None:
-        """Whether the optimizer makes the same plan of two texts; None where it tells none."""
+        """True if the optimizer makes the same plan of two texts; None if it returns none."""
         found: bool | None = self._unit("same plan", self._is_same_plan, engine, db_id, sql, other)
         return found
 

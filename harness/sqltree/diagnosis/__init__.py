@@ -1,4 +1,4 @@
-"""What is wrong with a prediction that does not match: one class per pair, from codes and texts alone.
+"""Diagnosis of predictions that do not match: one class for each pair, from codes and texts alone.
 
 An error of the engine decides where it says what it met. For everything else (rows that are not gold's, a
 timeout, too large a result, an error that depends on the rows) the texts of prediction and gold are compared.
@@ -17,7 +17,7 @@ from harness.sqltree.diagnosis.differences import Reading, first_difference
 
 
 class ErrorGroup(StrEnum):
-    """What a predictor has not understood: the four groups of the BIRD paper's error analysis, by rules.
+    """A predictor's misunderstanding: the four groups of the BIRD paper's error analysis, by rules.
 
     Li et al. 2023, "Can LLM Already Serve as A Database Interface?", section 6,
     https://arxiv.org/abs/2305.03111. There people read 500 wrong answers of ChatGPT; here a class decides, so
@@ -25,7 +25,7 @@ class ErrorGroup(StrEnum):
     """
 
     SCHEMA_LINKING = "schema_linking"
-    """Existing tables and columns that are not the ones that are asked for."""
+    """Existing tables and columns other than those that the question needs."""
     DATABASE_CONTENT = "database_content"
     """Tables, columns, types or values that the database does not have."""
     KNOWLEDGE_EVIDENCE = "knowledge_evidence"
@@ -33,7 +33,7 @@ class ErrorGroup(StrEnum):
     SYNTAX = "syntax"
     """The engine's SQL."""
     UNASSIGNED = "unassigned"
-    """Nothing that the paper has a group for."""
+    """Outside the paper's groups."""
 
 
 GROUPS: Mapping[ErrorClass, ErrorGroup] = {
@@ -60,7 +60,7 @@ _BEGINNING = re.compile(
 
 
 def read(sql: str, dialect: EngineName, schema: DatabaseSchema | None = None) -> Reading | None:
-    """What a query says.
+    """Return the reading of a query.
 
     Args:
         sql: one text; of several statements the last counts, as on PostgreSQL.
@@ -79,7 +79,7 @@ def read(sql: str, dialect: EngineName, schema: DatabaseSchema | None = None) ->
 
 
 def is_query(sql: str, dialect: EngineName) -> bool:
-    """Whether a text begins as a query, not as another statement or as prose.
+    """True if a text begins as a query, not as another statement or as prose.
 
     Of several statements the last counts, but the first in a text that is longer than `LONGEST`.
     """

@@ -44,7 +44,7 @@ class Term:
         return name if name in self.columns and self.shape == f"`{name}`" else None
 
     def renamed(self, names: Mapping[str, str]) -> "Term":
-        """The same with other names for the columns that `names` maps."""
+        """Return the same with columns renamed by `names`."""
         return Term(
             renamed(self.shape, names),
             self.literals,
@@ -53,7 +53,7 @@ class Term:
         )
 
     def without_columns(self) -> "Term":
-        """The same where its columns do not count."""
+        """Return the same without its columns, which do not count there."""
         return Term(self.shape, self.literals, NOTHING, self.aggregates)
 
 
@@ -121,7 +121,7 @@ class ReadCondition:
     values: frozenset[str] = frozenset()
 
     def renamed(self, names: Mapping[str, str]) -> "ReadCondition":
-        """The same with other names for the columns that `names` maps."""
+        """Return the same with columns renamed by `names`."""
         return ReadCondition(all_renamed(self.subject, names), self.operator, self.values)
 
 
@@ -142,7 +142,7 @@ class Cut:
     offset: str = "0"
 
     def renamed(self, names: Mapping[str, str]) -> "Cut":
-        """The same with other names for the columns that `names` maps."""
+        """Return the same with columns renamed by `names`."""
         keys = tuple(SortKey(all_renamed(key.of, names), key.descends) for key in self.keys)
         return Cut(keys, self.limit, self.offset)
 
@@ -159,7 +159,7 @@ class Clause(StrEnum):
 
 @dataclass
 class Notes:
-    """What has been read of a query so far."""
+    """Notes on a query that is being read."""
 
     tables: set[str] = field(default_factory=set)
     aggregates: set[str] = field(default_factory=set)
@@ -178,7 +178,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a query says: one value per query, equal for queries that differ in spelling alone.
+    """The meaning of a query: one value, equal for queries that differ only in spelling.
 
     `tables` are the base tables anywhere in it; `outputs` its columns in order; `aggregates` the aggregate
     functions anywhere; `groups` the columns of each GROUP BY with aggregates; `joined` the sets of columns
@@ -219,7 +219,7 @@ class Reading:
         return self.renamed(self.same)
 
     def renamed(self, names: Mapping[str, str]) -> "Renamed":
-        """The same with other names for the columns that `names` maps, but in `joined`."""
+        """Return the same with columns renamed by `names`, except in `joined`."""
         return Renamed(self, names)
 
 
@@ -271,7 +271,7 @@ class Renamed:
         return frozenset([cut.renamed(self.names) for cut in self.reading.cuts])
 
     def spelled(self, clause: Clause) -> frozenset[Spelling]:
-        """How a clause is spelled."""
+        """Return the spelling of a clause."""
         found = self.reading.spellings[clause]
         return frozenset([(renamed(shape, self.names), literals) for shape, literals in found])
 
@@ -294,7 +294,7 @@ def _classes(pairs: Iterable[tuple[str, str]]) -> frozenset[frozenset[str]]:
 
 
 Rule = Callable[[Renamed, Renamed], bool]
-"""Whether a prediction (first) differs from its gold (second) in one respect; both name columns alike."""
+"""True if a prediction (first) differs from its gold (second) in one respect; both name columns alike."""
 
 
 def other_tables(prediction: Renamed, gold: Renamed) -> bool:
@@ -435,5 +435,5 @@ def _without(joined: Iterable[frozenset[str]], tables: Iterable[str]) -> frozens
 
 
 def _nested(groups: Iterable[frozenset[str]], others: Iterable[frozenset[str]]) -> bool:
-    """Whether each set of columns holds one of the others, or is held by one."""
+    """True if each set of columns contains one of the others, or is contained in one."""
     return all(any(group <= other or group >= other for other in others) for group in groups)

@@ -1,4 +1,4 @@
-"""What a query says, read from sqlglot's tree: expressions become terms, and clauses are noted.
+"""The reader of a query: expressions of sqlglot's tree become terms, and clauses are noted.
 
 Names are compared without case and quotes; a column is a base table's, whatever aliases and subqueries lie
 between. A column of a subquery or a CTE is the expression that stands there. Without a schema a column is
@@ -55,7 +55,7 @@ _ROOM = 500_000
 before it."""
 
 _ROOM_OF_A_TERM = 20
-"""What reading a term takes of it, however short it is."""
+"""The least cost of reading a term, however short it is."""
 
 _MOST_COLUMNS = 4_096
 """Columns of a SELECT: MySQL's limit, the highest. https://dev.mysql.com/doc/refman/9.7/en/column-count-limit.html.
@@ -83,7 +83,7 @@ class ReadingSource(Offer[Term]):
         return None if self.of is None else column(self.of + name)
 
     def all(self) -> Iterator[tuple[str, Term]]:
-        """What `*` stands for: names and expressions."""
+        """Return the columns of `*`: names and expressions."""
         if self.of is None:
             yield from self.columns.items()
         else:
@@ -260,7 +260,7 @@ class QueryReader:
         return found
 
     def _is_join(self, node: exp.Expr, scope: ReadingScope) -> bool:
-        """Whether a condition equates two columns, one of them perhaps a subquery's; notes the pair."""
+        """True if a condition equates two columns, one of them perhaps a subquery's; notes the pair."""
         if isinstance(node, exp.EQ):
             sides = node.left, node.right
         elif isinstance(node, exp.In) and node.args.get("query") is not None:
@@ -336,7 +336,7 @@ class QueryReader:
         return found
 
     def _aggregate(self, node: exp.Expr, scope: ReadingScope) -> Term:
-        """Read `SUM(x)` and the like; a function with DISTINCT is noted with what is distinct."""
+        """Read `SUM(x)` and the like; a function with DISTINCT is noted with its distinct values."""
         counted = _counted(node)
         if counted is not None:
             term = combined("count", [self.condition(counted, scope)]).without_columns()
@@ -438,7 +438,7 @@ class QueryReader:
     def _choice(
         self, branches: list[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None, scope: ReadingScope
     ) -> Term:
-        """CASE and IF: the columns of the conditions are no columns of the value."""
+        """Read CASE and IF: columns of the conditions are not columns of the value."""
         parts: list[Term] = []
         for test, branch in branches:
             parts += [self.condition(test, scope).without_columns(), self.term(branch.args["true"], scope)]
@@ -542,7 +542,7 @@ class QueryReader:
     def _key(
         self, node: exp.Expr, scope: ReadingScope, outputs: Outputs, *, prefers_output: bool = False
     ) -> Term:
-        """What to sort or group by: an expression, or a column of the result by its name or its number."""
+        """Read a key of ORDER BY or GROUP BY: an expression, or a result column by name or number."""
         if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
             place = int(node.name) - 1
             if 0 <= place < len(outputs):
@@ -614,7 +614,7 @@ def _positive(node: exp.Expr, *, negated: bool) -> tuple[exp.Expr, bool]:
 
 
 def _descends(node: exp.Expr) -> bool | None:
-    """Whether a subquery is a MAX (True) or a MIN (False) over all rows and nothing else (None)."""
+    """True if a subquery is only a MAX over all rows, False if only a MIN, None for any other."""
     query = node.unnest() if isinstance(node, exp.Subquery) else node
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.args.get("group"):
         return None
@@ -667,7 +667,7 @@ def _test(case: exp.Expr, branch: exp.Expr) -> exp.Expr:
 
 
 def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:
-    """The columns of a subquery under the names that its alias gives them, if it does."""
+    """Rename the columns of a subquery as its alias does, if it does."""
     return [(name, term) for name, (_, term) in zip(names, outputs, strict=False)] if names else outputs
 
 
@@ -678,7 +678,7 @@ def _joined_column(side: Sequence[ReadingSource], name: str) -> str | None:
 
 
 def reading_of(sql: str, dialect: EngineName, schema: DatabaseSchema | None) -> Reading | None:
-    """What a query says; None if the text is no query or cannot be read."""
+    """Return the reading of a query; None if the text is not a query or cannot be read."""
     try:
         statement = last_statement(sql, dialect)
         if not is_query(statement):

@@ -79,7 +79,7 @@ class Total:
 
     @property
     def precision(self) -> float | None:
-        """What Spider calls accuracy: it counts over what was predicted."""
+        """Spider's accuracy: it counts over the predicted parts."""
         return self.accuracy
 
 
@@ -113,7 +113,7 @@ def _share(right: list[bool]) -> float | None:
 
 @dataclass(frozen=True)
 class Item:
-    """One column of SELECT: the aggregate around it, empty for none, and what is inside."""
+    """One column of SELECT: the aggregate around it, empty for none, and its operand."""
 
     aggregate: str
     text: str
@@ -142,7 +142,7 @@ class SpiderCondition:
     members: tuple["SpiderCondition", ...] = ()
 
     def leaves(self) -> Iterator["SpiderCondition"]:
-        """The conditions that are no groups: itself, or those within it."""
+        """Return the conditions that are not groups: itself, or those within it."""
         if not self.members:
             yield self
         for member in self.members:
@@ -198,7 +198,7 @@ class SpiderQuery:
 
 
 class UnreadableQuery(Exception):
-    """The text is no query, or names what the schema does not have."""
+    """The text is not a query, or names something outside the schema."""
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from harness.sqltree.spider import (
 
 @dataclass(frozen=True)
 class FromSource(Offer[str]):
-    """What FROM offers under a name: a table of the schema, or the columns of a query.
+    """A named source of FROM: a table of the schema, or the columns of a query.
 
     `columns` are those of a table; `outputs` has a query's columns by name; `through` the sources that its
     `*` passes on. A source that `is_open` has columns that nothing here knows: a function's, or those of a
@@ -65,7 +65,7 @@ class FromSource(Offer[str]):
 
 
 class Scope(FromScope[FromSource, "str | exp.Expr"]):
-    """What names can mean at one place; `results` are the aliases of SELECT."""
+    """The names in sight at one place; `results` are the aliases of SELECT."""
 
     def named(self, name: str) -> FromSource:
         """The source of that name, the innermost first.
@@ -79,7 +79,7 @@ class Scope(FromScope[FromSource, "str | exp.Expr"]):
         return found
 
     def qualified(self, name: str, qualifier: str) -> str:
-        """What `qualifier.name` means.
+        """Return the column that `qualifier.name` refers to.
 
         Raises:
             Unreadable: there is no such table or column.
@@ -93,7 +93,7 @@ class Scope(FromScope[FromSource, "str | exp.Expr"]):
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
 
 _SAYS_NOTHING = frozenset({"big_int"})
-"""What sqlglot notes on a node that the text does not say."""
+"""Notes of sqlglot on a node that are not in the text."""
 
 
 @dataclass
@@ -197,14 +197,14 @@ def bare(node: exp.Expr) -> exp.Expr:
 
 
 def is_value(node: exp.Expr) -> bool:
-    """Whether it is a literal, with or without a sign."""
+    """True if it is a literal, with or without a sign."""
     while isinstance(node, exp.Neg | exp.Paren):
         node = node.this
     return isinstance(node, exp.Literal | exp.Boolean | exp.HexString)
 
 
 def is_spiders_value(node: exp.Expr) -> bool:
-    """Whether Spider takes the right side of a condition for a value: one, or a column with what follows.
+    """True if Spider reads the right side of a condition as a value: one, or a column with what follows.
 
     Its reader takes a number, a string or a column there, and skips an operator behind a column.
     """
@@ -226,12 +226,12 @@ def _given(node: exp.Expr) -> list[str]:
 
 
 def _is_aggregate(node: exp.Expr) -> bool:
-    """Whether it is an aggregate of one argument, as Spider's five are."""
+    """True if it is an aggregate of one argument, as Spider's five are."""
     return isinstance(node, exp.AggFunc) and _given(node) == ["this"]
 
 
 def _is_column_and_unit(node: exp.Expr) -> bool:
-    """Whether Spider's grammar has it as a column of SELECT: a column, an operator, a column or aggregate."""
+    """True if Spider's grammar allows it in SELECT: a column, an operator, a column or aggregate."""
     if not isinstance(node, _ARITHMETIC) or not isinstance(bare(node.this), exp.Column):
         return False
     right = bare(node.expression)
@@ -292,7 +292,7 @@ def _chain(parts: Iterable[Conditions], connector: str = "or") -> Conditions:
 
 
 def _members(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
-    """What a chain of one connector joins, in the order of the text."""
+    """Yield the operands of a chain of one connector, in the order of the text."""
     members: list[exp.Expr] = []
     waiting = [node]
     while waiting:
@@ -372,7 +372,7 @@ def _comparison(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
 
 
 def _right(node: exp.Expr, expressions: Expressions) -> str:
-    """A right side: nothing where Spider takes it for a value. It has to be readable all the same."""
+    """Read a right side: nothing where Spider reads a value. It must be readable all the same."""
     before = expressions.queries
     text = expressions.text(node)
     return "" if is_spiders_value(node) and expressions.queries == before else text
@@ -455,7 +455,7 @@ class Block:
         )
 
     def offers(self, digest: str) -> FromSource:
-        """What a query that begins with it, and has this digest, offers to a FROM."""
+        """Return the columns that a query with this beginning and digest offers to a FROM."""
         outputs: dict[str, str] = {}
         through: list[FromSource] = []
         for number, (node, item) in enumerate(zip(self.select.expressions, self._items, strict=True)):
@@ -541,7 +541,7 @@ class Block:
 
 
 def renamed(found: NamedQuery, names: Sequence[str]) -> NamedQuery:
-    """With the names of columns that an alias gives, if it does, as `AS name (columns)`."""
+    """Return a source with the column names of its alias, if any, as `AS name (columns)`."""
     if not names or found.source.through:
         return found
     outputs = dict(zip(names, found.source.outputs.values(), strict=False))
@@ -549,7 +549,7 @@ def renamed(found: NamedQuery, names: Sequence[str]) -> NamedQuery:
 
 
 def digest_of(text: str) -> str:
-    """A short name of a text, so that what is nested deep does not grow."""
+    """Return a short name for a text, so that deep nesting does not grow."""
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
@@ -558,7 +558,7 @@ def _end(ends: Sequence[exp.Query], name: str) -> exp.Expr | None:
 
 
 def _nulls(node: exp.Ordered) -> str:
-    """Where the text puts NULLs elsewhere than SQLite does: it takes them for the smallest."""
+    """Return words for NULLs sorted elsewhere than in SQLite, which takes them for the smallest."""
     is_first, is_descending = bool(node.args.get("nulls_first")), bool(node.args.get("desc"))
     if is_first != is_descending:
         return ""

@@ -280,7 +280,7 @@ BAD: Sequence[tuple[Sequence[str], Sequence[str]]] = [
     (["openai:m", "--templates", "gone"], ["gone"]),
     (["openai:m", "--tokenizer", "nothing"], ["nothing", "my_tokens:count"]),
     (["openai:m", "--max-cost", "1"], ["price"]),
-    (["offline", "--show-prompt", "no-question"], ["--show-prompt no-question", "no question of sample"]),
+    (["offline", "--show-prompt", "no-question"], ["--show-prompt no-question", "not a question of sample"]),
     (["python:no_such_module:f"], ["no_such_module"]),
     (["file:gone.json"], ["gone.json"]),
     (["offline", "--out", "file"], ["--out file", "choose another folder"]),

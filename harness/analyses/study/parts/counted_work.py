@@ -42,13 +42,13 @@ class Held:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the interval of the times leaves 1 out: one of both is surely faster."""
+        """True if the interval of the times excludes 1: one of both is surely faster."""
         low, high = self.timing.low, self.timing.high
         return low is not None and high is not None and not low <= 1 <= high
 
     @property
     def is_same_reward(self) -> bool:
-        """Whether both score the same."""
+        """True if both score the same."""
         return reward(tolerant(self.tau)) == self.timing.reward
 
     @property
@@ -58,7 +58,7 @@ class Held:
 
 
 def run(context: Context) -> Iterator[Output]:
-    """Count every text of the right pairs twice; time the pairs where times are asked for."""
+    """Count every text of the right pairs twice; with `--times`, time the pairs."""
     with closing(PairMeasures(context)) as measures:
         pairs = measures.pairs
         texts = list(dict.fromkeys(text for pair in pairs for text in texts_of(pair)))
@@ -145,7 +145,7 @@ def _write_counts(
 
 
 def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterator[Output]:
-    """How tau by work goes together with tau by time, over pairs that are not the same text or program."""
+    """Correlate tau by work with tau by time, over pairs of different texts and programs."""
     heads = columns(
         "which",
         ("pairs", "pairs", CellKind.COUNT),

@@ -398,7 +398,7 @@ def _reward(scale: _Scale, scheme: Scheme, pair: RightPair) -> float:
 
 
 def _moved(before: Sequence[str], after: Sequence[str]) -> str:
-    """Which predictors have another rank, and by how much."""
+    """List the predictors whose rank changes, and by how much."""
     moves = [
         f"{name} {before.index(name) + 1} to {after.index(name) + 1}"
         for name in before

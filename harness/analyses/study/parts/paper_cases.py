@@ -46,7 +46,7 @@ from loaders.namespace import Database
 # not every engine takes it, and it is left out.
 
 ROWS = (1_700, 17_000)
-"""How many seasons the studied tables have: about as many as the published one, and ten times as many."""
+"""Numbers of seasons of the studied tables: about as many as in the published one, and ten times as many."""
 
 _SEASONS = 60
 _TABLE = (
@@ -316,7 +316,7 @@ def _advised(context: Context, trial: _Trial, copy: DatabaseCopy) -> tuple[Index
 
 
 def relation(record: dict[str, Any]) -> str:
-    """How the rows of the two texts relate, in a word or two."""
+    """Return how the rows of the two texts relate, in a word or two."""
     if "same_set" not in record:
         return record["error"] or "no rows"
     if record.get("rows") == [0, 0]:
@@ -332,7 +332,7 @@ _Found = dict[_Trial, Any]
 
 
 def _equivalence(found: _Found) -> TableModel:
-    """Whether the two texts return the same rows; it does not depend on keys, unless ties decide."""
+    """Tabulate whether the two texts return the same rows; keys do not matter, unless ties decide."""
     heads = columns(
         "case",
         ("rows", "rows", CellKind.COUNT),
@@ -452,7 +452,7 @@ def _plans(found: _Found) -> TableModel:
 
 
 def _claims(found: _Found) -> TableModel:
-    """Where the paper's claim holds: the rows are the same, and time is saved for sure."""
+    """List where the paper's claim holds: the rows are the same, and time is surely saved."""
     names = {"trials": "trials", "same rows": "equivalent", "less time": "faster", "no difference": "alike",
              "more time": "slower", "less work": "less_work"}  # fmt: skip
     heads = columns("claim", *((head, metric, CellKind.COUNT) for head, metric in names.items()))

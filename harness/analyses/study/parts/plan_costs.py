@@ -139,7 +139,7 @@ def _operators(
     plans: Mapping[CountedText, QueryPlan],
     sides: Mapping[str, Sequence[CountedText]],
 ) -> TableModel:
-    """Which operators the plans of golds and predictions have: the share of plans with at least one."""
+    """Tabulate the operators in plans of golds and predictions: the share of plans with at least one."""
     found: dict[tuple[EngineName, str], list[frozenset[Operator]]] = {}
     for side, texts in sides.items():
         for text in texts:
@@ -214,7 +214,7 @@ def _estimates(context: Context, plans: Mapping[CountedText, QueryPlan]) -> Iter
 
 
 def _costs(held: Sequence[_Held]) -> Iterator[Output]:
-    """What a plan's cost says of the time that a text takes."""
+    """Compare the cost of plans with the time of their texts."""
     engines = list(dict.fromkeys(one.dialect for one in held))
     heads = columns(
         "engine",
@@ -260,7 +260,7 @@ def _correlation(pairs: Sequence[tuple[float | None, float | None]]) -> Cell:
 
 
 def _right(pairs: Sequence[tuple[float | None, float]]) -> Cell:
-    """How often a ratio says the direction of the times; None where it is not known of any pair."""
+    """Return how often a ratio predicts which is faster; None if it is known of no pair."""
     known = [(ratio, tau) for ratio, tau in pairs if ratio is not None]
     right = sum((ratio > 1) == (tau > 1) and ratio != 1 for ratio, tau in known)
     return Cell(100 * right / len(known) if known else None, questions=len(known))

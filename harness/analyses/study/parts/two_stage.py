@@ -20,7 +20,7 @@ from harness.report.table_model import Cell, CellKind, TableModel, columns, row,
 
 @dataclass
 class _Scores:
-    """What right answers of a predictor score on one engine: before, after, and at best."""
+    """The scores of a predictor's right answers on one engine: before, after, and at best."""
 
     right: int = 0
     rewritten: int = 0

@@ -18,7 +18,7 @@ _Who = tuple[EngineName, str]
 
 
 def run(context: Context) -> Iterator[Output]:
-    """Score every right pair by each metric; by the script's times only where times are asked for."""
+    """Score every right pair by each metric; with `--times`, by the script's times, too."""
     bases = {Basis.WORK, Basis.STABLE_TIMES, *([Basis.TIMES] if context.with_times else [])}
     metrics = [metric for metric in METRICS.values() if metric.basis in bases]
     asked: dict[_Who, int] = defaultdict(int)
@@ -38,7 +38,7 @@ def run(context: Context) -> Iterator[Output]:
 def _scores(
     measures: PairMeasures, pair: RightPair, metrics: Sequence[Metric], bases: set[Basis]
 ) -> dict[str, float | None]:
-    """What a right pair scores by each metric; None where its work is not known."""
+    """Return the scores of a right pair by metric; None if its work is unknown."""
     tau = measures.tau(pair)
     timings = {basis: measures.timing(pair, method) for basis, method in _METHODS.items() if basis in bases}
     found: dict[str, float | None] = {}
