@@ -103,11 +103,11 @@ class Context(Bench, Units):
     _shared: Memo = field(default_factory=Memo, repr=False)
 
     def timed_engine(self, name: EngineName) -> Engine:
-        """The engine as times are taken on it: see `harness.scoring.timing.measure`."""
+        """Return the engine as times are taken on it: see `harness.scoring.timing.measure`."""
         return self.setup.engine(name)
 
     def gold(self, question: Question, name: EngineName) -> str | None:
-        """The text of a question's first gold on an engine; None where there is none, or no database.
+        """Return the text of a question's first gold on an engine; None if there is none, or no database.
 
         It is the published one, or SQLite's translated.
         """
@@ -119,7 +119,7 @@ class Context(Bench, Units):
             return None
 
     def results(self) -> Sequence[PairResult]:
-        """The outcome of every prediction (`ex`), judged once for all analyses, with the result store."""
+        """Return the outcome of every prediction (`ex`), judged once for all analyses and stored."""
         found: Sequence[PairResult] = self._shared("results", self._judged)
         return found
 
@@ -130,7 +130,7 @@ class Context(Bench, Units):
             return list(self.evaluation.results(pairs, futures))
 
     def right_pairs(self) -> list[RightPair]:
-        """The predictions whose rows are their gold's, in the order of engines, predictors and questions."""
+        """Return the predictions with gold's rows, in the order of engines, predictors and questions."""
         found = []
         for one in self.results():
             question = self.questions.by_key[one.question]
@@ -171,7 +171,7 @@ def of_units(
     tables: Callable[[Context, Sequence[tuple[Item, Any]]], Iterable[Output]],
     **needs: bool,
 ) -> Analysis:
-    """An analysis whose units are independent; they are measured in parallel.
+    """Return an analysis whose units are independent; they are measured in parallel.
 
     Args:
         name: see `Analysis`.

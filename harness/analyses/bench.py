@@ -37,7 +37,7 @@ def in_threads(workers: int, measure: Callable[[Item], Value], items: Iterable[I
 
 
 def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The databases that are not the published ones, where the set's are published.
+    """Return the databases that are not the published ones, where the set's are published.
 
     Args:
         questions: the set.
@@ -50,7 +50,7 @@ def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None 
 
 
 def sqlite_digests(questions: QuestionSet) -> dict[str, str]:
-    """The digests of a set's SQLite files, by database."""
+    """Return the digests of a set's SQLite files, by database."""
     paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
     known = digests(paths.values())
     return {db_id: known[path] for db_id, path in paths.items()}
@@ -82,7 +82,7 @@ class Bench:
         workers: int = 1,
         progress: Progress | None = None,
     ) -> Self:
-        """The servers, with the databases of the set loaded where they are not there.
+        """Return the servers, after loading the databases of the set that are missing there.
 
         Raises:
             BadInput: a file is wrong.
@@ -101,7 +101,7 @@ class Bench:
         return self.questions.database(db_id, self.profile)
 
     def schema(self, db_id: str) -> Schema:
-        """The census of a database."""
+        """Return the census of a database."""
         found: Schema = self._schemas(db_id, lambda: census(self.database(db_id).sqlite_path))
         return found
 

@@ -108,7 +108,7 @@ class Description:
         return {kind: found for kind, found in total.items() if kind != "null"}
 
     def per_database(self, figure: Callable[[Size], int]) -> float | None:
-        """The mean over the databases that are there; None where none is."""
+        """Return the mean over the databases that are there; None if none is."""
         sizes = self.sizes
         return sum(map(figure, sizes)) / len(sizes) if sizes else None
 
@@ -214,7 +214,7 @@ def _use(name: str, counts: Sequence[SqlCounts], of: Callable[[SqlCounts], Mappi
 
 
 def _called(counts: Sequence[SqlCounts]) -> dict[str, Use]:
-    """Those that are called, the most frequent first."""
+    """Return the functions that are called, the most frequent first."""
     occurrences, golds = Counter[str](), Counter[str]()
     for one in counts:
         occurrences.update(one.functions)
@@ -279,7 +279,7 @@ def _columns(by: str, *heads: tuple[str, str, CellKind]) -> tuple[TableColumn, .
 
 
 def _beside(sets: Sequence[Description], one_set: TableModel) -> TableModel:
-    """A table whose columns are those of one set, once for each set; the rows are of all."""
+    """Return a table whose columns are those of one set, once for each set; the rows are of all."""
     [own] = one_set.groups
     groups = (replace(own, head=one.name if len(sets) > 1 else "") for one in sets)
     return replace(one_set, groups=tuple(groups))
@@ -337,7 +337,7 @@ def _shares(  # noqa: PLR0913 - what a table of shares is made of
     *,
     in_order: bool = False,
 ) -> TableModel:
-    """A row a group, and for each set how many there are and in percent of all."""
+    """Return a row for each group: for each set the number of questions and their share in percent."""
     names = list(dict.fromkeys(name for counts, _ in found for name in counts))
     if in_order:
         names.sort()
@@ -368,7 +368,7 @@ _PAPER_TYPES = {
 
 
 def _types(sets: Sequence[Description]) -> TableModel:
-    """How many questions are of each type; a question may be of several."""
+    """Tabulate how many questions are of each type; a question may be of several."""
     found = [(one.types, one.questions) for one in sets]
     shares = _shares("Questions by type", "type", "questions", sets, found)
     paper = ColumnGroup("BIRD's paper", _columns("type", ("%", "paper_percent", _PERCENT)))
@@ -455,7 +455,7 @@ def _uses(
     found: Sequence[tuple[tuple[str, ...], Sequence[Use]]],
     notes: tuple[str, ...] = (),
 ) -> TableModel:
-    """A row for each of `found`, which has its labels and its use in every set."""
+    """Return a row for each of `found`, which has its labels and its use in every set."""
     own = _columns(
         labels[-1],
         ("occurrences", "occurrences", _COUNT),
@@ -487,7 +487,7 @@ def _percent(part: float, whole: float) -> float | None:
 
 
 def census_lines(found: Inventory) -> Iterator[str]:
-    """One file for a person."""
+    """Yield one file for a person."""
     yield f"{found.path}: {found.encoding}, {_counted(len(found.tables), 'table')}; types: profile official"
     for each in found.tables:
         yield f"  {each.name}: {_counted(each.rows, 'row')}"
@@ -502,7 +502,7 @@ def census_lines(found: Inventory) -> Iterator[str]:
 
 
 def census_json(found: Sequence[Inventory]) -> str:
-    """All files as a JSON array; an infinite number is a text."""
+    """Return all files as a JSON array; an infinite number is a text."""
     return printable_json([_plain(asdict(one)) for one in found])
 
 

@@ -72,7 +72,7 @@ class Progress:
         self._line(f"{stage}: {title}")
 
     def end(self) -> None:
-        """The stage is done."""
+        """End the stage."""
         if self._task is not None:
             self._bars.remove_task(self._task)
             self._task = None
@@ -84,7 +84,7 @@ class Progress:
             self._bars.update(self._task, total=self.expected)
 
     def advance(self) -> None:
-        """One unit is done; thread-safe."""
+        """Count one unit as done; thread-safe."""
         with self._lock:
             self.done += 1
             if self._task is not None:
@@ -212,7 +212,7 @@ class Units:
     folder: Path | None = None
 
     def stage(self, part: str, title: str) -> Self:
-        """The units of a part that begins now."""
+        """Return the units of a part that begins now."""
         self.progress.begin(part, title)
         return replace(self, part=part)
 
@@ -221,7 +221,7 @@ class Units:
         self.progress.expect(units)
 
     def unit(self, key: Sequence[str], measure: Callable[[], Any]) -> Any:
-        """A value that is measured once in the life of an analysis.
+        """Return a value that is measured once in the life of an analysis.
 
         Args:
             key: names it within the analysis.

@@ -101,7 +101,7 @@ class Output:
 
 @contextmanager
 def lasting_output() -> Iterator[Output]:
-    """Within the block nothing that is printed ends a command, however its output can be written or encoded.
+    """Keep output errors from ending a command within the block, however output can be written or encoded.
 
     A character that the encoding of the output does not have becomes a question mark.
     """

@@ -190,13 +190,13 @@ class LazyGroup(TyperGroup):
                 self.add_command(TyperCommand(name, short_help=each.summary, hidden=each.hidden))
 
     def listed(self, group: Group) -> list[tuple[str, str]]:
-        """The names and summaries below a heading of the help."""
+        """Return the names and summaries below a heading of the help."""
         return [
             (name, each.summary) for name, each in COMMANDS.items() if each.group is group and not each.hidden
         ]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The help's lists of commands, a group each; no description is cut."""
+        """Write the help's lists of commands, one for each group; no description is cut."""
         del ctx
         lists = {group: self.listed(group) for group in self.groups}
         widest = max(len(name) for listed in lists.values() for name, _ in listed)
@@ -206,7 +206,7 @@ class LazyGroup(TyperGroup):
                 formatter.write_dl([(f"{name:<{widest}}", summary) for name, summary in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that is called, with its options."""
+        """Return the command that is called, with its options."""
         name, listed, rest = super().resolve_command(ctx, args)
         if not isinstance(listed, TyperCommand):
             return name, listed, rest
@@ -248,7 +248,7 @@ _MANIFESTS = "manifest.json", "study.json", "journal.json"
 
 
 def resumed(words: Sequence[str], known: Collection[str]) -> list[str]:
-    """The words of a command that completes a run, with those of the run itself where they are not given.
+    """Return the words of a command that completes a run, with the run's own if they are not given.
 
     Args:
         words: as they were typed, such as `--resume results/latest`.
@@ -287,12 +287,12 @@ def _name(word: str) -> str:
 
 
 def _positive(word: str) -> str:
-    """An option and its opposite are one."""
+    """Return the name that an option and its opposite share."""
     return _name(word).replace("--no-", "--")
 
 
 def command(name: str) -> Any:
-    """A command with its options: imports its module, which registers it with `app`."""
+    """Return a command with its options: imports its module, which registers it with `app`."""
     import_module(f"harness.cli.{COMMANDS[name].module}")
     # What is imported stays to the end: not to be looked through by every collection.
     gc.freeze()

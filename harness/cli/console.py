@@ -121,7 +121,7 @@ def give_json(content: Any) -> None:
 
 
 def one_of_each(servers: Mapping[EngineName, tuple[Server, ...]]) -> dict[Dialect, Server]:
-    """One server of each dialect, which is enough: they are equal."""
+    """Return one server of each dialect, which is enough: they are equal."""
     return {found[0].dialect: found[0] for found in servers.values()}
 
 

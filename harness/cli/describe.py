@@ -105,7 +105,7 @@ def _describe_columns(paths: Sequence[Path], *, as_json: bool) -> None:
 
 
 def _files(set_names: Sequence[str] | None, db_id: str | None) -> list[Path]:
-    """The SQLite files of question sets, or that of one database.
+    """Return the SQLite files of question sets, or that of one database.
 
     Raises:
         BadInput: no set has the database.

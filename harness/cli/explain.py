@@ -153,7 +153,7 @@ def _check_kind(  # noqa: PLR0913, PLR0917 - all that can name texts
 
 
 def _text(option_name: str, value: str) -> str:
-    """A text as it is given, or of the file that it names: nothing with a blank in it is one."""
+    """Return a text, or the content of the file that it names: no file name has a blank."""
     is_file = value.strip() == value and not any(each.isspace() for each in value) and value.endswith(".sql")
     if not is_file:
         return value

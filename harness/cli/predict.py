@@ -38,7 +38,7 @@ _OF = {
 def _option(
     field: str, text: str, flag: str = "", kind: Any = None, default: Any = None, **more: Any
 ) -> tuple[str, Parameter]:
-    """An option by the field that it sets, such as `settings.timeout`.
+    """Return an option by the field that it sets, such as `settings.timeout`.
 
     Args:
         field: which one, of `PredictRequest` or of what it has; or another name, with its `kind`.
@@ -122,7 +122,7 @@ _OPTIONS = dict((
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The values of options, by what they are fields of."""
+    """Return the values of options, by what they are fields of."""
     found: dict[str, dict[str, Any]] = {whose: {} for whose in _OF}
     for field, value in values.items():
         whose, _, name = field.rpartition(".")

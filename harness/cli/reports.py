@@ -157,7 +157,7 @@ def _report_paper(
 
 
 def _names(*texts: str | None) -> list[str]:
-    """The names of lists that commas separate."""
+    """Return the names of lists that commas separate."""
     return [name.strip() for text in texts if text for name in text.split(",") if name.strip()]
 
 
@@ -183,7 +183,7 @@ def _place(to: Path | None, name: str) -> Path | None:
 
 
 def _default(groupings: Sequence[By], to: Path | None) -> Sequence[ReportFormat]:
-    """The default output: the tables on a terminal, or every file in a folder."""
+    """Return the default output: the tables on a terminal, or every file in a folder."""
     if to is None:
         return [ReportFormat.CONSOLE]
     return [

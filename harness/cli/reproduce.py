@@ -127,7 +127,7 @@ def _scored(request: Request, say: Callable[[str], None], console: Console) -> R
 
 
 def _of_dev(home: Path) -> Sequence[Path]:
-    """The published predictions for dev that are in the data.
+    """Return the published predictions for dev that are in the data.
 
     Raises:
         BadInput: there are none.

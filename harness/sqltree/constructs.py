@@ -109,7 +109,7 @@ def count(sql: str, dialect: Dialect = Dialect.SQLITE) -> SqlCounts | None:
 
 
 def _tokens(sql: str, dialect: Dialect) -> Iterator[_Token]:
-    """Words one by one: what sqlglot takes for one token of several words is several here."""
+    """Yield words one by one: a token of several words, in sqlglot, is several here."""
     import sqlglot  # noqa: PLC0415 - as above
     from sqlglot.tokenizer_core import TokenType  # noqa: PLC0415 - as above
 

@@ -45,7 +45,7 @@ def _bounded(parser_class: type[Parser]) -> type[Parser]:
 
 
 def tokens_of(sql: str, dialect: EngineName) -> list[Token]:
-    """The tokens of a text.
+    """Return the tokens of a text.
 
     Raises:
         TokenError: a quote or comment is not closed.
@@ -54,7 +54,7 @@ def tokens_of(sql: str, dialect: EngineName) -> list[Token]:
 
 
 def statements(sql: str, dialect: EngineName, tokens: list[Token] | None = None) -> list[exp.Expr]:
-    """The trees of a text, as sqlglot reads the dialect; `tokens` where only a part of it is to be read.
+    """Return the trees of a text, as sqlglot reads the dialect; `tokens` to read only a part of it.
 
     Raises:
         TooMuch: it takes too long to parse.
@@ -70,7 +70,7 @@ _FIRST = frozenset((TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenTy
 
 
 def last_statement(sql: str, dialect: EngineName) -> list[Token]:
-    """The tokens of the last statement of a text.
+    """Return the tokens of the last statement of a text.
 
     Raises:
         TokenError: the text has a token that is none.
@@ -96,7 +96,7 @@ def begins_query(sql: str, dialect: EngineName) -> bool:
 
 
 def read_query(sql: str, dialect: EngineName) -> exp.Query | None:
-    """The tree of a query, SQLite's with its own functions; None where it cannot be read and run as it is."""
+    """Return the tree of a query, with SQLite's own functions; None if it cannot be read and run as is."""
     try:
         if dialect_of(dialect) is Dialect.SQLITE:
             tree: exp.Expr = parse(sql)
@@ -130,21 +130,21 @@ _OF_LISTS = frozenset({
 
 
 def called(node: exp.Expr | None) -> str:
-    """The name of the function that a node calls, in upper case; empty where it calls none."""
+    """Return the name of the function that a node calls, in upper case; empty where it calls none."""
     if isinstance(node, exp.Anonymous):
         return node.name.upper()
     return node.sql_name().upper() if isinstance(node, exp.Func) else ""
 
 
 def arguments(node: exp.Expr) -> list[exp.Expr]:
-    """The arguments of a call."""
+    """Return the arguments of a call."""
     if isinstance(node, exp.Anonymous):
         return list(node.expressions)
     return [node.this, *node.expressions] if isinstance(node.this, exp.Expr) else []
 
 
 def with_argument(call: exp.Expr, argument: exp.Expr) -> exp.Expr:
-    """A copy of a call with another argument, alone."""
+    """Return a copy of a call with another argument, alone."""
     copy = call.copy()
     if isinstance(copy, exp.Anonymous):
         copy.set("expressions", [argument])
@@ -174,7 +174,7 @@ def is_aggregate(call: exp.Expr) -> bool:
 
 
 def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:
-    """The aggregates that a SELECT computes itself, clause by clause; those of windows are none."""
+    """Yield the aggregates that a SELECT computes itself, clause by clause; those of windows are none."""
     for part in ("expressions", "having", "order", "qualify"):
         for node in parts_of(select, part):
             for call in node.find_all(exp.Func):
@@ -184,7 +184,7 @@ def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def parts_of(query: exp.Expr, clause: str) -> list[exp.Expr]:
-    """The trees of a clause: each result, or the whole of HAVING and the like."""
+    """Return the trees of a clause: each result, or the whole of HAVING and the like."""
     found = query.args.get(clause)
     return found if isinstance(found, list) else [found] if found is not None else []
 

@@ -169,13 +169,13 @@ class Query:
         return node.sql(dialect=SQLGLOT[self.dialect], comments=False, copy=not is_spent)
 
     def selects(self) -> list[exp.Select]:
-        """Every SELECT, the outermost first."""
+        """Return every SELECT, the outermost first."""
         if self._selects is None:
             self._selects = list(self.tree.find_all(exp.Select))
         return self._selects
 
     def fresh(self, stem: str) -> str:
-        """A name that nothing in the query and in the schema has."""
+        """Return a name that nothing in the query and in the schema has."""
         taken = {name.name.lower() for name in self.tree.find_all(exp.Identifier)}
         taken |= {column for columns in self._columns.values() for column in columns} | set(self._tables)
         number = 1
@@ -193,7 +193,7 @@ class Query:
         return found
 
     def joined(self, select: exp.Select) -> list[Source]:
-        """The sources that joins bring, in their order; those behind commas are among them."""
+        """Return the sources that joins bring, in their order; those behind commas are among them."""
         return [source for source in self.sources(select) if source.join is not None]
 
     def _read_sources(self, select: exp.Select) -> Iterator[Source]:
@@ -212,7 +212,7 @@ class Query:
         return ""
 
     def _rows_of(self, node: exp.Expr) -> tuple[Table | None, frozenset[str] | None]:
-        """The stored table that a source is, and the columns that it offers."""
+        """Return the stored table that a source is, and the columns that it offers."""
         alias = node.args.get("alias")
         if isinstance(alias, exp.TableAlias) and alias.columns:
             return None, None
@@ -229,7 +229,7 @@ class Query:
         return table, None if table is None else frozenset(self._columns[table.name])
 
     def table(self, node: exp.Expr) -> Table | None:
-        """The stored table that an item of FROM is; None for anything else."""
+        """Return the stored table that an item of FROM is; None for anything else."""
         return self._rows_of(node)[0]
 
     def is_known(self, table: exp.Table) -> bool:
@@ -239,7 +239,7 @@ class Query:
         return self.cte(table) is not None or self.engine.fold(table.this) in self._tables
 
     def cte(self, table: exp.Table) -> exp.CTE | None:
-        """The common table expression that a name in FROM means."""
+        """Return the common table expression that a name in FROM means."""
         name = self.engine.fold(table.this)
         found = ctes_in_sight(table, recursive=True)
         return next((one for one in found if self.engine.fold(one.args["alias"].this) == name), None)
@@ -264,7 +264,7 @@ class Query:
         return frozenset(names)
 
     def starred(self, select: exp.Select, star: exp.Expr) -> list[Source]:
-        """The sources whose columns * or t.* stands for."""
+        """Return the sources whose columns * or t.* stands for."""
         table = star.args.get("table") if isinstance(star, exp.Column) else None
         sources = self.sources(select)
         return sources if table is None else [one for one in sources if one.alias == self.engine.fold(table)]
@@ -293,19 +293,19 @@ class Query:
         return alias if is_term else None
 
     def named(self, node: exp.Expr | None) -> Named | None:
-        """The column that an expression is; None where it is anything else."""
+        """Return the column that an expression is; None if it is anything else."""
         found = self.meaning(node) if isinstance(node, exp.Column) else None
         if isinstance(found, exp.Column):
             found = self.meaning(found)
         return found if isinstance(found, Named) else None
 
     def directly(self, node: exp.Expr | None) -> Named | None:
-        """As `named`, unless it is by the name of a result, which no other query sees."""
+        """As `named`, unless it refers to the name of a result, which no other query sees."""
         found = self.meaning(node) if isinstance(node, exp.Column) else None
         return found if isinstance(found, Named) else None
 
     def stored(self, node: exp.Expr | None) -> StoredColumn | None:
-        """The stored column that an expression is; None where it is anything else.
+        """Return the stored column that an expression is; None if it is anything else.
 
         Unlike `named` it takes the first table that has a column of the name, and nothing behind a subquery
         that may have it. A name in the ORDER BY of a SELECT, not of a window, means the result column that
@@ -334,7 +334,7 @@ class Query:
         return None
 
     def _result(self, select: exp.Select, node: exp.Column, *, with_columns: bool = False) -> exp.Expr | None:
-        """The result that is called as a name says, by its alias, or as a column alone."""
+        """Return the result that is called as a name says, by its alias, or as a column alone."""
         name = self.engine.fold(node.this)
         results: list[exp.Expr] = select.expressions
         for output in results:
@@ -377,7 +377,7 @@ class Query:
         return Named(select, source, name, stored)
 
     def uses(self, within: exp.Expr) -> Iterator[tuple[exp.Column, Named]]:
-        """The columns of sources that are named somewhere within, with their meanings.
+        """Yield the columns of sources that are named somewhere within, with their meanings.
 
         Raises:
             Refused: a name may mean several things, or is none that is known.
@@ -392,12 +392,12 @@ class Query:
                 yield node, found
 
     def outer_uses(self, query: exp.Expr, part: exp.Expr | None = None) -> list[tuple[exp.Column, Named]]:
-        """The columns named in a subquery, or in a part of it, that are of a query around it."""
+        """Return the columns named in a subquery, or in a part of it, that are of a query around it."""
         inside = {id(select) for select in query.find_all(exp.Select)}
         return [(node, named) for node, named in self.uses(part or query) if id(named.select) not in inside]
 
     def spelled(self, table: Table, name: str) -> exp.Identifier:
-        """A column of a table as the engine has it."""
+        """Return a column of a table as the engine has it."""
         return exp.to_identifier(self.engine.spelled(self._columns[table.name][name]), quoted=True)
 
     # Keys.
@@ -428,7 +428,7 @@ class Query:
         raise Refused(f"{title} may be NULL")
 
     def keys(self, table: Table) -> list[Key]:
-        """The declared keys of a table that hold on its engine, each with what says so."""
+        """Return the declared keys of a table that hold on its engine, each with what says so."""
         found = []
         for columns in dict.fromkeys((table.primary_key, *table.unique)):
             if not columns:
@@ -458,7 +458,7 @@ class Query:
     # Conditions and order.
 
     def conditions(self, select: exp.Select) -> list[exp.Expr]:
-        """The conditions that hold for all rows of a SELECT before it groups: of WHERE and of inner joins."""
+        """Return the conditions that hold for all rows before grouping: those of WHERE and of inner joins."""
         joined = self.joined(select)
         return where_of(select) + [
             one
@@ -499,7 +499,7 @@ class Query:
 
 
 def leaves(query: exp.Expr) -> Iterator[exp.Select]:
-    """The SELECTs of a compound query in the order of the text; a SELECT itself."""
+    """Yield the SELECTs of a compound query in the order of the text; a SELECT itself."""
     if isinstance(query, exp.Select):
         yield query
     elif isinstance(query, exp.Subquery):
@@ -510,7 +510,7 @@ def leaves(query: exp.Expr) -> Iterator[exp.Select]:
 
 
 def alone(query: exp.Query, tree: exp.Query) -> exp.Query:
-    """A copy of a query in a tree that can be run by itself, unless it is correlated."""
+    """Return a copy of a query in a tree that can be run by itself, unless it is correlated."""
     copy = query.copy()
     outer = tree.args.get("with_")
     if outer is not None and copy.args.get("with_") is None:
@@ -519,7 +519,7 @@ def alone(query: exp.Query, tree: exp.Query) -> exp.Query:
 
 
 def cuts(tree: exp.Query) -> list[exp.Query]:
-    """The queries in a tree that have a LIMIT, the outermost first, itself among them."""
+    """Return the queries in a tree that have a LIMIT, the outermost first, itself among them."""
     return [query for query in tree.find_all(exp.Query) if query.args.get("limit")]
 
 
@@ -528,7 +528,7 @@ _EVERYTHING = 2**62
 
 
 def cut_of(query: exp.Query) -> tuple[int, int] | None:
-    """The first row that is kept and the first that is not; None where that is not written as numbers.
+    """Return the first row that is kept and the first that is not; None if that is not written as numbers.
 
     A negative LIMIT is none, a negative OFFSET is 0. https://sqlite.org/lang_select.html#limitoffset
     """
@@ -545,7 +545,7 @@ def cut_of(query: exp.Query) -> tuple[int, int] | None:
 
 
 def _number(clause: exp.Expr | None, *, default: int) -> int:
-    """The number in LIMIT, FETCH or OFFSET.
+    """Return the number in LIMIT, FETCH or OFFSET.
 
     Raises:
         TypeError: it is NULL.

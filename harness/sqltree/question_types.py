@@ -83,7 +83,7 @@ def _of_nodes(tree: exp.Query) -> Iterator[QuestionType]:
 
 
 def _of_answer(tree: exp.Query) -> Iterator[QuestionType]:
-    """The types that the columns of the answer decide."""
+    """Yield the types that the columns of the answer decide."""
     for select in _sides(tree):
         for result in select.expressions:
             for node in result.walk():
@@ -138,7 +138,7 @@ def _ranks(node: exp.Expr) -> bool:
 
 
 def _sides(tree: exp.Expr) -> Iterator[exp.Select]:
-    """The SELECTs whose results are the answer's: one, or those of a set operation."""
+    """Yield the SELECTs whose results are the answer's: one, or those of a set operation."""
     if isinstance(tree, exp.SetOperation):
         yield from _sides(tree.this)
         yield from _sides(tree.expression)
@@ -149,7 +149,7 @@ def _sides(tree: exp.Expr) -> Iterator[exp.Select]:
 
 
 def _name(node: exp.Expr) -> str:
-    """The function that a node calls, in upper case; empty for other nodes and for scalar MIN and MAX."""
+    """Return the function that a node calls, in upper case; empty for others and scalar MIN and MAX."""
     if isinstance(node, exp.Anonymous):
         name, several = node.name.upper(), len(node.expressions) > 1
     elif isinstance(node, exp.Func):
@@ -236,14 +236,14 @@ def _of_evidence(question: str, evidence: str, tree: exp.Query | None) -> Iterat
 
 
 def _readings(clause: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """A clause as phrase and column, which comes first or last; after an equals sign it is last."""
+    """Yield a clause as phrase and column, which comes first or last; after an equals sign it is last."""
     yield clause["phrase"], clause["meaning"]
     if clause["verb"] != "=":
         yield clause["meaning"], clause["phrase"]
 
 
 def _values(tree: exp.Query) -> Iterator[str]:
-    """The constants that stored columns are compared with for equality or by a pattern."""
+    """Yield the constants that stored columns are compared with for equality or by a pattern."""
     for node in tree.find_all(exp.In, *_EQUALS):
         sides = [node.this, *(node.expressions if isinstance(node, exp.In) else [node.expression])]
         if any(isinstance(_bare(side), exp.Column) for side in sides):
@@ -264,10 +264,10 @@ def _is_synonym(phrase: str, meaning: str, question: str, columns: set[str]) -> 
 
 
 def _stems(text: str) -> set[str]:
-    """The beginnings of a text's words."""
+    """Return the beginnings of a text's words."""
     return {word[:_STEM] for word in re.findall(r"[a-z]+", text.lower()) if word not in _UNTELLING}
 
 
 def _normal(text: str) -> str:
-    """A text's letters, digits and signs, with single blanks between."""
+    """Return a text's letters, digits and signs, with single blanks between."""
     return " ".join(re.findall(r"[a-z0-9]+|[+-]", text.lower()))

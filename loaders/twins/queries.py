@@ -70,7 +70,7 @@ class RowProblem:
     counts: bool = False
 
     def cell(self, row: int, column: str) -> int:
-        """The number of a cell."""
+        """Return the number of a cell."""
         place = (row, column)
         if place not in self.cells:
             self.cells.append(place)
@@ -78,12 +78,12 @@ class RowProblem:
 
 
 def cells_in(expression: exp.Expr) -> list[int]:
-    """The cells that a lowered expression mentions, each once."""
+    """Return the cells that a lowered expression mentions, each once."""
     return list(dict.fromkeys(int(column.name[1:]) for column in expression.find_all(exp.Column)))
 
 
 def parse(sql: str) -> exp.Expr | None:
-    """The query's tree with the current time fixed, or None where it can't be read."""
+    """Return the query's tree with the current time fixed, or None if it can't be read."""
     try:
         tree = sqlglot.parse_one(sql, read="sqlite")
     except sqlglot.errors.SqlglotError:
@@ -109,7 +109,7 @@ class LiteralComparison(NamedTuple):
 
 
 def compared(problem: RowProblem, shape: Shape) -> Iterator[LiteralComparison]:
-    """The comparisons in all conditions of a problem."""
+    """Yield the comparisons in all conditions of a problem."""
     for condition in (*problem.conjuncts, *problem.conditions):
         leaves = [each for each in condition.find_all(exp.Predicate) if not _inner(each)]
         for leaf in leaves:
@@ -155,7 +155,7 @@ def _literals(leaf: exp.Expr) -> Iterator[Value]:
 
 
 def _number(text: str) -> float | None:
-    """A number as it is written; None where it is none that is written in digits."""
+    """Return a number as it is written; None if it is none that is written in digits."""
     try:
         return int(text) if text.isdigit() and len(text) < _LONGEST else float(text)
     except ValueError:
@@ -298,7 +298,7 @@ class _Reader:
         raise Opaque
 
     def lower(self, node: exp.Expr, scope: _Scope, *, loose: bool = False) -> exp.Expr:
-        """The expression over cells.
+        """Return the expression over cells.
 
         Args:
             node: an expression of the query.
@@ -329,7 +329,7 @@ class _Reader:
         return type(node)(**args)
 
     def subquery(self, node: exp.Expr, scope: _Scope) -> exp.Expr | None:
-        """A condition on a subquery, with its rows joined; None for any other."""
+        """Return a condition on a subquery, with its rows joined; None for any other."""
         if isinstance(node, exp.Exists):
             self.query(node.this, scope)
             return exp.true()
@@ -447,7 +447,7 @@ def _cells(expressions: Iterable[exp.Expr | None]) -> list[int]:
 
 
 def _count(text: str) -> int:
-    """A number of rows as it is written, as far as anybody can want so many."""
+    """Return a number of rows as it is written, as far as anybody can want so many."""
     try:
         return int(min(float(text), _MOST_ROWS))
     except ValueError:
@@ -455,7 +455,7 @@ def _count(text: str) -> int:
 
 
 def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[RowProblem]:
-    """The problems of a query: one for it, and one for each query within it that the first leaves aside.
+    """Return the problems of a query: its own, and one for each nested query that the first leaves out.
 
     Args:
         tree: of `parse`.
@@ -483,7 +483,7 @@ def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[RowPr
 
 
 def _without_absent(tree: exp.Expr) -> exp.Expr:
-    """The query without outer joins that must find nothing: `LEFT JOIN b ... WHERE b.id IS NULL`."""
+    """Return the query without outer joins that must find nothing: `LEFT JOIN b ... WHERE b.id IS NULL`."""
     copy = tree.copy()
     for select in copy.find_all(exp.Select):
         missing = {
@@ -531,7 +531,7 @@ class Neighbour:
 
 
 def neighbours(gold: exp.Expr) -> Iterator[Neighbour]:
-    """The neighbours of a gold, in an order that depends on its text alone."""
+    """Yield the neighbours of a gold, in an order that depends on its text alone."""
     nodes = list(gold.walk())
     for node in nodes:
         if isinstance(node, exp.Where | exp.Having):
@@ -640,7 +640,7 @@ def _repeated(gold: exp.Expr, nodes: list[exp.Expr]) -> Iterator[Neighbour]:
 
 
 def _nullable(node: exp.Select) -> list[exp.Column]:
-    """The columns of what a SELECT shows and orders by, each once."""
+    """Return the columns of what a SELECT shows and orders by, each once."""
     found: dict[str, exp.Column] = {}
     order = node.args.get("order")
     ordered = order.expressions if order is not None else []
@@ -658,7 +658,7 @@ def _nullable(node: exp.Select) -> list[exp.Column]:
 def _without_join(
     gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select, number: int
 ) -> Iterator[Neighbour]:
-    """A query without one of its tables, where it does without; its row has no partner there."""
+    """Yield a query without one of its tables, where it does without; its row has no partner there."""
     copy, target = _copied(gold, nodes, node)
     gone = joins_of(target)[number]
     name = gone.this.alias_or_name.lower()

@@ -302,7 +302,7 @@ class AuditBench:
 
 
 def declared_keys(schema: DatabaseSchema) -> Keys:
-    """The keys that a published schema declares: primary keys, and the columns that others refer to."""
+    """Return the keys of a published schema: primary keys, and the columns that others refer to."""
     found: dict[str, list[frozenset[str]]] = {}
     for key in schema.primary_keys:
         if key:

@@ -52,7 +52,7 @@ _MOST_CHARACTERS = 100
 
 
 def shown_value(value: object) -> str:
-    """A value as evidence shows it: texts in quotes, the end of a long one cut off."""
+    """Return a value as evidence shows it: texts in quotes, the end of a long one cut off."""
     if value is None:
         return "NULL"
     text = repr(value) if isinstance(value, str | bytes | float) else str(value)
@@ -68,7 +68,7 @@ class Evidence:
 
     @classmethod
     def of(cls, title: str, rows: Sequence[Sequence[object]]) -> "Evidence":
-        """The first rows of a result, as text."""
+        """Return the first rows of a result, as text."""
         shown = [tuple(map(shown_value, row)) for row in rows[:MOST_ROWS]]
         more = [(f"... {len(rows) - MOST_ROWS} more",)] if len(rows) > MOST_ROWS else []
         return cls(title, (*shown, *more))
@@ -112,7 +112,7 @@ class FoundIn:
     finding: Finding
 
     def to_json(self) -> Mapping[str, Any]:
-        """One entry of `audit.json`."""
+        """Return one entry of `audit.json`."""
         record = asdict(self)
         finding: dict[str, Any] = record.pop("finding")
         return record | finding
@@ -191,11 +191,11 @@ class AuditedGold:
         return cuts(self.tree)
 
     def text(self, tree: exp.Expr) -> str:
-        """A tree as text for the engine."""
+        """Return a tree as text for the engine."""
         return tree.sql(dialect=SQLGLOT[self.dialect], comments=False)
 
     def asked(self, sql: str) -> tuple[Row, ...] | None:
-        """The rows of a text; None where it fails or is stopped."""
+        """Return the rows of a text; None if it fails or is stopped."""
         try:
             found = self.run(sql)
         except ValueError:
@@ -245,11 +245,11 @@ class AuditedGold:
         return any(key <= named for key in self._declared.get(table.lower(), ()))
 
     def stored(self, node: exp.Expr | None) -> StoredColumn | None:
-        """The stored column that an expression is; None where it is anything else."""
+        """Return the stored column that an expression is; None if it is anything else."""
         return self.query.stored(node)
 
     def named(self, name: str) -> str:
-        """A column's name as the engine has it."""
+        """Return a column's name as the engine has it."""
         return name if self.dialect is Dialect.SQLITE else column_name(name, self.dialect)
 
     def key(self, alias: str, table: Table) -> list[exp.Expr]:
@@ -267,7 +267,7 @@ class AuditedGold:
         return [row[0] for row in found or ()]
 
     def source(self, stored: StoredColumn) -> exp.Expr:
-        """The table of a stored column, as FROM names it, without an alias."""
+        """Return the table of a stored column, as FROM names it, without an alias."""
         return bare_table(stored.source.node)
 
     def ranked(self, query: exp.Query) -> list[RankedRow] | None:

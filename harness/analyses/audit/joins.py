@@ -17,7 +17,7 @@ _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 
 
 def fan_out(gold: AuditedGold) -> Iterator[Finding]:
-    """A join repeats rows of a table before a column of that table is added, averaged or counted."""
+    """Find aggregates over columns of a table whose rows a join repeats."""
     for select in gold.selects:
         if not gold.query.joined(select):
             continue
@@ -44,7 +44,7 @@ class _Repeated:
 
 
 def _repeated(gold: AuditedGold, select: exp.Select, call: exp.Expr) -> _Repeated | None:
-    """The one table that an aggregate reads, if the join repeats its rows."""
+    """Return the one table that an aggregate reads, if the join repeats its rows."""
     if called(call) not in _ADDING or is_distinct(call):
         return None
     columns = [column for one in arguments(call) for column in one.find_all(exp.Column)]
@@ -174,7 +174,7 @@ _COUNTS = frozenset({"count", "average", "total"})
 
 
 def _after_counting(words: Sequence[str], at: int) -> int | None:
-    """The place behind words that ask for a count and begin at `at`; None where none do."""
+    """Return the place behind words that ask for a count and begin at `at`; None if none do."""
     if tuple(words[at : at + 2]) in _COUNTING:
         return at + 2
     return at + 1 if words[at] in _COUNTS or words[at].startswith("percent") else None
@@ -196,7 +196,7 @@ _DIFFERENT = re.compile(r"\b(distinct|different|unique|kinds? of|types? of)\b", 
 
 
 def duplicates(gold: AuditedGold) -> Iterator[Finding]:
-    """Values that are counted or listed several times."""
+    """Find values that are counted or listed several times."""
     yield from _counted_twice(gold)
     yield from _listed_twice(gold)
 
@@ -231,7 +231,7 @@ _YES_OR_NO = re.compile(
 
 
 def _listed_twice(gold: AuditedGold) -> Iterator[Finding]:
-    """A list that says the same several times because a join repeats it; several answers of yes or no."""
+    """Find a list with repeated values because of a join; several answers of yes or no."""
     top = gold.tree
     if not isinstance(top, exp.Select):
         return
@@ -275,7 +275,7 @@ def _is_repeated_by_join(gold: AuditedGold, select: exp.Select) -> bool:
 
 
 def broken_key(gold: AuditedGold) -> Iterator[Finding]:
-    """A join by a column that the published schema declares as a key, and that is not unique in the data."""
+    """Find a join by a column that is a key in the published schema and not unique in the data."""
     for select in gold.selects:
         equal = _joined_by(gold, select)
         for source in gold.query.sources(select) if equal else ():
@@ -298,7 +298,7 @@ def broken_key(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _joined_by(gold: AuditedGold, select: exp.Select) -> list[exp.EQ]:
-    """The equalities of columns by which a SELECT joins."""
+    """Return the equalities of columns by which a SELECT joins."""
     joined = gold.query.joined(select)
     conditions = [one for source in joined for one in source.on] + where_of(select)
     return [
@@ -312,7 +312,7 @@ def _joined_by(gold: AuditedGold, select: exp.Select) -> list[exp.EQ]:
 
 
 def _columns_of(gold: AuditedGold, equal: Sequence[exp.Expr], alias: str) -> tuple[str, ...]:
-    """The columns of one table in equalities with other tables."""
+    """Return the columns of one table in equalities with other tables."""
     names: dict[str, None] = {}
     for one in equal:
         sides = [gold.stored(one.this), gold.stored(one.expression)]

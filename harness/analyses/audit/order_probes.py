@@ -43,7 +43,7 @@ def cut_at_tie(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _choice(ranking: Ranking) -> list[Row]:
-    """The different rows of the group that the cut goes through; none where all are the same."""
+    """Return the different rows of the group that the cut goes through; none where all are the same."""
     found = different(ranking.chosen_from)
     return found if len(found) > 1 else []
 
@@ -67,7 +67,7 @@ def _matters(gold: AuditedGold) -> bool:
 
 
 def _all_first(gold: AuditedGold, query: exp.Query, ranking: Ranking) -> str | None:
-    """The query with all rows of the first place, for a cut that keeps one row."""
+    """Return the query with all rows of the first place, for a cut that keeps one row."""
     if cut_of(query) != (0, 1) or not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
     if any(column.is_star for column in query.selects):
@@ -97,7 +97,7 @@ def _all_first(gold: AuditedGold, query: exp.Query, ranking: Ranking) -> str | N
 
 
 def null_first(gold: AuditedGold) -> Iterator[Finding]:
-    """A sort that puts NULL first, so that the cut keeps a row with an unknown key."""
+    """Find a sort that puts NULL first, so that the cut keeps a row with an unknown key."""
     for query in gold.cuts:
         ranked = gold.ranked(query) if query.args.get("order") else None
         cut = cut_of(query)
@@ -121,7 +121,7 @@ def null_first(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _without_null(gold: AuditedGold, query: exp.Query, instead: Sequence[RankedRow]) -> str | None:
-    """The query without the rows whose first key is NULL."""
+    """Return the query without the rows whose first key is NULL."""
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
     key = query.args["order"].expressions[0].this.unnest().copy()
@@ -150,7 +150,7 @@ def _aggregated(node: exp.Expr) -> bool:
 
 
 def storage_order(gold: AuditedGold) -> Iterator[Finding]:
-    """An answer that depends on the order in which rows happen to be found."""
+    """Find an answer that depends on the order in which rows happen to be found."""
     yield from _unordered_cuts(gold)
     yield from _bare_columns(gold)
     yield from _first_of_several(gold)
@@ -174,7 +174,7 @@ def _unordered_cuts(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _bare_columns(gold: AuditedGold) -> Iterator[Finding]:
-    """Columns that are neither grouped nor in an aggregate, where rows of a group differ in them."""
+    """Find columns that are neither grouped nor in an aggregate, and differ within a group."""
     for select in gold.selects:
         calls = list(aggregates(select))
         group = select.args.get("group")
@@ -239,7 +239,7 @@ def _same_name(one: exp.Expr, other: exp.Expr) -> bool:
 
 
 def _first_of_several(gold: AuditedGold) -> Iterator[Finding]:
-    """A subquery where one value is wanted, which has several rows: SQLite takes the first."""
+    """Find a subquery where one value is wanted, which has several rows: SQLite takes the first."""
     if gold.dialect != Dialect.SQLITE:
         return
     for subquery in gold.tree.find_all(exp.Subquery):
@@ -262,7 +262,7 @@ def _first_of_several(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def text_order(gold: AuditedGold) -> Iterator[Finding]:
-    """Texts that hold numbers, times or dates, and are sorted or compared letter by letter."""
+    """Find texts that hold numbers, times or dates, and are sorted or compared letter by letter."""
     seen: set[tuple[str, str]] = set()
     for node, operand, how in _compared(gold):
         stored = gold.stored(operand)

@@ -37,7 +37,7 @@ class Probe:
 
 
 def engines_disagree(gold: AuditedGold) -> Iterator[Finding]:
-    """The published gold of a server returns other rows than SQLite's."""
+    """Find a server's published gold that returns other rows than SQLite's."""
     held = None if gold.held is None else gold.held()
     if held is None or not held.runs or held.reason in {None, Reason.TIE, Reason.CLOCK}:
         return
@@ -60,7 +60,7 @@ _COMPARED = re.compile(
 
 
 def evidence_unread(gold: AuditedGold) -> Iterator[Finding]:
-    """The question's evidence compares a column of the gold's tables that the gold does not read."""
+    """Find a column that the evidence compares and the gold, which has its table, does not read."""
     if gold.dialect != Dialect.SQLITE or not gold.question.evidence:
         return
     tables = [gold.query.table(node) for node in gold.tree.find_all(exp.Table)]
@@ -155,7 +155,7 @@ PROBES: Mapping[str, Probe] = {
 
 
 def chosen(names: str) -> list[Probe]:
-    """The probes of a list of names, all with an empty one.
+    """Return the probes of a list of names, all with an empty one.
 
     Raises:
         BadInput: there is no probe of a name.

@@ -29,7 +29,7 @@ SYNTHETIC = "on synthetic rows"
 
 
 def each_probe(findings: Sequence[FoundIn]) -> Iterator[tuple[Probe, Sequence[FoundIn]]]:
-    """The probes with what they found, in the order of the table."""
+    """Yield the probes with what they found, in the order of the table."""
     for probe in PROBES.values():
         yield probe, [one for one in findings if one.finding.probe == probe.name]
 
@@ -50,7 +50,7 @@ def print_audit(audited: Audited, console: Console | None = None) -> None:
 
 
 def said(one: FoundIn) -> str:
-    """A finding in a line."""
+    """Return a finding in a line."""
     marks = [
         str(one.finding.severity),
         *(["hint"] if one.finding.hint else []),
@@ -109,7 +109,7 @@ def _golds(findings: Sequence[FoundIn], dialect: Dialect) -> int:
 
 
 def markdown(audited: Audited) -> str:
-    """The counts, and each finding with its rows, as Markdown."""
+    """Return the counts, and each finding with its rows, as Markdown."""
     heads = _heads(audited)
     lines = [markdown_line(heads), "|---" * len(heads) + "|", *map(markdown_line, _rows(audited))]
     return "\n".join([*lines, "", *remarks(audited), "", *_details(audited)]) + "\n"
@@ -183,7 +183,7 @@ def write_audit(folder: Path, audited: Audited) -> None:
 
 
 def page(audited: Audited) -> str:
-    """The page of an audit."""
+    """Return the page of an audit."""
     title, data = f"Golds of {audited.questions.name}", embedded(_content(audited))
     return own_page("harness.analyses.audit", title=title, data=data)
 

@@ -27,7 +27,7 @@ _LOOKS_LIKE = str.maketrans("1I0O5", "lloos")
 
 
 def fails(gold: AuditedGold) -> Iterator[Finding]:
-    """A gold that its engine does not answer: an error, or more time than a text may use."""
+    """Find a gold that its engine does not answer: an error, or more time than a text may use."""
     ending = gold.answer.ending
     if ending is not Ending.ROWS:
         words = " ".join((gold.answer.error or "").split()).rstrip(".")
@@ -44,7 +44,7 @@ _SINGLE = Tolerance(1e-5)
 
 
 def integer_division(gold: AuditedGold) -> Iterator[Finding]:
-    """A ratio of integers that is cut off."""
+    """Find a ratio of integers that is cut off."""
     divisions = list(gold.tree.find_all(exp.Div))
     if not divisions or gold.asked("SELECT 1 / 2") != ((0,),):
         # The engine does not cut quotients off.
@@ -80,7 +80,7 @@ def _is_decade(division: exp.Expr) -> bool:
 
 
 def empty(gold: AuditedGold) -> Iterator[Finding]:
-    """An answer of no rows or of NULL alone."""
+    """Find an answer of no rows or of NULL alone."""
     if gold.answer.ending is not Ending.ROWS:
         return
     values = [value for row in gold.rows for value in row]
@@ -95,7 +95,7 @@ def empty(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def constant(gold: AuditedGold) -> Iterator[Finding]:
-    """A condition that is always or never true, whatever is stored, or on these rows."""
+    """Find a condition that is always or never true, whatever is stored, or on these rows."""
     for select in gold.selects:
         yield from _counts_all(gold, select)
         yield from _links_nothing(gold, select)
@@ -138,7 +138,7 @@ def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
 
 
 def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """A join without a condition that links its source to an earlier one."""
+    """Find a join without a condition that links its source to an earlier one."""
     sources = gold.query.sources(select)
     general = [*where_of(select), *(one for source in sources for one in source.on)]
     names = [source.alias for source in sources]
@@ -163,14 +163,14 @@ def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
 
 
 def _aliases(gold: AuditedGold, condition: exp.Expr) -> set[str]:
-    """The tables of FROM that a condition names."""
+    """Return the tables of FROM that a condition names."""
     own = {column.table.lower() for column in condition.find_all(exp.Column) if column.table}
     bare = [gold.stored(column) for column in condition.find_all(exp.Column) if not column.table]
     return own | {stored.alias for stored in bare if stored is not None}
 
 
 def _contradicts(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """One column that is to equal two different texts at once."""
+    """Find a column that must equal two different texts at once."""
     wanted: dict[str, exp.Expr] = {}
     for one in where_of(select):
         if (
@@ -193,7 +193,7 @@ def _literal(node: exp.Expr) -> float | str | None:
 
 
 def absent_literal(gold: AuditedGold) -> Iterator[Finding]:
-    """A text that no row has, where some row has it in another case, spacing or spelling."""
+    """Find a text that no row has, where some row has it in another case, spacing or spelling."""
     seen: set[tuple[str, str]] = set()
     for column, literal in _equal_texts(gold):
         stored, wanted = gold.stored(column), literal.name
@@ -212,7 +212,7 @@ def absent_literal(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _equal_texts(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
-    """Columns that are compared for equality with texts."""
+    """Yield columns that are compared for equality with texts."""
     for node in gold.tree.find_all(exp.EQ, exp.NEQ):
         for one, other in ((node.this, node.expression), (node.expression, node.this)):
             if isinstance(other, exp.Literal) and other.is_string:
@@ -258,7 +258,7 @@ _TIMES = frozenset({"CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP", "SYSDATE"})
 
 
 def clock(gold: AuditedGold) -> Iterator[Finding]:
-    """An answer that changes with the date."""
+    """Find an answer that changes with the date."""
     if not is_volatile(gold.sql):
         return
     read = [node for node in gold.tree.walk() if _reads_clock(node)]
@@ -300,7 +300,7 @@ def _fixed(node: exp.Expr, moment: datetime, dialect: Dialect) -> exp.Expr:
 
 
 def floating_order(gold: AuditedGold) -> Iterator[Finding]:
-    """A sum of fractions that is another number when the same rows are added in another order."""
+    """Find a sum of fractions that is another number when the same rows are added in another order."""
     for select in gold.selects:
         for call in aggregates(select):
             if called(call) not in {"SUM", "AVG", "TOTAL"} or is_distinct(call) or select.args.get("group"):
@@ -333,7 +333,7 @@ def _is_shown(call: exp.Expr, select: exp.Select) -> bool:
 
 
 def _summed(gold: AuditedGold, select: exp.Select, call: exp.Expr, *, descending: bool) -> float | None:
-    """An aggregate over the same rows in one order."""
+    """Return an aggregate over the same rows in one order."""
     value = exp.alias_(arguments(call)[0].copy(), "bird_value")
     body = gold.body(select, [value])
     text = f"{gold.text(body)} ORDER BY bird_value {'DESC' if descending else 'ASC'} LIMIT 1000000"

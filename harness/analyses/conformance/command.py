@@ -169,7 +169,7 @@ def _manifest(
 
 @contextmanager
 def _alone(servers: Mapping[Dialect, Server]) -> Iterator[None]:
-    """Within the block no other run of this user replaces the databases on the servers.
+    """Keep other runs of this user from replacing the databases on the servers within the block.
 
     Raises:
         BadInput: one does.
@@ -188,7 +188,7 @@ def _alone(servers: Mapping[Dialect, Server]) -> Iterator[None]:
 
 @contextmanager
 def _recorder(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Recorder]:
-    """The results of a run, whose first line says what was asked.
+    """Yield the results of a run, whose first line says what was asked.
 
     Raises:
         BadInput: the folder cannot be written, somebody else is writing it, or has results of another run.
@@ -219,7 +219,7 @@ _REMEDY = "remove the folder, and run again"
 
 
 def _lines(recorder: Recorder) -> Iterator[Line]:
-    """The lines so far, without the first."""
+    """Yield the lines so far, without the first."""
     return islice(recorder.read(to_object, _REMEDY, "line of results"), 1, None)
 
 
@@ -265,7 +265,7 @@ _POLYGLOT = "polyglot"
 
 
 def translators(names: str) -> Mapping[str, Translator]:
-    """Translators by name, in the order of the table.
+    """Return translators by name, in the order of the table.
 
     Args:
         names: separated by commas.
@@ -291,7 +291,7 @@ def translators(names: str) -> Mapping[str, Translator]:
 
 
 def keys(script: Script) -> list[str]:
-    """The keys of a script's queries, those that are left out among them.
+    """Return the keys of a script's queries, those that are left out among them.
 
     Raises:
         BadInput: a record is none.
@@ -304,7 +304,7 @@ def keys(script: Script) -> list[str]:
 
 
 def sampled(by_script: Mapping[str, Sequence[str]], size: int | None, seed: int) -> dict[str, set[str]]:
-    """The keys of the queries to run, by script: all, or `size` of them that `seed` chooses."""
+    """Return the keys of the queries to run, by script: all, or `size` of them that `seed` chooses."""
     every = [(name, key) for name in sorted(by_script) for key in by_script[name]]
     if size is not None and size < len(every):
         every = random.Random(seed).sample(every, size)  # noqa: S311 - not for secrets

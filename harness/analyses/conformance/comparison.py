@@ -54,7 +54,7 @@ def witness(expected: Expected | None, rows: Sequence[Row]) -> Witness:
 
 
 def in_order(expected: Expected, rows: Sequence[Row], *, as_bytes: bool = True) -> list[str]:
-    """The values of all rows as a suite writes them, in the order that it asks for.
+    """Return the values of all rows as a suite writes them, in the order that it asks for.
 
     Args:
         expected: its types and its order.
@@ -270,7 +270,7 @@ class Checker:
 
 
 def without_names(text: str) -> str:
-    """A refusal or an error without what differs from query to query: names in quotes, and numbers."""
+    """Return a refusal or an error without what differs from query to query: names in quotes, and numbers."""
     unquoted = re.sub(r"'.*'|\"[^\"]*\"|`[^`]*`|\b[tTx]\d+\.\w+", "_", text)
     return re.sub(r"\d+", "N", unquoted)[:120]
 

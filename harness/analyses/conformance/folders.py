@@ -21,7 +21,7 @@ QUERIES = ".sql"
 
 
 def scripts(suite: Path) -> list[Script]:
-    """The scripts of a suite, by name.
+    """Return the scripts of a suite, by name.
 
     Args:
         suite: a folder, or one sqllogictest file.
@@ -42,7 +42,7 @@ def scripts(suite: Path) -> list[Script]:
 
 
 def statements(text: str) -> Iterator[tuple[int, str]]:
-    """The statements of a SQL text, each with its line from 1; comments and blanks alone are none."""
+    """Yield the statements of a SQL text, each with its line from 1; comments and blanks alone are none."""
     line, buffer = 1, ""
     for piece in text.replace("\r\n", "\n").split(";"):
         buffer += piece

@@ -85,7 +85,7 @@ class Script:
     base: Path | None = None
 
     def key(self, query: Query | Left) -> str:
-        """The key of a query within the suite: file and line."""
+        """Return the key of a query within the suite: file and line."""
         file = query.file if isinstance(query, Query) else ""
         return f"{self.name}/{file}:{query.line}" if file else f"{self.name}:{query.line}"
 
@@ -102,7 +102,7 @@ Lines = Sequence[tuple[int, str]]
 
 
 def read(path: Path) -> Iterator[Record]:
-    """The records of a file, in its order.
+    """Yield the records of a file, in its order.
 
     Raises:
         BadInput: the file cannot be read, or a record is none.
@@ -132,7 +132,7 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _blocks(text: str) -> Iterator[Lines]:
-    """The records' lines, without comments before and between them."""
+    """Yield the records' lines, without comments before and between them."""
     block: list[tuple[int, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -150,7 +150,7 @@ def _is_condition(line: str) -> bool:
 
 
 def _conditions(path: Path, block: Lines) -> list[tuple[str, str]]:
-    """The `onlyif` and `skipif` before a record, with their engines."""
+    """Return the `onlyif` and `skipif` before a record, with their engines."""
     found = []
     for place in block:
         words = place[1].split()

@@ -199,7 +199,7 @@ class _Maker:
         self._state().queries.append((key, query))
 
     def _state(self) -> State:
-        """The state as it is now, in the file of the last one if that can be."""
+        """Return the state as it is now, in the file of the last one if that can be."""
         if not self._changed:
             return self.states[-1]
         self._changed = False
@@ -272,7 +272,7 @@ class _Maker:
 
 
 def merged(found: Sequence[State]) -> list[State]:
-    """States of several scripts, those with the same objects as one."""
+    """Return states of several scripts, those with the same objects as one."""
     by_objects: dict[frozenset[tuple[tuple[str, str], str]], State] = {}
     for state in found:
         first = by_objects.setdefault(frozenset(state.objects.items()), state)

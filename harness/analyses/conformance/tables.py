@@ -30,7 +30,7 @@ class Counts:
     """By fault and reason: key, query and explanation."""
 
     def to_json(self) -> dict[str, Any]:
-        """The counts, and the reasons of what has some."""
+        """Return the counts, and the reasons of what has some."""
         return {
             "verdicts": {verdict: self.verdicts[verdict] for verdict in Verdict},
             "reasons": {verdict: dict(found.most_common()) for verdict, found in self.reasons.items()},
@@ -64,7 +64,7 @@ class Board:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """`report.json`, without what the run was asked."""
+        """Return `report.json`, without the request of the run."""
         return {
             "queries": self.queries,
             "compared": self.compared,
@@ -129,7 +129,7 @@ _MOST_REASONS = 60
 
 
 def grid(title: str, board: Board) -> TableModel:
-    """The verdicts as a table: a row for each translator and engine."""
+    """Return the verdicts as a table: a row for each translator and engine."""
     heads = columns("engine", *((each.replace("_", " "), each, CellKind.SHARE) for each in Verdict))
     rows = [
         row(
@@ -156,7 +156,7 @@ def print_board(title: str, board: Board, console: Console | None = None) -> Non
 
 
 def markdown(title: str, board: Board) -> str:
-    """The whole report."""
+    """Return the whole report."""
     lines = [f"# {title}", "", *markdown_table(grid("", board)), "", *_about(board)]
     lines += _section("Not compared", board.left)
     lines += _section("Statements", board.statements)

@@ -134,5 +134,5 @@ class CoverageAnswer:
         return self.reason in (None, Reason.TIE)
 
     def to_json(self) -> Mapping[str, Any]:
-        """One entry of `coverage.json`."""
+        """Return one entry of `coverage.json`."""
         return {**asdict(self), "covered": self.covered}

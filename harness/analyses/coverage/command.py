@@ -86,7 +86,7 @@ def _all(_dialect: Dialect, _question: Question) -> bool:
 def cover(
     bench: Bench, origin: GoldOrigin = GoldOrigin.TRANSLATED, chosen: Chosen = _all
 ) -> Iterator[CoverageAnswer]:
-    """The answer of every gold on every engine, question by question.
+    """Yield the answer of every gold on every engine, question by question.
 
     Args:
         bench: the servers, with the databases of a set; its SQLite golds are the reference.
@@ -126,7 +126,7 @@ class _Coverer:
         ]
 
     def answers(self, question: Question) -> list[CoverageAnswer]:
-        """The answers of one question's gold."""
+        """Return the answers of one question's gold."""
         database = self._bench.database(question.db_id)
         reference = self._reference.run(database, question.gold[Dialect.SQLITE])
         return [self._answer(question, dialect, reference) for dialect in self.dialects(question)]
@@ -245,7 +245,7 @@ class Subject:
 
 
 def _apart(questions: QuestionSet) -> QuestionSet:
-    """The set with a question for each gold of those that have several: `12`, `12 (2)`."""
+    """Return the set with a question for each gold of those that have several: `12`, `12 (2)`."""
     if all(not one.more_gold for one in questions.questions):
         return questions
     apart = (
@@ -409,7 +409,7 @@ def markdown(answers: Sequence[CoverageAnswer]) -> str:
 
 
 def totals(answers: Sequence[CoverageAnswer]) -> list[dict[str, Any]]:
-    """The counts of each engine that there are answers of: entries of `totals` in `coverage.json`."""
+    """Return the counts of each engine that there are answers of: entries of `totals` in `coverage.json`."""
     levels = levels_of(answer.difficulty for answer in answers)
     return [
         {
@@ -432,7 +432,7 @@ def totals(answers: Sequence[CoverageAnswer]) -> list[dict[str, Any]]:
 
 
 def _grid(title: str, answers: Sequence[CoverageAnswer]) -> TableModel:
-    """The counts as a table, an engine a row."""
+    """Return the counts as a table, an engine a row."""
     count = CellKind.COUNT
     levels = levels_of(answer.difficulty for answer in answers)
     heads = columns(

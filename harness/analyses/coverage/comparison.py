@@ -52,7 +52,7 @@ def of_rows(reference: Sequence[Row], rows: Sequence[Row]) -> Reason:
 
 
 def shortened(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The first rows as text, each in one line."""
+    """Return the first rows as text, each in one line."""
     return tuple(_short(repr(row)) for row in rows[:_MOST_SHOWN])
 
 
@@ -179,7 +179,7 @@ class Reference:
         return execute(self._sqlite, database, sql, self._limits)
 
     def _on(self, engine: Engine, database: Database, sql: str) -> Execution:
-        """A text on a server, again where the server and not the text is to blame."""
+        """Run a text on a server, again if the server and not the text is to blame."""
         return execute_patiently(engine, database, sql, self._limits)
 
     def hold(  # noqa: PLR0913 - both sides of a comparison

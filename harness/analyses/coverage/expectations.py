@@ -38,7 +38,7 @@ Expectations = Mapping[Dialect, Mapping[str, Expected]]
 
 
 def read(question_set: str, home: Path = HOME) -> Expectations:
-    """The expectations of a question set; empty if there are none.
+    """Return the expectations of a question set; empty if there are none.
 
     Raises:
         BadInput: the file is no such table.
@@ -120,7 +120,7 @@ Judgements = Mapping[Dialect, Mapping[str, Reason]]
 
 
 def read_judgements(question_set: str, home: Path) -> Judgements:
-    """The judgements on a question set in a folder of expectations; empty if there are none.
+    """Return the judgements on a question set in a folder of expectations; empty if there are none.
 
     Raises:
         BadInput: the file is no such table, or names a reason that the command finds itself.
@@ -142,7 +142,7 @@ def judged(answer: CoverageAnswer, judgements: Judgements) -> CoverageAnswer:
 
 
 def faults_of_judgements(answers: Sequence[CoverageAnswer], judgements: Judgements) -> Iterator[Fault]:
-    """Differences without a reason and reasons without a difference.
+    """Yield differences without a reason and reasons without a difference.
 
     Args:
         answers: as `judged` returns them.

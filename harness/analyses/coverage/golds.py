@@ -38,7 +38,7 @@ from loaders.source import opened
 
 
 def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
-    """One query for the database that it is for.
+    """Translate one query for its database.
 
     Args:
         sql: as SQLite takes it.
@@ -58,7 +58,7 @@ def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
 def translate_answers(
     file: PredictionFile, questions: QuestionSet, target: Dialect
 ) -> Iterator[dict[str, Any]]:
-    """The answers of a predictor in SQLite's dialect, in another one: lines of a prediction file.
+    """Translate the answers of a predictor from SQLite's dialect: yield lines of a prediction file.
 
     The predictor is called `<name>-translated`, and each line says what it is translated from, and what the
     answer took. What has no exact translation is missing, with the reason.
@@ -94,7 +94,7 @@ def translate_answers(
 
 
 def _answer(sql: str, path: Path, schema: Schema, target: Dialect) -> tuple[str | None, str | None]:
-    """An answer's translation, or why there is none."""
+    """Return an answer's translation, or why there is none."""
     if why := _refused(sql, path):
         return None, one_line(f"SQLite does not take the answer: {why}")
     try:
@@ -268,7 +268,7 @@ class GoldTranslator:
 
 @cache
 def _translator() -> str:
-    """The digest of the translator's code, and of the overrides."""
+    """Return the digest of the translator's code, and of the overrides."""
     home = Path(dialects.__file__).parent
     found = hashlib.sha256()
     for path in sorted(home.rglob("*")):
@@ -342,7 +342,7 @@ def write_golds(
 def _several(
     questions: QuestionSet, golds: Mapping[Dialect, Sequence[Certified]]
 ) -> Iterator[dict[str, Any]]:
-    """The entries of a gold pack for the questions with several golds, of those that have a translation."""
+    """Yield the entries of a gold pack for the translated questions with several golds."""
     for question in questions.questions:
         several = [one.gold[Dialect.SQLITE] for one in question.each(Dialect.SQLITE)]
         if len(several) == 1:

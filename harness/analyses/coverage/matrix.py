@@ -124,7 +124,7 @@ def _name(row: Row) -> str:
 
 
 def _sets(request: MatrixRequest) -> tuple[list[str], list[str]]:
-    """The sets to cover, and a line for each that is left out because its data are not there."""
+    """Return the sets to cover, and a line for each that is left out because its data are not there."""
     usable, left_out = [], []
     for name in request.sets or SETS:
         try:

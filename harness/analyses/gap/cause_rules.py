@@ -216,7 +216,7 @@ class Decider:
         self._trying = trying
 
     def decide(self, found: Difference) -> Decision:
-        """The cause of one difference; never raises for what an engine or a statement does."""
+        """Return the cause of one difference; never raises for what an engine or a statement does."""
         for step in (self._without_text, self._by_reference, self._by_small_changes, self._across):
             decision = step(found)
             if decision is not None:
@@ -256,7 +256,7 @@ class Decider:
         return None
 
     def _by_reference(self, found: Difference) -> Decision | None:
-        """Another gold, or other columns under the same gold."""
+        """Decide for another gold, or other columns under the same gold."""
         question, target = found.question, found.target
         native = found.native.sql or ""
         gold = self._trying.gold(question, target)
@@ -288,7 +288,7 @@ class Decider:
         return None
 
     def _gold(self, found: Difference, golds: Sequence[Trial], decisive: Trial) -> Decision:
-        """The dialect's gold is not SQLite's: because of ties, of the columns' types, or of what it asks."""
+        """Decide why the dialect's gold is not SQLite's: ties, the columns' types, or another question."""
         gold, gold_there = golds
         if gold.strict or (gold_there.strict and not gold_there.is_right):
             return self._decided(
@@ -380,7 +380,7 @@ class Decider:
     def mend(
         self, question: Question, wrong: PairResult, tried: list[Trial], most: int = MOST_TEXTS
     ) -> Mended | None:
-        """The fewest edits that make a text right on its engine; None where there are none.
+        """Return the fewest edits that make a text right on its engine; None if there are none.
 
         Args:
             question: what it answers.
@@ -517,7 +517,7 @@ class _Search:
         self._left = 0
 
     def mended(self, start: Broken, most: int) -> Mended | None:
-        """The text after the edits, or None; no more than `most` texts are run, and half of that at last."""
+        """Return the edited text, or None; at most `most` texts are run, and half of that at last."""
         self._left = most
         self._seen.add(start.sql)
         found = self._after([((), start)], MOST_EDITS)

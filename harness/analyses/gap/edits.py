@@ -39,7 +39,7 @@ def read(sql: str, dialect: Dialect) -> exp.Query | None:
 
 
 def write(tree: exp.Expr, dialect: Dialect) -> str | None:
-    """A tree as a text of a dialect; None where it cannot be written."""
+    """Return a tree as a text of a dialect; None if it cannot be written."""
     try:
         return tree.sql(dialect=SQLGLOT[dialect])
     except Exception:  # noqa: BLE001 - as above
@@ -47,12 +47,12 @@ def write(tree: exp.Expr, dialect: Dialect) -> str | None:
 
 
 def unescaped(sql: str) -> str:
-    """A text without the backslashes that Markdown puts before signs."""
+    """Return a text without the backslashes that Markdown puts before signs."""
     return re.sub(r"\\([_*%#<>\[\]()])", r"\1", sql)
 
 
 def crossed(sql: str, source: Dialect, target: Dialect) -> str | None:
-    """A text of one dialect as one would write it in another: None where it cannot be read or written."""
+    """Return a text of one dialect as one would write it in another: None if it cannot be read or written."""
     tree = read(sql, source)
     if tree is None:
         return None
@@ -70,7 +70,7 @@ _PARTS: Mapping[str, str] = {
 
 
 def _part(value: exp.Expr, part: str) -> exp.Expr | None:
-    """A part of a time as the number that it is: SQLite has texts alone."""
+    """Return a part of a time as the number that it is: SQLite has texts alone."""
     if part.upper() not in _PARTS:
         return None
     text = exp.Anonymous(this="STRFTIME", expressions=[exp.Literal.string(_PARTS[part.upper()]), value])
@@ -238,7 +238,7 @@ class Broken:
 
 
 def edits(broken: Broken) -> Iterator[Edit]:
-    """The texts that are one edit away, likeliest first, each once."""
+    """Yield the texts that are one edit away, likeliest first, each once."""
     kinds = (
         broken.repairs.of_rows if broken.error is None else broken.repairs.of_error(broken.code, broken.error)
     )
@@ -259,7 +259,7 @@ def _squashed(name: str) -> str:
 
 
 def _replaced(sql: str, parts: Sequence[tuple[int, int, str]]) -> str:
-    """A text with other words from one place to another, both counted."""
+    """Return a text with other words from one place to another, both counted."""
     for start, end, text in sorted(parts, reverse=True):
         sql = sql[:start] + text + sql[end + 1 :]
     return sql
@@ -283,7 +283,7 @@ def _quoted(broken: Broken, name: str) -> str:
 
 
 def _singly(broken: Broken, what: str, parts: Sequence[tuple[int, int, str]]) -> _Found:
-    """All places at once, then one by one."""
+    """Return all places at once, then one by one."""
     if not parts:
         return
     yield what, _replaced(broken.sql, parts)
@@ -447,7 +447,7 @@ Change = Callable[[exp.Expr], exp.Expr]
 
 
 def _trees(broken: Broken, what: str, is_site: Site, change: Change, *, singly: bool = True) -> _Found:
-    """The text with every node that is a site changed, then with one at a time."""
+    """Return the text with every node that is a site changed, then with one at a time."""
     tree = read(broken.sql, broken.dialect)
     if tree is None:
         return

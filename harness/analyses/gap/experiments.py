@@ -119,12 +119,12 @@ class Trying:
         return list(dict.fromkeys([self._base, self._faithful]))
 
     def schema(self, db_id: str) -> Schema:
-        """The census of a database."""
+        """Return the census of a database."""
         found: Schema = self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
         return found
 
     def names(self, db_id: str, dialect: Dialect) -> Names:
-        """The names that a database has on an engine."""
+        """Return the names that a database has on an engine."""
         found: Names = self._names((db_id, dialect), lambda: self._names_of(db_id, dialect))
         return found
 
@@ -135,14 +135,14 @@ class Trying:
         return Names({table.name: [column.name for column in table.columns] for table in tables}, db_id)
 
     def gold(self, question: Question, dialect: EngineName) -> str | None:
-        """The text of the gold that counts on an engine; None where there is none."""
+        """Return the text of the gold that counts on an engine; None if there is none."""
         try:
             return self._base.golds.text(question, dialect)
         except (BadInput, NoGold):
             return None
 
     def translation(self, question: Question, sql: str, dialect: Dialect) -> str | None:
-        """A text of SQLite's, translated exactly; None where it cannot be."""
+        """Return a text of SQLite's, translated exactly; None if it cannot be."""
         try:
             return translate(sql, self.schema(question.db_id), dialect, as_json=False).sql
         except (Untranslatable, BadInput):

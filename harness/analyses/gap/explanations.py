@@ -77,13 +77,13 @@ class PredictorGap:
     what_if: WhatIf
 
     def count(self, cause: Cause, direction: Direction | None = None) -> int:
-        """The questions of a cause, in one direction or in both."""
+        """Return the questions of a cause, in one direction or in both."""
         return sum(
             one.decision.cause is cause and direction in {None, one.direction} for one in self.explained
         )
 
     def step(self, cause: Cause) -> int:
-        """The net effect of a cause on the right questions: those won less those lost."""
+        """Return the net effect of a cause on the right questions: those won less those lost."""
         return self.count(cause, Direction.GAIN) - self.count(cause, Direction.LOSS)
 
 
@@ -114,7 +114,7 @@ MOST_REPAIRS = 40
 def several(
     answered: Iterable[tuple[str, EngineName]],
 ) -> tuple[dict[str, list[EngineName]], list[str]]:
-    """The predictors with answers for SQLite and for others, with the others; and a line for each without.
+    """Return the other engines of each predictor with answers for SQLite, and a line for each left out.
 
     Args:
         answered: a predictor and an engine that it has answers for; each as often as it comes.
@@ -137,7 +137,7 @@ def several(
 def trying_on(
     request: Request, setup: Setup, say: Callable[[str], None], progress: Progress | None = None
 ) -> Iterator[Trying]:
-    """The engines of a run with its databases in both profiles; the workers end with the block.
+    """Yield the engines of a run with its databases in both profiles; the workers end with the block.
 
     Args:
         request: what was run.
@@ -321,7 +321,7 @@ def _right(result: PairResult) -> bool:
 def _held(
     trying: Trying, work: Sequence[_Work], units: Units
 ) -> dict[tuple[str, EngineName], tuple[int, int]]:
-    """How many native answers have the rows of SQLite's gold, as they ran and in profile faithful."""
+    """Count the native answers with the rows of SQLite's gold, as they ran and in profile faithful."""
     # All begin before the first is waited for: the scheduler runs texts for the same gold together.
     waiting: dict[tuple[str, EngineName], list[tuple[Sequence[str], list[Future[Judgement]]]]] = {}
     for each in work:

@@ -72,7 +72,7 @@ def write_gap_page(gap: Gap, previews: Mapping[Key, Preview], path: Path) -> Non
 
 
 def _plain(grid: TableModel) -> Mapping[str, Any]:
-    """A table as texts."""
+    """Return a table as texts."""
     return {
         "title": grid.title,
         "heads": [*grid.labels, *names(grid)],
@@ -200,7 +200,7 @@ def _gap(one: PredictorGap) -> Mapping[str, Any]:
 
 
 def explained_record(one: Explained) -> dict[str, Any]:
-    """One question, without rows."""
+    """Return one question, without rows."""
     decision, mended = one.decision, one.decision.mended
     gold = one.question.gold
     return {
@@ -234,7 +234,7 @@ def _answer(one: PairResult) -> Mapping[str, Any]:
 
 
 def _trial(one: Trial) -> Mapping[str, Any]:
-    """A text that was run, without its rows."""
+    """Return a text that was run, without its rows."""
     record: dict[str, Any] = to_plain(one)
     del record["preview"]
     return record

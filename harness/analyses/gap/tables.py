@@ -33,7 +33,7 @@ _EX = METRICS[OUTCOME_METRIC].title
 
 
 def documented(gap: Gap) -> Document:
-    """Every table of a gap."""
+    """Return every table of a gap."""
     facts = [f"question set: {gap.set_name}, profile {gap.profile}", *gap.left_out, *synthetic_lines(gap)]
     tables = (waterfall(gap), _causes(gap), each_predictor(gap), _what_if(gap), _translated(gap))
     return Document(gap.run_id, tuple(facts), tuple(table for table in tables if table.rows))
@@ -53,7 +53,7 @@ def steps(gap: PredictorGap) -> list[tuple[Cause, Fraction]]:
 
 
 def printed_steps(gap: PredictorGap) -> list[tuple[Cause, float]]:
-    """The steps as they are printed: they add up to the difference of the scores as those are printed."""
+    """Return the printed steps: they add up to the difference of the printed scores."""
     total = _points(gap.on_sqlite, gap.questions)
     found, before = [], _printed(total)
     for cause, step in steps(gap):
@@ -65,7 +65,7 @@ def printed_steps(gap: PredictorGap) -> list[tuple[Cause, float]]:
 
 
 def _printed(points: Fraction) -> Fraction:
-    """A score as every table spells it."""
+    """Return a score as every table spells it."""
     return Fraction(spelled(float(points), CellKind.PERCENT))
 
 
@@ -74,7 +74,7 @@ def _points(count: int, questions: int) -> Fraction:
 
 
 def _share(count: int, questions: int) -> Cell:
-    """A share in percent with its interval."""
+    """Return a share in percent with its interval."""
     if not questions:
         return Cell(None, questions=0)
     return Cell(float(_points(count, questions)), _percents(wilson(count, questions)), questions)
@@ -91,7 +91,7 @@ def _column(
 
 
 def _there(gaps: Sequence[PredictorGap]) -> list[Cause]:
-    """The causes that anything has, in their order."""
+    """Return the causes that anything has, in their order."""
     found = {one.decision.cause for gap in gaps for one in gap.explained}
     return [cause for cause in Cause if cause in found]
 
@@ -132,7 +132,7 @@ def waterfall(gap: Gap) -> TableModel:
 
 
 def _causes(gap: Gap) -> TableModel:
-    """All predictors together: how often each cause decides, by engine."""
+    """Return all predictors together: how often each cause decides, by engine."""
     columns = (
         _column("lost", "lost", CellKind.COUNT),
         _column("won", "won", CellKind.COUNT),
@@ -163,7 +163,7 @@ def _meanings(gap: Gap) -> Iterator[str]:
 
 
 def each_predictor(gap: Gap) -> TableModel:
-    """Each predictor on each engine: how often each cause decides."""
+    """Return each predictor on each engine: how often each cause decides."""
     columns = (
         _column("lost", "lost", CellKind.COUNT),
         _column("won", "won", CellKind.COUNT),

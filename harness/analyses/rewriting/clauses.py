@@ -111,7 +111,7 @@ def _value(
 def _row(
     statement: Statement, select: exp.Select, first: exp.Expr, named: Named, extreme: type[exp.AggFunc]
 ) -> list[Fact]:
-    """The row of the extreme, which is one."""
+    """Require that one row has the extreme."""
     facts = _not_null(statement, select, named)
     try:
         facts += statement.determined(select, [named])
@@ -212,7 +212,7 @@ def _union(  # noqa: C901, PLR0912 - what stands in the way, one by one
 
 
 def _numbers(statement: Statement, select: exp.Select) -> list[int]:
-    """The results that a SELECT sorts by, each by its number: nothing else can sort a UNION."""
+    """Return the results that a SELECT sorts by, each by its number: nothing else can sort a UNION."""
     numbers = []
     for term in select.args["order"].expressions:
         node = term.this

@@ -81,7 +81,7 @@ _is_ordered = lru_cache(maxsize=8)(is_ordered)
 
 
 def held_keys(engine: Engine, database: Database, schema: Schema, limits: Limits) -> HeldKeys:
-    """The keys that an engine holds although its equality is another than SQLite's: asked by a query each.
+    """Return the keys that an engine holds although it equates more values than SQLite: a query for each.
 
     A loader leaves a key out where two texts are equal on the server, or two numbers round to one.
     """

@@ -205,7 +205,7 @@ _PATTERNS = {
 
 
 def _days(text: str, unit: str) -> tuple[date, date]:
-    """The first day of a year, month or day, and the first one behind."""
+    """Return the first day of a year, month or day, and the first one after."""
     if not _PATTERNS[unit].fullmatch(text):
         raise Refused(f"{text!r} is not how a {unit} is written")
     try:
@@ -228,7 +228,7 @@ def _day(day: date, type_: exp.DataType) -> exp.Expr:
 
 
 def _letters(text: str, length: int) -> Range:
-    """Of all texts those that begin with one: up to the next in the order of code points."""
+    """Return the range of texts with a prefix: up to the next in the order of code points."""
     if len(text) != length or not text.isascii() or not " " <= text[-1] < _LAST_ASCII:
         raise Refused(f"{text!r} has not {length} plain characters")
     behind = text[:-1] + chr(ord(text[-1]) + 1)

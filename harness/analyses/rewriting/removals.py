@@ -62,7 +62,7 @@ def _within(node: exp.Expr, around: exp.Expr | None) -> bool:
 def _pairs(
     statement: Statement, source: Source, conditions: list[exp.Expr]
 ) -> dict[str, tuple[Named, Named, Pair]]:
-    """The equalities of columns of a source with those of others, by its own column."""
+    """Return the equalities of columns of a source with those of others, by its own column."""
     found: dict[str, tuple[Named, Named, Pair]] = {}
     for one in conditions:
         if not isinstance(one, exp.EQ):
@@ -133,7 +133,7 @@ def _remove_inner(statement: Statement, select: exp.Select, source: Source) -> l
 
 
 def _replace_keeping_name(select: exp.Select, node: exp.Column, other: exp.Column) -> None:
-    """A result keeps the name that a query around it may use."""
+    """Require that a result keeps the name that a query around it may use."""
     if node.parent is select and node.arg_key == "expressions":
         node.replace(exp.alias_(other.copy(), node.this.copy()))
     else:
@@ -143,7 +143,7 @@ def _replace_keeping_name(select: exp.Select, node: exp.Column, other: exp.Colum
 def _reference(
     statement: Statement, source: Source, pairs: dict[str, tuple[Named, Named, Pair]]
 ) -> tuple[Fact, tuple[str, ...], list[Fact]]:
-    """The foreign key of one other source whose whole parent a source is: each row finds one."""
+    """Return the foreign key of another source to a whole source: each row finds one."""
     assert source.table is not None  # noqa: S101 - what calls this
     candidates = {id(theirs.source): theirs.source for _, theirs, _ in pairs.values()}
     keys = statement.keys(source.table)
@@ -192,7 +192,7 @@ def _in_sight(
     equalities: list[exp.Expr],
     instead: dict[int, exp.Column],
 ) -> None:
-    """Make each ON name only earlier sources once a source is gone.
+    """Require that each ON names only earlier sources once a source is gone.
 
     Raises:
         Refused: one would not.
@@ -264,7 +264,7 @@ def _once(statement: Statement, select: exp.Select) -> list[Fact]:
 
 
 def _each_once(statement: Statement, select: exp.Select, call: exp.Expr) -> list[Fact]:
-    """A key of a table, whose rows come once, is never counted twice."""
+    """Require a key of a table whose rows come once: it is never counted twice."""
     [value] = arguments(call)[:1]
     columns = value.expressions if isinstance(value, exp.Distinct) else []
     named = statement.named(columns[0]) if len(columns) == 1 else None

@@ -314,7 +314,7 @@ class _Context:
         return self._statements[text]
 
     def _taken(self, text: str) -> Statement | None:
-        """The statement of a text, for one to change it; copies cost as much as most rules."""
+        """Return the statement of a text, for one to change it; copies cost as much as most rules."""
         if text in self._unchanged:
             unchanged = self._unchanged.pop(text)
             unchanged.refused = []
@@ -323,7 +323,7 @@ class _Context:
         return None if found is None else found.copied()
 
     def _relied(self, text: str) -> list[Fact]:
-        """What it relies on that the rows of a text are settled.
+        """Return the facts by which the rows of a text are settled.
 
         Raises:
             Refused: they are not.

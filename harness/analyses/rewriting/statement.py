@@ -40,11 +40,11 @@ class Statement(Query):
         return self.text(self.tree, is_spent=True)
 
     def copied(self) -> "Statement":
-        """A copy of the statement that a rule may change."""
+        """Return a copy of the statement that a rule may change."""
         return replace(self, tree=self.tree.copy(), refused=[])
 
     def exact(self, node: exp.Expr) -> None:
-        """See to it that equal values of an expression are the same value.
+        """Require that equal values of an expression are the same value.
 
         Raises:
             Refused: they may look different, as texts do that differ in case.
@@ -66,7 +66,7 @@ class Statement(Query):
         )
 
     def comparable(self, left: Named, right: Named) -> None:
-        """See to it that two columns are compared as values of one type are.
+        """Require that two columns are compared as values of one type.
 
         Raises:
             Refused: they are of different types, affinities or collations.
@@ -83,7 +83,7 @@ class Statement(Query):
     def determined(  # noqa: C901, PLR0912 - one closure
         self, select: exp.Select, given: Sequence[Named]
     ) -> list[Fact]:
-        """See to it that values of some columns decide which row of each source it is.
+        """Require that values of some columns determine the row of each source.
 
         Two rows of FROM and WHERE that agree in `given` are then one: by keys, and by equalities with what is
         known already (Paulley and Larson 1994).
@@ -128,7 +128,7 @@ class Statement(Query):
         return facts
 
     def _equality(self, select: exp.Select, condition: exp.Expr) -> "_Equality | None":
-        """The two columns of a SELECT that a condition equates; None on a side is a constant there."""
+        """Return the two columns of a SELECT that a condition equates; None on a side is a constant there."""
         if not isinstance(condition, exp.EQ):
             return None
         sides: list[Named | None] = []
@@ -207,7 +207,7 @@ Attempt = Callable[[], list[Fact]]
 
 
 def about(name: str, attempt: Attempt) -> list[Fact]:
-    """An attempt whose refusal begins with what it is about."""
+    """Make an attempt; its refusal begins with what it is about."""
     try:
         return attempt()
     except Refused as why:
@@ -255,7 +255,7 @@ _RANKS = frozenset({"RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"})
 
 
 def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what is open, one by one
-    """See to it that the data alone settle the rows of a statement, and their order where it has one.
+    """Require that the data alone settle the rows of a statement, and their order if it has one.
 
     Returns:
         What that relies on.
@@ -313,7 +313,7 @@ def is_scalar(node: exp.Subquery) -> bool:
 
 
 def single(statement: Statement, query: exp.Expr) -> list[Fact]:
-    """See to it that a query has at most one row.
+    """Require that a query has at most one row.
 
     Raises:
         Refused: it may have several.
@@ -368,7 +368,7 @@ def _same(statement: Statement, one: exp.Expr, other: exp.Expr) -> bool:
 
 
 def _columns_of_groups(statement: Statement, select: exp.Select) -> None:
-    """Each column outside of aggregates has one value for a group."""
+    """Require that each column outside of aggregates has one value for a group."""
     if not is_grouped(select):
         return
     keys = statement.groups(select)
@@ -394,7 +394,7 @@ def _columns_of_groups(statement: Statement, select: exp.Select) -> None:
 
 
 def _determines(statement: Statement, select: exp.Select, given: list[Named], used: Named) -> None:
-    """One column has one value for each value of others: by a key of its own table.
+    """Require that a column has one value for each value of others: by a key of its own table.
 
     Raises:
         Refused: it may have several.
@@ -440,7 +440,7 @@ def _exact_result(statement: Statement, select: exp.Select, output: exp.Expr) ->
 
 
 def _exact_key(statement: Statement, select: exp.Select, node: exp.Expr) -> None:
-    """As `Statement.exact`, or no two rows have equal values of it at all but those of one row."""
+    """Require `Statement.exact`, or that equal values of it occur only in equal rows."""
     named = statement.named(node.unalias())
     if named is not None and named.select is select and named.source.table is not None:
         keys = [key.columns for key in statement.keys(named.source.table)]
@@ -450,7 +450,7 @@ def _exact_key(statement: Statement, select: exp.Select, node: exp.Expr) -> None
 
 
 def _ordered_by_values(statement: Statement, query: exp.Query) -> list[Fact]:
-    """Rows with equal sort keys are equal rows."""
+    """Require that rows with equal sort keys are equal."""
     if isinstance(query, exp.Select) and is_grouped(query) and query.args.get("group") is None:
         return []
     by = statement.terms(query)

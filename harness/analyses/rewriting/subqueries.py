@@ -58,7 +58,7 @@ def _memberships(statement: Statement, *, negated: bool = False) -> Iterator[_Me
 
 
 def _simple(member: _Member) -> tuple[exp.Select, Named, Named]:
-    """The subquery, what is looked up, and where.
+    """Return the subquery, what is looked up, and where.
 
     Raises:
         Refused: it is no plain SELECT of one column, or what is compared are no columns of one type.
@@ -117,7 +117,7 @@ def _to_distinct_join(member: _Member) -> list[Fact]:
 
 
 def _unique(statement: Statement, inner: exp.Select, found: Named) -> list[Fact]:
-    """No value comes twice, NULL apart, which equals nothing."""
+    """Require that no value comes twice, except NULL, which equals nothing."""
     if inner.args.get("distinct") or inner.args.get("group"):
         return []
     sources = statement.sources(inner)
@@ -188,7 +188,7 @@ def _exists(member: _Member, inner: exp.Select, one: Named) -> exp.Exists:
 
 
 def _qualified(node: exp.Expr, named: Named) -> exp.Expr:
-    """A column with the name of its source, as FROM spells it."""
+    """Return a column with the name of its source, as FROM spells it."""
     if node.args.get("table") is not None:
         return node.copy()
     found = node.copy()
@@ -275,7 +275,7 @@ def _may_join_left(statement: Statement, select: exp.Select, node: exp.Subquery)
 
 
 def _aggregate(statement: Statement, inner: exp.Select) -> tuple[list[Fact], exp.Expr]:
-    """The one plain aggregate of a column that a subquery shows: no other group can make it fail."""
+    """Return the one plain aggregate of a column in a subquery: no other group can make it fail."""
     parts = ("group", "having", "distinct", "order", "limit", "offset", "with_")
     if len(inner.expressions) != 1 or any(inner.args.get(part) for part in parts):
         raise Refused("the subquery groups, sorts or cuts")
@@ -297,7 +297,7 @@ def _aggregate(statement: Statement, inner: exp.Select) -> tuple[list[Fact], exp
 
 
 def _summable(named: Named) -> Fact:
-    """Sums of all groups, those of no outer row among them, can be taken."""
+    """Require that the sums of all groups, also those of no outer row, can be computed."""
     column_, table = named.stored, named.source.table
     if column_ is None or table is None or column_.type not in {"integer", "real"}:
         raise Refused(f"{named.title} is no column of numbers")
@@ -309,7 +309,7 @@ def _summable(named: Named) -> Fact:
 
 
 def _correlation(statement: Statement, condition: exp.Expr, inner: exp.Select) -> tuple[exp.Expr, exp.Expr]:
-    """The column of the subquery and the one outside that a condition equates."""
+    """Return the column of the subquery and the one outside that a condition equates."""
     if isinstance(condition, exp.EQ):
         nodes = [condition.this.unnest(), condition.expression.unnest()]
         named = [statement.directly(node) for node in nodes]

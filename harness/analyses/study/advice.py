@@ -52,7 +52,7 @@ class _Uses:
 
 
 def candidates(texts: Iterable[str], dialect: Dialect, schema: Schema) -> list[Index]:
-    """The indexes that could serve some texts, most texts first, without those that a primary key serves.
+    """Return the indexes that could serve some texts, most texts first, except those of primary keys.
 
     Args:
         texts: in one dialect; what cannot be parsed is passed over.
@@ -80,7 +80,7 @@ def candidates(texts: Iterable[str], dialect: Dialect, schema: Schema) -> list[I
 
 
 def _selects(text: str, dialect: Dialect) -> list[exp.Select]:
-    """The SELECTs of a text, each behind those within it; none where it cannot be read."""
+    """Return the SELECTs of a text, each behind those within it; none where it cannot be read."""
     try:
         [tree] = statements(text, dialect)
         return list(_inside_out(tree))
@@ -97,12 +97,12 @@ def _inside_out(tree: exp.Expr) -> Iterator[exp.Select]:
 
 
 def _own(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The nodes of a query without those of the queries within it."""
+    """Yield the nodes of a query without those of the queries within it."""
     return tree.dfs(prune=lambda node: isinstance(node, _QUERIES) and node is not tree)
 
 
 def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
-    """The indexes that serve one SELECT's uses of a table."""
+    """Yield the indexes that serve one SELECT's uses of a table."""
     equal, joined, ranged, ordered = map(list, (uses.equal, uses.joined, uses.ranged, uses.ordered))
     wanted: list[tuple[str, ...]] = [(one,) for one in (*equal, *joined, *ranged, *ordered[:1])]
     wanted.append(tuple(equal))

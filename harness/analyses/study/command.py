@@ -160,7 +160,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
 
 
 def _run(parts: Sequence[Analysis], context: Context) -> list[tuple[TableModel, list[BarChart]]]:
-    """Every table, each with the charts after it."""
+    """Return every table, each with the charts after it."""
     tables: list[tuple[TableModel, list[BarChart]]] = []
     for part in parts:
         for output in part.run(context.stage(part.name, part.title)):

@@ -94,7 +94,7 @@ def _copy(connection: sqlite3.Connection, table: DeclaredTable, *, primary: bool
 
 
 def index_bytes(path: Path) -> dict[tuple[str, str], int]:
-    """Bytes of every index and table of a file, by names; tables by (`table`, "").
+    """Return bytes of every index and table of a file, by names; tables by (`table`, "").
 
     Where SQLite was built without `dbstat`, they are not known, and nothing is said.
     https://sqlite.org/dbstat.html
@@ -182,7 +182,7 @@ class DatabaseCopy(Protocol):
         ...
 
     def sizes(self) -> Mapping[tuple[str, str], int]:
-        """Bytes of every index by names of table and index, and of tables by (table, "")."""
+        """Return bytes of every index by names of table and index, and of tables by (table, "")."""
         ...
 
 
@@ -195,7 +195,7 @@ class CopyRoom:
 
     @contextmanager
     def copy(self, engine: EngineName, database: Database, keys: Keys) -> Iterator[DatabaseCopy]:
-        """A copy of a database, gone at the end.
+        """Yield a copy of a database, gone at the end.
 
         Args:
             engine: where it is to be.
@@ -227,7 +227,7 @@ class CopyRoom:
 
 @contextmanager
 def copying(servers: Mapping[EngineName, Server]) -> Iterator[CopyRoom]:
-    """Within the block copies can be made; what an earlier process left is removed before.
+    """Yield a room for copies; remains of an earlier process are removed first.
 
     Args:
         servers: the administrating account of each engine that has servers.
@@ -249,7 +249,7 @@ def copying(servers: Mapping[EngineName, Server]) -> Iterator[CopyRoom]:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    """A folder of this process alone; those of dead ones are removed."""
+    """Yield a folder of this process alone; those of dead ones are removed."""
     parent = paths.state() / "study"
     parent.mkdir(exist_ok=True)
     for other in parent.iterdir():
@@ -268,7 +268,7 @@ def _folder() -> Iterator[Path]:
 
 
 def _locked(folder: Path) -> int | None:
-    """A descriptor that holds a folder until it is closed; None where another process has it."""
+    """Return a descriptor that holds a folder until it is closed; None if another process has it."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -349,7 +349,7 @@ class _ServerCopy:
 
 
 def foreign_indexes(schema: Schema) -> list[Index]:
-    """An index for each foreign key whose columns do not begin the primary key; each once."""
+    """Return an index for each foreign key whose columns do not begin the primary key; each once."""
     found = {
         Index(table.name, key.columns): None
         for table in schema.tables

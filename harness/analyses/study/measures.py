@@ -52,17 +52,17 @@ def work_of(engine: EngineName, record: Mapping[str, Any]) -> float | None:
 
 
 def plan_of(engine: Engine, database: Database, text: str, limits: Limits) -> PlanNode | None:
-    """The plan as the optimizer estimates it, without running the text; None where there is none."""
+    """Return the plan as the optimizer estimates it, without running the text; None if there is none."""
     return explain(engine, database, text, limits, is_run=False).root
 
 
 def indexes_of(root: PlanNode | None) -> frozenset[str]:
-    """The names of the indexes in a plan."""
+    """Return the names of the indexes in a plan."""
     return frozenset() if root is None else frozenset(node.index for node in root.walk() if node.index)
 
 
 def outline(root: PlanNode | None) -> str:
-    """A plan in one line: its steps by the words that are the same for every engine, tables and indexes."""
+    """Return a plan in one line: its steps in words that all engines share, tables and indexes."""
     if root is None:
         return "none"
     on = " ".join(filter(None, (root.table, f"by {root.index}" if root.index else None)))
@@ -71,7 +71,7 @@ def outline(root: PlanNode | None) -> str:
 
 
 def rows_digest(engine: Engine, database: Database, text: str, limits: Limits) -> str:
-    """A digest of the rows as a bag, or the ending; of fractions nine digits: sums depend on their order."""
+    """Return a digest of the rows as a bag, or the ending; fractions have nine digits: sums vary."""
     execution = execute(engine, database, text, limits)
     if execution.ending is not Ending.ROWS:
         return execution.ending.value
@@ -101,7 +101,7 @@ def q_error(estimated: float, real: float) -> float:
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """The least value that at least so large a share of values does not exceed; None where there is none.
+    """Return the least value that at least so large a share of values does not exceed; None if there is none.
 
     Args:
         values: in any order.
@@ -138,7 +138,7 @@ UNITS = "pairs"
 
 
 def text_digest(sql: str) -> str:
-    """The name of a text in keys and files."""
+    """Return the name of a text in keys and files."""
     return sha256(sql.encode("utf-8", "replace")).hexdigest()
 
 
@@ -195,7 +195,7 @@ class PairMeasures:
             return None
 
     def timing(self, pair: RightPair, method: Method) -> Timing:
-        """The times of a pair, taken in a process of its own."""
+        """Return the times of a pair, taken in a process of its own."""
         prediction, gold = texts_of(pair)
         key = ("time", method.value, *prediction.key, text_digest(gold.sql))
         return Timing(**replace(self.context, part=UNITS).unit(key, partial(self._timed, pair, method)))
@@ -219,7 +219,7 @@ class PairMeasures:
 
 
 def texts_of(pair: RightPair) -> tuple[CountedText, CountedText]:
-    """The prediction and its gold."""
+    """Return the prediction and its gold."""
     db_id = pair.question.db_id
     return CountedText(pair.dialect, db_id, pair.sql), CountedText(pair.dialect, db_id, pair.gold)
 
@@ -270,13 +270,13 @@ class Rewriting:
     _held: dict[tuple[EngineName, str], HeldKeys] = field(default_factory=dict)
 
     def variants(self, engine: EngineName, db_id: str, sql: str) -> Variants:
-        """All that a text is rewritten to."""
+        """Return all that a text is rewritten to."""
         found = self._unit("rewritten", self._rewritten, engine, db_id, sql)
         made = [Variant(**{**one, "rules": tuple(one["rules"])}) for one in found["made"]]
         return Variants(tuple(made), {name: tuple(why) for name, why in found["refused"].items()})
 
     def work(self, engine: EngineName, db_id: str, sql: str) -> float | None:
-        """Units of work of a text; None where it cannot be counted."""
+        """Return units of work of a text; None if it cannot be counted."""
         return work_of(engine, self._unit("work", self._counted, engine, db_id, sql))
 
     def tau(self, engine: EngineName, db_id: str, sql: str, other: str) -> float | None:

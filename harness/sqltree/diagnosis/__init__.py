@@ -102,7 +102,7 @@ def diagnose(  # noqa: PLR0913 - everything that is known of a pair
     code: str | None = None,
     error: str | None = None,
 ) -> ErrorClass:
-    """The class of a prediction that is the predictor's and does not match.
+    """Return the class of a prediction that is the predictor's and does not match.
 
     Args:
         prediction: its text.

@@ -58,22 +58,22 @@ class Term:
 
 
 def column(name: str) -> Term:
-    """The column `name`, which is `table.column` where its table is known."""
+    """Return the column `name`, which is `table.column` where its table is known."""
     return Term(f"`{name}`", (), frozenset((name,)))
 
 
 def literal(text: str) -> Term:
-    """A literal; numbers are the same if their values are, quoted or not."""
+    """Return a literal; numbers are the same if their values are, quoted or not."""
     return Term("?", (canonical(text),))
 
 
 def canonical(text: str) -> str:
-    """A literal's text, the same for every way to write a number."""
+    """Return a literal's text, the same for every way to write a number."""
     return f"{float(text):.15g}" if _NUMBER.match(text) else text
 
 
 def combined(name: str, parts: Iterable[Term], *, is_commutative: bool = False) -> Term:
-    """The expression `name(parts)`; the order of a commutative operation's parts does not count."""
+    """Return the expression `name(parts)`; the order of a commutative operation's parts does not count."""
     terms = list(parts)
     if is_commutative:
         terms.sort(key=lambda term: (term.shape, term.literals))
@@ -86,12 +86,12 @@ def combined(name: str, parts: Iterable[Term], *, is_commutative: bool = False) 
 
 
 def columns_in(shape: str) -> list[str]:
-    """The names of all columns in a shape."""
+    """Return the names of all columns in a shape."""
     return _COLUMN.findall(shape)
 
 
 def renamed(shape: str, names: Mapping[str, str]) -> str:
-    """`shape` with other names for the columns that `names` maps."""
+    """Return `shape` with columns renamed by `names`."""
     if not names or "`" not in shape:
         return shape
     return _COLUMN.sub(lambda found: f"`{names.get(found[1], found[1])}`", shape)
@@ -196,7 +196,7 @@ class Reading:
 
     @classmethod
     def of(cls, notes: Notes, outputs: Iterable[Term]) -> "Reading":
-        """The reading of a query whose columns are `outputs`."""
+        """Return the reading of a query whose columns are `outputs`."""
         return cls(
             tables=frozenset(notes.tables),
             outputs=tuple(outputs),
@@ -284,7 +284,7 @@ class Renamed:
 
 
 def _classes(pairs: Iterable[tuple[str, str]]) -> frozenset[frozenset[str]]:
-    """The sets of columns that are equal if each pair is."""
+    """Return the sets of columns that are equal if each pair is."""
     classes: dict[str, set[str]] = {}
     for one, other in pairs:
         merged = classes.get(one, {one}) | classes.get(other, {other})
@@ -298,7 +298,7 @@ Rule = Callable[[Renamed, Renamed], bool]
 
 
 def other_tables(prediction: Renamed, gold: Renamed) -> bool:
-    """A table of gold's is missing, or another one is used and not only joined."""
+    """True if a table of gold's is missing, or another one is used and not only joined."""
     if gold.tables - prediction.tables:
         return True
     extra = prediction.tables - gold.tables
@@ -320,7 +320,7 @@ def other_columns(prediction: Renamed, gold: Renamed) -> bool:
 
 
 def other_aggregates(prediction: Renamed, gold: Renamed) -> bool:
-    """Other aggregate functions, DISTINCT in them, or other columns in GROUP BY.
+    """True if aggregate functions, DISTINCT in them, or columns in GROUP BY differ.
 
     A GROUP BY of more or fewer columns than gold's is the same, for it often adds what a key determines.
     """
@@ -333,40 +333,40 @@ def other_aggregates(prediction: Renamed, gold: Renamed) -> bool:
 
 
 def other_conditions(prediction: Renamed, gold: Renamed) -> bool:
-    """A condition on other columns or with another operator, one more or fewer, or another join."""
+    """True if a condition has other columns or operators, one is added or missing, or a join differs."""
     joined = _without(prediction.joined, prediction.tables - gold.tables)
     return joined != gold.joined or prediction.values.keys() != gold.values.keys()
 
 
 def other_values(prediction: Renamed, gold: Renamed) -> bool:
-    """A condition that compares with other literals."""
+    """True if a condition compares with other literals."""
     return prediction.values != gold.values
 
 
 def other_cut(prediction: Renamed, gold: Renamed) -> bool:
-    """Another LIMIT or OFFSET, or another order that it cuts."""
+    """True if LIMIT or OFFSET differ, or the order that they cut."""
     return prediction.cuts != gold.cuts
 
 
 def more_tables(prediction: Renamed, gold: Renamed) -> bool:
-    """Another table is joined, though none of its columns is used."""
+    """True if another table is joined, though none of its columns is used."""
     return prediction.tables != gold.tables
 
 
 def other_calculation_of_rows(prediction: Renamed, gold: Renamed) -> bool:
-    """A column that is calculated in another way from the same columns."""
+    """True if a column is calculated in another way from the same columns."""
     return any(
         mine.shape != theirs.shape for mine, theirs in _places(prediction, gold) if not theirs.aggregates
     )
 
 
 def other_calculation_of_groups(prediction: Renamed, gold: Renamed) -> bool:
-    """A figure that is calculated in another way from the same aggregates."""
+    """True if a figure is calculated in another way from the same aggregates."""
     return any(mine.shape != theirs.shape for mine, theirs in _places(prediction, gold) if theirs.aggregates)
 
 
 def other_literals(prediction: Renamed, gold: Renamed) -> bool:
-    """Other literals anywhere else in the same columns and conditions."""
+    """True if literals differ anywhere else in the same columns and conditions."""
     return any(mine.literals != theirs.literals for mine, theirs in _places(prediction, gold)) or (
         prediction.spelled(Clause.CONDITIONS) != gold.spelled(Clause.CONDITIONS)
     )
@@ -402,7 +402,7 @@ RULES: Sequence[tuple[ErrorClass, Rule]] = (
 
 
 def first_difference(prediction: Reading, gold: Reading) -> ErrorClass:
-    """The class of the first rule that applies; OTHER if none does."""
+    """Return the class of the first rule that applies; OTHER if none does."""
     mine, theirs = prediction.renamed(_names(prediction, gold)), gold.canonical
     return next((found for found, differs in RULES if differs(mine, theirs)), ErrorClass.OTHER)
 
@@ -428,7 +428,7 @@ def _table(name: str) -> str:
 
 
 def _without(joined: Iterable[frozenset[str]], tables: Iterable[str]) -> frozenset[frozenset[str]]:
-    """The sets of equated columns, without those of some tables."""
+    """Return the sets of equated columns, without those of some tables."""
     dropped = set(tables)
     left = ((frozenset(name for name in one if _table(name) not in dropped), one) for one in joined)
     return frozenset(kept for kept, one in left if len(kept) > 1 or kept == one)

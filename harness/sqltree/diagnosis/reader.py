@@ -102,7 +102,7 @@ class ReadingScope(FromScope[ReadingSource, Term]):
         return self.outer is not None and self.outer.outer is not None
 
     def cte(self, name: str) -> ReadingSource | None:
-        """The CTE `name`, if one is in sight."""
+        """Return the CTE `name`, if one is in sight."""
         return next((scope.ctes[name] for scope in self.outwards() if name in scope.ctes), None)
 
 
@@ -208,7 +208,7 @@ class QueryReader:
         return outputs
 
     def _outputs(self, node: exp.Expr, name: str, scope: ReadingScope) -> Iterator[tuple[str, Term]]:
-        """One column of a SELECT, or all that a star stands for."""
+        """Yield one column of a SELECT, or all that a star stands for."""
         if isinstance(node, exp.Star):
             starred = scope.sources
         elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
@@ -293,7 +293,7 @@ class QueryReader:
         return self._note(operator, left, right, spelled=f"{operator} {node.key}" if is_pattern else operator)
 
     def _extremum(self, node: exp.Expr, query: exp.Expr, scope: ReadingScope) -> Term:
-        """`x = (SELECT MAX(y) ...)`: the first by y in descending order, another way to write it."""
+        """Read `x = (SELECT MAX(y) ...)`: the first by y in descending order, written in another way."""
         compared, descends = self.term(node, scope), bool(_descends(query))
         _, found = self.query(query, scope, of_extreme=True)[0]
         of = found.columns or compared.columns | found.aggregates
@@ -364,7 +364,7 @@ class QueryReader:
         return combined("filter", [inner, condition])
 
     def _window(self, node: exp.Expr, scope: ReadingScope) -> Term:
-        """A window function, whose value is a row's and not a group's."""
+        """Read a window function, whose value is a row's and not a group's."""
         function = node.this
         self.notes.aggregates.add(f"{function.key} over")
         parts = [self.term(part, scope) for part in function.iter_expressions()]
@@ -389,7 +389,7 @@ class QueryReader:
         return self._call(node, scope)
 
     def _call(self, node: exp.Expr, scope: ReadingScope) -> Term:
-        """Any operation or function that is not treated in another way: its name and its arguments."""
+        """Read any other operation or function: its name and its arguments."""
         name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
         parts = [self.term(part, scope) for part in node.iter_expressions()]
         return combined(name, parts, is_commutative=isinstance(node, _COMMUTATIVE))
@@ -453,7 +453,7 @@ class QueryReader:
         return self._total(found) if node.name.lower() == "total" else found
 
     def _subquery(self, node: exp.Expr, scope: ReadingScope) -> Term:
-        """The value of a query: its column."""
+        """Return the value of a query: its column."""
         outputs = [term for _, term in self.query(node, scope)]
         return outputs[0] if len(outputs) == 1 else combined("row", outputs)
 
@@ -478,7 +478,7 @@ class QueryReader:
         return ReadingSource({}, of=f"#{place}.")
 
     def _table(self, name: str) -> ReadingSource:
-        """A base table. One that is not in the schema may have any column; without a schema all are alike."""
+        """Return a base table. Outside the schema it may have any column; without a schema all are alike."""
         self.notes.tables.add(name)
         if self.tables is None:
             return ReadingSource({}, of="")
@@ -588,7 +588,7 @@ _KNOWN: dict[int, tuple[DatabaseSchema, Mapping[str, ReadingSource]]] = {}
 
 
 def tables_of(schema: DatabaseSchema) -> Mapping[str, ReadingSource]:
-    """The tables of a schema by their names in lower case."""
+    """Return the tables of a schema by their names in lower case."""
     known = _KNOWN.get(id(schema))
     if known is None or known[0] is not schema:
         if len(_KNOWN) >= _SCHEMAS:
@@ -606,7 +606,7 @@ def _tables(schema: DatabaseSchema) -> Mapping[str, ReadingSource]:
 
 
 def _positive(node: exp.Expr, *, negated: bool) -> tuple[exp.Expr, bool]:
-    """A condition without the parentheses and NOTs around it, and whether its opposite is meant."""
+    """Return a condition without the parentheses and NOTs around it, and whether its opposite is meant."""
     while isinstance(node, _WRAPPERS):
         negated ^= isinstance(node, exp.Not)
         node = node.this
@@ -631,7 +631,7 @@ def _goes_right(left: Term, right: Term) -> bool:
 
 
 def _counted(node: exp.Expr) -> exp.Expr | None:
-    """The condition that a function counts: of `SUM(c)`, `COUNT(CASE WHEN c THEN x END)` and the like."""
+    """Return the condition that a function counts: `SUM(c)`, `COUNT(CASE WHEN c THEN x END)` and the like."""
     argument = node.this.unnest() if isinstance(node.this, exp.Expr) else None
     if isinstance(node, exp.CountIf):
         return argument
@@ -672,7 +672,7 @@ def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:
 
 
 def _joined_column(side: Sequence[ReadingSource], name: str) -> str | None:
-    """The column `name` on one side of a join."""
+    """Return the column `name` on one side of a join."""
     found = (source.get(name) for source in side)
     return next((term.only_column for term in found if term is not None), None)
 

@@ -84,7 +84,7 @@ class Total:
 
 
 def totals(structures: Iterable[Structure]) -> Mapping[SpiderPart, Total]:
-    """Every component over these pairs.
+    """Return every component over these pairs.
 
     Definition: what the script prints as partial matching accuracy, recall and F1,
     https://github.com/taoyds/test-suite-sql-eval; each component of a pair is right or wrong as a whole.
@@ -149,7 +149,7 @@ class SpiderCondition:
             yield from member.leaves()
 
     def connectors(self) -> Iterator[str]:
-        """Every AND and OR within it."""
+        """Yield every AND and OR within it."""
         yield from [self.operator] * (len(self.members) - 1)
         for member in self.members:
             yield from member.connectors()
@@ -163,11 +163,11 @@ class Conditions:
     between: tuple[str, ...] = ()
 
     def leaves(self) -> list[SpiderCondition]:
-        """The conditions, those within groups instead of the groups."""
+        """Return the conditions, those within groups instead of the groups."""
         return [leaf for unit in self.units for leaf in unit.leaves()]
 
     def connectors(self) -> list[str]:
-        """Every AND and OR, those within groups too."""
+        """Return every AND and OR, those within groups too."""
         return [*self.between, *(one for unit in self.units for one in unit.connectors())]
 
 
@@ -243,7 +243,7 @@ class SpiderSchema:
         return keys
 
     def unified(self, tables: Sequence[str]) -> Mapping[str, str]:
-        """The columns of these tables that a foreign key makes the same as another, with that other."""
+        """Return the columns of these tables that a foreign key equates, each with the other one."""
         return {column: same for table in tables for column, same in self._keys.get(table, {}).items()}
 
 
@@ -312,7 +312,7 @@ def _overlap(predicted: Iterable[Hashable], gold: Iterable[Hashable]) -> Match:
 
 
 def _whole(predicted: object, gold: object) -> Match:
-    """A component that counts as one, or not at all where it is None."""
+    """Return a component that counts as one, or not at all where it is None."""
     has = predicted is not None, gold is not None
     return Match(int(has[0]), int(has[1]), int(all(has) and predicted == gold))
 
@@ -323,14 +323,14 @@ def _group_and_having(query: SpiderQuery) -> object:
 
 
 def _order(query: SpiderQuery) -> object:
-    """The direction is one for all terms; of LIMIT and OFFSET only the presence counts."""
+    """Compare the direction, one for all terms; of LIMIT and OFFSET only the presence counts."""
     if not query.order:
         return None
     return (query.direction, query.order, query.limit, query.offset)
 
 
 def _and_or(prediction: SpiderQuery, gold: SpiderQuery) -> Match:
-    """Which of AND and OR occur in WHERE; the same on both sides counts as present even if there are none.
+    """Compare which of AND and OR occur in WHERE; the same on both sides counts as present, even none.
 
     Where they differ, the script exchanges the counts of the two sides, which decides whether a pair enters
     accuracy or recall; so it is here.
@@ -368,7 +368,7 @@ def _keywords(query: SpiderQuery) -> set[str]:
 
 
 def hardness(query: SpiderQuery) -> Hardness:
-    """The level of a query, how hard it is, of Spider's four.
+    """Return the level of a query, how hard it is, of Spider's four.
 
     Criteria: "SQL Hardness Criteria" of https://github.com/taoyds/spider/tree/master/evaluation_examples;
     where the script counts otherwise than this says, as the script does (docs/reference/spider.md).
@@ -387,7 +387,7 @@ def hardness(query: SpiderQuery) -> Hardness:
 
 
 def _clauses(query: SpiderQuery) -> int:
-    """Components 1: WHERE, GROUP BY, ORDER BY, LIMIT, every JOIN, every OR, every LIKE."""
+    """Count components 1: WHERE, GROUP BY, ORDER BY, LIMIT, every JOIN, every OR, every LIKE."""
     present = (query.where.units, query.group, query.order, query.limit)
     every = (query.joins, query.where, query.having)
     return (
@@ -399,12 +399,12 @@ def _clauses(query: SpiderQuery) -> int:
 
 
 def _nested_queries(query: SpiderQuery) -> int:
-    """Components 2: the set operation, and every nested query."""
+    """Count components 2: the set operation, and every nested query."""
     return query.nested + (query.following is not None)
 
 
 def _others(query: SpiderQuery) -> int:
-    """Others: more than one aggregate, column of SELECT, condition of WHERE, term of GROUP BY.
+    """Count others: more than one aggregate, column of SELECT, condition of WHERE, term of GROUP BY.
 
     Of WHERE and HAVING the script takes every NOT for an aggregate, and every AND or OR of HAVING, but none
     of their aggregates.

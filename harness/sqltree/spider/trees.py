@@ -68,7 +68,7 @@ class Scope(FromScope[FromSource, "str | exp.Expr"]):
     """The names in sight at one place; `results` are the aliases of SELECT."""
 
     def named(self, name: str) -> FromSource:
-        """The source of that name, the innermost first.
+        """Return the source of that name, the innermost first.
 
         Raises:
             Unreadable: there is none.
@@ -113,7 +113,7 @@ class Expressions:
     queries: int = 0
 
     def text(self, node: exp.Expr) -> str:
-        """The canonical text of an expression.
+        """Return the canonical text of an expression.
 
         Raises:
             Unreadable: it names what is not there.
@@ -134,7 +134,7 @@ class Expressions:
         return f"{node.key}({', '.join(self._argument(node.args[name]) for name in _given(node))})"
 
     def item(self, node: exp.Expr) -> Item:
-        """One column of SELECT, its aggregate apart."""
+        """Return one column of SELECT, its aggregate apart."""
         node = bare(node)
         if _is_aggregate(node):
             self.aggregates += 1
@@ -146,7 +146,7 @@ class Expressions:
         return Item("", text)
 
     def term(self, node: exp.Expr) -> GroupTerm:
-        """One term of GROUP BY."""
+        """Return one term of GROUP BY."""
         text = self.text(node)
         if text.startswith("[") and text.endswith("]"):
             return GroupTerm(text, text[1:-1].partition(".")[2])
@@ -178,7 +178,7 @@ class Expressions:
         return self.unified.get(column, column) if self.unified else column
 
     def _is_in_double_quotes(self, node: exp.Expr) -> bool:
-        """Then SQLite takes a name of nothing for a string. https://sqlite.org/quirks.html#dblquote."""
+        """True if in double quotes, where an unknown name is a string: https://sqlite.org/quirks.html#dblquote."""
         start = node.meta.get("start")
         return isinstance(start, int) and self.sql[start : start + 1] == '"'
 
@@ -190,7 +190,7 @@ class Expressions:
 
 
 def bare(node: exp.Expr) -> exp.Expr:
-    """The expression without an alias and parentheses around it."""
+    """Return the expression without an alias and parentheses around it."""
     while isinstance(node, exp.Paren | exp.Alias):
         node = node.this
     return node
@@ -217,7 +217,7 @@ def is_spiders_value(node: exp.Expr) -> bool:
 
 
 def _given(node: exp.Expr) -> list[str]:
-    """The names of a node's arguments that say something."""
+    """Return the names of a node's arguments that say something."""
     return [
         name
         for name, value in node.args.items()
@@ -262,7 +262,7 @@ _OTHERS: Mapping[type[exp.Expr], str] = {
 
 
 def conditions(node: exp.Expr | None, expressions: Expressions) -> Conditions:
-    """A whole clause.
+    """Return a whole clause.
 
     Raises:
         Unreadable: it names what is not there.
@@ -428,7 +428,7 @@ class Block:
         self._items = tuple(self._spell.item(node) for node in select.expressions)
 
     def clauses(self, ends: Sequence[exp.Query]) -> SpiderQuery:
-        """Its clauses; ORDER BY and LIMIT are those of the first of `ends` that has them."""
+        """Return its clauses; ORDER BY and LIMIT are those of the first of `ends` that has them."""
         spell, args = self._spell, self.select.args
         terms = args["group"].expressions if args.get("group") is not None else ()
         group = tuple(spell.term(self._ordinal(node) or node) for node in terms)
@@ -533,7 +533,7 @@ class Block:
             return self._spell.text(self.select.expressions[outputs.index(name)])
 
     def _ordinal(self, node: exp.Expr) -> exp.Expr | None:
-        """The column of SELECT that a number in GROUP BY or ORDER BY stands for."""
+        """Return the column of SELECT that a number in GROUP BY or ORDER BY stands for."""
         items = self.select.expressions
         if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
             return bare(items[int(node.name) - 1])
@@ -577,7 +577,7 @@ def query_of(sql: str, schema: SpiderSchema) -> SpiderQuery | None:
 
 
 def _query(tree: exp.Query, place: Place) -> tuple[SpiderQuery, NamedQuery]:
-    """A query with its set operations, and what it is in FROM."""
+    """Return a query with its set operations, and what it is in FROM."""
     arms = list(_arms(tree, ""))
     for node in (tree, *(select for _, select in arms if select is not tree)):
         place = _with_ctes(node, place)
@@ -594,7 +594,7 @@ def _query(tree: exp.Query, place: Place) -> tuple[SpiderQuery, NamedQuery]:
 
 
 def _arms(tree: exp.Expr, operator: str) -> Iterator[tuple[str, exp.Select]]:
-    """The SELECTs of a compound one in the order of the text, each with the operator before it."""
+    """Yield the SELECTs of a compound one in the order of the text, each with the operator before it."""
     while isinstance(tree, exp.Subquery):
         tree = tree.this
     if isinstance(tree, exp.SetOperation):

@@ -19,14 +19,14 @@ GROUP = "bird_harness.analyses"
 
 @cache
 def parts_by_name() -> Mapping[str, Analysis]:
-    """The study's own parts by their names, in order."""
+    """Return the study's own parts by their names, in order."""
     modules = pkgutil.iter_modules([str(Path(__file__).parent)])
     found: list[Analysis] = [importlib.import_module(f"{__name__}.{one.name}").PART for one in modules]
     return {part.name: part for part in sorted(found, key=lambda part: part.name)}
 
 
 def chosen_parts(names: Sequence[str]) -> list[Analysis]:
-    """The study's own parts of these names in order, then those of others; without a name all of its own.
+    """Return the study's own parts of these names in order, then those of others; by default all its own.
 
     Args:
         names: of parts, of entry points of `GROUP`, or `module:ATTRIBUTE`.
@@ -48,7 +48,7 @@ def chosen_parts(names: Sequence[str]) -> list[Analysis]:
 
 
 def _loaded(point: EntryPoint) -> Analysis:
-    """The analysis that an entry point names; modules are looked for in the current directory, too.
+    """Return the analysis that an entry point names; modules are looked for in the current directory, too.
 
     Raises:
         BadInput: there is none, or it cannot be used.

@@ -127,7 +127,7 @@ def spread_of(engine: EngineName, found: Sequence[Mapping[str, Any]]) -> float |
 
 
 def _outcomes(found: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """The counters or the ending of each count; what an engine says of an ending may vary."""
+    """Return the counters or the ending of each count; what an engine says of an ending may vary."""
     return [each.get("counters") or each.get("ending") for each in found]
 
 

@@ -101,7 +101,7 @@ def run(context: Context) -> Iterator[Output]:
 
 
 def _texts(scale: _Scale, db_id: str) -> list[str]:
-    """Golds and right answers about a database, each once."""
+    """Return golds and right answers about a database, each once."""
     golds = [gold for where, gold in scale.golds.values() if where == db_id]
     answers = [text for pair in scale.pairs if pair.question.db_id == db_id for text in (pair.sql, pair.gold)]
     return list(dict.fromkeys((*golds, *answers)))
@@ -117,7 +117,7 @@ def _key(scale: _Scale, what: str, db_id: str, scheme: str = "", text: str = "")
 
 
 def _keys(scale: _Scale) -> Iterator[tuple[str, ...]]:
-    """Every unit of a scale."""
+    """Yield every unit of a scale."""
     for db_id in _databases(scale):
         yield _key(scale, "advice", db_id)
         for scheme in _ORDER:
@@ -180,7 +180,7 @@ class _Schemes:
         return {index: one.seconds for index, one in made.items() if one.refused is None}
 
     def _advise(self) -> dict[str, Any]:
-        """Advice for the golds; leaves the copy as it was."""
+        """Return advice for the golds; leaves the copy as it was."""
         copy = self._copy
         golds = [gold for db_id, gold in self.scale.golds.values() if db_id == self.db_id]
         before = {text: self.scale.work(Scheme.PRIMARY, self.db_id, text) for text in golds}
@@ -221,7 +221,7 @@ class _Schemes:
         }
 
     def _counted(self, scheme: Scheme, text: str) -> dict[str, Any]:
-        """The counters, and of golds the rows wherever they may be others: where the work is another one."""
+        """Return the counters, and for golds the rows where the work differs, so that rows may, too."""
         engine, database = self.context.engines[self.scale.engine], self._copy.database
         record = counted(engine, database, text, self.context.limits)
         is_gold = any(gold == text for where, gold in self.scale.golds.values() if where == self.db_id)
@@ -384,7 +384,7 @@ def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
 
 
 def _ranked(figures: Mapping[str, Mapping[Scheme, float]], scheme: Scheme) -> list[str]:
-    """The predictors, the best first; equals in the order of their files."""
+    """Return the predictors, the best first; equals in the order of their files."""
     return sorted(figures, key=lambda name: -figures[name][scheme])
 
 

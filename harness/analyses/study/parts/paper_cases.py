@@ -248,7 +248,7 @@ def _trials(context: Context, folder: Path) -> Iterator[_Trial]:
 
 
 def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
-    """Everything that is measured of a trial, in copies that are gone afterwards."""
+    """Measure a trial, in copies that are gone afterwards."""
     assert room is not None  # noqa: S101 - the unit was not there, so it has been opened
     case, engine = trial.case, context.engines[trial.engine]
     keys = Keys.DECLARED if trial.scheme == DECLARED else Keys.PRIMARY
@@ -295,7 +295,7 @@ def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[st
 
 
 def _advised(context: Context, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
-    """The indexes that are advised for the texts of a case, left in the copy."""
+    """Return the indexes that are advised for the texts of a case, left in the copy."""
     engine = context.engines[trial.engine]
     texts = list(dict.fromkeys((trial.case.original, trial.case.rewritten)))
 
@@ -481,7 +481,7 @@ def _claims(found: _Found) -> TableModel:
 
 
 def _verdict(counts: Sequence[int], other: int) -> str:
-    """In words: whether time is saved, and whether the rows are the same wherever there are any."""
+    """Say in words whether time is saved, and whether the rows are the same wherever there are any."""
     trials, _, faster, _, slower, _ = counts
     speed = "does not hold"
     if faster:

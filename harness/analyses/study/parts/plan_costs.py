@@ -104,7 +104,7 @@ def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPl
 def _held(
     context: Context, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
 ) -> _Held | None:
-    """The pair with its time; None where a text could not be timed, or has no plan."""
+    """Return the pair with its time; None if a text could not be timed, or has no plan."""
     gold, prediction = (
         plans.get(CountedText(pair.dialect, pair.question.db_id, sql)) for sql in (pair.gold, pair.sql)
     )

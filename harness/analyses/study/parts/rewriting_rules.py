@@ -188,7 +188,7 @@ def _refusals(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -
 
 
 def _grouped(reasons: Counter[str]) -> Counter[str]:
-    """Reasons without the tables and columns that they name."""
+    """Return reasons without the tables and columns that they name."""
     found: Counter[str] = Counter()
     for reason, count in reasons.items():
         words = reason.split(": ")

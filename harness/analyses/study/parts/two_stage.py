@@ -137,7 +137,7 @@ def _table(
 
 
 def _mean(scores: list[float], asked: int) -> float | None:
-    """In percent, over all questions; those without a score count 0."""
+    """Return the percentage over all questions; those without a score count 0."""
     return 100 * fmean([*scores, *[0.0] * (asked - len(scores))]) if asked else None
 
 

@@ -76,7 +76,7 @@ def _table(
 
 
 def _mean(scores: Sequence[float | None], asked: int) -> Cell:
-    """In percent over all answers but those that have no score; an answer without an entry scores 0."""
+    """Return the percentage over all answers that have a score; an answer without an entry scores 0."""
     known = [score for score in scores if score is not None]
     told = asked - (len(scores) - len(known))
     return Cell(100 * fmean([*known, *[0.0] * (told - len(known))]) if told else None, questions=told)
