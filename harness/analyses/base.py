@@ -6,7 +6,7 @@ comes to, and which tables and charts show them all.
     ANALYSIS = of_units("empty", "Golds without rows", units, measure, tables)
 
 Where later units hang on earlier ones, `run` does it all: it measures, and yields a `TableModel` or a
-`BarChart` as soon as one is whole. A chart stands with the table before it.
+`BarChart` as soon as one is whole. A chart belongs to the table before it.
 
 `harness.analyses.units` keeps what is measured.
 
@@ -36,7 +36,7 @@ from loaders.server import Server
 Item = TypeVar("Item")
 
 
-# What an analysis shows beside tables.
+# What an analysis shows next to tables.
 
 
 class Bar(NamedTuple):

@@ -44,7 +44,7 @@ def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None 
         known: the digests of the SQLite files by database; None to compute them.
     """
     found = origins(questions.name, sqlite_digests(questions) if known is None else known) or {}
-    # A digest that nobody has named is held against a database where others are not the published ones.
+    # A database without a published digest counts as another one only if some are others.
     others = Provenance.OTHER in found.values()
     return frozenset(db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED)
 

@@ -118,7 +118,7 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
 
     Args:
         questions: the set, or what was chosen of it; files of databases may be missing.
-        asked: whose golds are counted; None: SQLite's, or those of the server that the databases stand on.
+        asked: whose golds are counted; None: SQLite's, or those of the server that has the databases.
 
     Raises:
         BadInput: there are no golds in the dialect.
@@ -225,7 +225,7 @@ def _called(counts: Sequence[SqlCounts]) -> dict[str, Use]:
     }
 
 
-# Tables of sets, one beside the other.
+# Tables of sets, side by side.
 
 MOST_FUNCTIONS = 15
 """How many functions are listed."""
@@ -264,7 +264,7 @@ def described(sets: Sequence[Description]) -> Document:
         ]),
         _functions(sets),
     )  # fmt: skip
-    # A table in which nothing stands would only say so.
+    # An empty table would only say so.
     return Document(
         ", ".join(one.name for one in sets), tuple(left_out), tuple(one for one in tables if one.rows)
     )

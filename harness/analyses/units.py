@@ -1,6 +1,6 @@
 """Units: what an analysis measures, each once, in a folder that keeps them; and how far it is.
 
-Whatever goes through `Units.unit` is on disk before it returns, and an analysis that goes on returns it
+Whatever goes through `Units.unit` is on disk before it returns, and an analysis that is resumed returns it
 without measuring again. A value is what JSON holds, and comes back as JSON gives it (tuples as lists),
 whether it was measured now or then. What follows from units is computed anew. So an analysis may be broken
 off at any unit: by Ctrl-C, by an engine that is lost, by the end of its process.
@@ -148,7 +148,7 @@ class Journal:
     A last line that was cut off is dropped.
 
     Args:
-        folder: of the analysis; it has to be there. None keeps units as long as the process.
+        folder: of the analysis, which must exist. None keeps units as long as the process.
 
     Raises:
         BadInput: a line is no unit, or another process writes it.
@@ -196,7 +196,7 @@ class Journal:
             os.close(self._lock)
 
 
-# What an analysis measures with, and the folder that it goes on in.
+# The means of an analysis, and the folder in which it continues.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +307,7 @@ class Folders:
         """Refuse to continue a folder of anything else, before any work.
 
         Raises:
-            BadInput: it is none of these.
+            BadInput: it is not such a folder.
         """
         if resume is not None and not (resume / self.manifest).is_file():
             which = f"name one with {self.manifest}"

@@ -1,7 +1,7 @@
 """The commands. A command's module, with all that it needs, is imported when it is called.
 
 `--version`, `--help` and the completion of a command's name read the table below, and import nothing else of
-the project. Within the modules of commands imports stand at the top, as everywhere.
+the project. Within the modules of commands imports are at the top, as everywhere.
 """
 
 import gc
@@ -202,7 +202,7 @@ class LazyGroup(TyperGroup):
         widest = max(len(name) for listed in lists.values() for name, _ in listed)
         for group, listed in lists.items():
             with formatter.section(group):
-                # Names are as wide in each group, so that the lists stand as one.
+                # Names are as wide in each group, so that the lists align.
                 formatter.write_dl([(f"{name:<{widest}}", summary) for name, summary in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:

@@ -62,7 +62,7 @@ def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callab
 
     Args:
         names: the fields, in the order of the help.
-        defaults: by field, what is asked for without the option, where it is not what a request has.
+        defaults: by field, values without the option that differ from those of a request.
     """
     types, usual = get_type_hints(Request), {each.name: each.default for each in fields(Request)} | defaults
 

@@ -72,7 +72,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         expected=expected,
         workers=workers or processors(),
     )
-    # What is wrong with the set or the choice is said whether a server is up or not.
+    # Faults of the set or of the choice are reported even if no server is up.
     questions = request.chosen.of(with_golds(load_set(request.set_name), request.pack))
     servers = servers_up(dialect)
     if not servers:

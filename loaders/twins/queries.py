@@ -1,12 +1,12 @@
 """A query as a problem: which rows its tables must have so that it answers.
 
 Every table that a query reads becomes a row variable, every column of it that the query mentions a cell.
-Subqueries that a row has to be found in (`IN`, `EXISTS`, scalar ones) are read the same way and joined. What
+Subqueries that must contain a row (`IN`, `EXISTS`, scalar ones) are read the same way and joined. What
 remains are conditions on cells, which SQLite itself can try on values. What can't be said by one row of each
 table (NOT IN, sums, windows) is left out or approximated; whether the query then answers is checked by
 running it.
 
-Beside a gold are its neighbours: what somebody may have written instead, and the row that tells it apart. The
+Next to a gold are its neighbours: likely mistakes, and the row that distinguishes each. The
 kinds of change are those of test suites for SQL (https://arxiv.org/abs/2010.02840): a condition left out, a
 boundary in or out, another reading of a text, a duplicate or NULL counted or not, a join lost.
 """
@@ -521,8 +521,8 @@ _TURNED: dict[type[exp.Expr], type[exp.Binary]] = {
 class Neighbour:
     """A query that is not the gold.
 
-    `query` is what somebody may have written, None where there is no such text; `telling` is a query that a
-    row answers which tells them apart; `repeat` says what of the gold's own row this one shares.
+    `query` is a likely mistake, None if there is no such text; `telling` is a query for
+    rows that distinguish them; `repeat` says what of the gold's own row this one shares.
     """
 
     query: exp.Expr | None

@@ -82,7 +82,7 @@ def compare_annotations(
 ) -> Compared:
     """Run what both sides say of the same questions, and list what they do not agree on.
 
-    Beside `published` only the questions of the other side are compared; of two packs all of both.
+    With `published` only the questions of the other side are compared; of two packs all of both.
 
     Raises:
         BadInput: a file is wrong, or there is nothing to compare in these dialects.

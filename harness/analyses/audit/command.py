@@ -150,7 +150,7 @@ class Audited:
     folder: Path | None = None
 
 
-def audit(  # noqa: PLR0913 - what is asked, and who is told
+def audit(  # noqa: PLR0913 - the request, and who hears of it
     request: AuditRequest,
     servers: Mapping[Dialect, Server] | None = None,
     loading: Loading | None = None,

@@ -177,7 +177,7 @@ def write_audit(folder: Path, audited: Audited) -> None:
 
 # The page on which a person decides about findings: one file, which asks for nothing from outside.
 #
-# Decisions stay in the browser until they are downloaded as a gold pack. Data stand in the page as JSON
+# Decisions stay in the browser until they are downloaded as a gold pack. Data are in the page as JSON
 # without a character that markup is made of; script and style are named by their digests in the page's
 # policy.
 

@@ -103,11 +103,11 @@ def measure(
     Args:
         request: what to measure.
         servers: one of each dialect.
-        counted: is told how many of the queries have a line, and how many there are.
+        counted: called with the numbers of queries that have a line, and of all.
 
     Raises:
         BadInput: an option, a file of the suite, or what the folder holds is wrong.
-        EngineUnavailable: a server broke; the same call goes on.
+        EngineUnavailable: a server broke; the same call continues.
     """
     chosen = translators(request.translator)
     suite = scripts(request.suite)
@@ -191,7 +191,7 @@ def _recorder(folder: Path, manifest: Mapping[str, Any]) -> Iterator[Recorder]:
     """Yield the results of a run, whose first line says what was asked.
 
     Raises:
-        BadInput: the folder cannot be written, somebody else is writing it, or has results of another run.
+        BadInput: the folder cannot be written, another process writes it, or it has results of another run.
     """
     with ExitStack() as stack:
         try:
@@ -230,9 +230,9 @@ def _write(path: Path, text: str) -> None:
     unfinished.replace(path)
 
 
-# Who translates: the project, and others to stand beside it on the same board.
+# Translators: the project's, and others on the same board.
 
-# What sqlglot remarks on a text beside its answer is not for the terminal.
+# sqlglot's remarks on a text are not for the terminal.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
 
@@ -271,7 +271,7 @@ def translators(names: str) -> Mapping[str, Translator]:
         names: separated by commas.
 
     Raises:
-        BadInput: a name is not a translator, or what it stands for is not installed.
+        BadInput: a name is not a translator, or its package is not installed.
     """
     wanted, known = [name.strip() for name in names.split(",")], dict(_TRANSLATORS)
     if unknown := [name for name in wanted if name not in {*known, _POLYGLOT}]:

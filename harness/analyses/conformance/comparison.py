@@ -19,7 +19,7 @@ from harness.engines.base import Engine, Row
 from harness.engines.execution import Execution, Limits
 from loaders.namespace import Database
 
-# The rows that a suite says a query has, beside those that SQLite gives: a second witness.
+# The rows that a suite expects of a query, next to SQLite's: a second witness.
 #
 # How values are written: https://sqlite.org/sqllogictest/doc/trunk/about.wiki.
 

@@ -14,7 +14,7 @@ from dialects.errors import BadInput
 from loaders.base.errors import brief
 from loaders.base.files import one_line, read_text
 
-# What a suite is made of, whoever wrote it: scripts of records, each with the line that it stands on.
+# What a suite is made of, whoever wrote it: scripts of records, each with its line.
 
 SQLITE = "sqlite"
 """SQLite's name in suites, in `onlyif` and `skipif`."""
@@ -156,7 +156,7 @@ def _conditions(path: Path, block: Lines) -> list[tuple[str, str]]:
         words = place[1].split()
         if words[0] not in {"onlyif", "skipif"}:
             break
-        # Behind the engine may stand a comment.
+        # A comment may follow the engine.
         if len(words) < 2 or (len(words) > 2 and not words[2].startswith("#")):  # noqa: PLR2004 - kind and engine
             raise _wrong(path, place, f"{words[0]} takes the name of one engine; write `{words[0]} {SQLITE}`")
         found.append((words[0], words[1].lower()))

@@ -1,6 +1,6 @@
 """The databases that the queries of a script are for, as SQLite files.
 
-A *state* is what the statements before a query have made. States of one script that only add tables to each
+A *state* is what the statements before a query made. States of one script that only add tables to each
 other share a file, the last one's: a query that finds its tables in it as they were answers the same there.
 """
 
@@ -127,7 +127,7 @@ class _Maker:
         base = self._script.base
         with TemporaryDirectory(dir=self._folder) as place:
             own = f"{(Path(place) / 'state.sqlite').as_uri()}?mode=rwc"
-            # A base may be large, and no statement changes it: it is read where it stands.
+            # A base may be large, and no statement changes it: it is read in place.
             uri = own if base is None else f"{base.absolute().as_uri()}?mode=ro&immutable=1"
             connection = sqlite3.connect(uri, uri=True, isolation_level=None)
             with closing(connection):

@@ -297,8 +297,8 @@ def measure(
     Args:
         request: what to measure.
         servers: where.
-        progress: is told of the rows loaded.
-        counted: is told how many golds are answered, and how many there are at most.
+        progress: called with the rows loaded.
+        counted: called with the numbers of golds answered, and of all at most.
 
     Raises:
         BadInput: an option or a file is wrong.

@@ -21,7 +21,7 @@ from harness.scoring import ties
 from harness.scoring.ties import Run
 from loaders.namespace import Database
 
-# Why rows are not SQLite's: what can be proven from the rows, or told by the engine's own error code.
+# Why rows are not SQLite's: as proven from the rows, or by the engine's own error code.
 
 _ENDINGS = {Ending.TIMEOUT: Reason.TIMEOUT, Ending.TOO_LARGE: Reason.TOO_LARGE}
 
@@ -109,7 +109,7 @@ def is_valid(sql: str, rows: Sequence[Row], run: Run) -> bool:
 def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> bool:
     """True if rows have the sort keys of SQLite's rows, one by one: then ORDER BY allows their order.
 
-    That can be told where every key is a column of the result, by its number or its name, or a constant. It
+    That is known where every key is a column of the result, by its number or its name, or a constant. It
     needs nothing run, and reads what no ranking does: a number that counts columns behind a star.
 
     Args:

@@ -1,7 +1,7 @@
 """Expectations: coverage when it was last reviewed.
 
 Per question and target they hold whether the answer is covered, or the reason why not, and the sha256 of the
-text that was run, so that every change of a translation is one that somebody has seen.
+text that was run, so that every change of a translation is reviewed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -34,7 +34,7 @@ from loaders.load import Progress
 from loaders.server import Server
 from loaders.source import opened
 
-# SQLite's SQL in another dialect, for those who take it away: one text, or the answers of predictors.
+# SQLite's SQL in another dialect, for export: one text, or the answers of predictors.
 
 
 def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
@@ -306,7 +306,7 @@ def write_golds(
 ) -> Sequence[str]:
     """Write golds as the published files are written, with certificates and a manifest.
 
-    The files have the first gold of each question. Several golds of a question are a gold pack beside them.
+    The files have the first gold of each question. Several golds of a question are in a gold pack there.
 
     Returns:
         What a reader of the files has to know, a sentence each.

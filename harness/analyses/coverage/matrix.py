@@ -39,7 +39,7 @@ class Row:
     """One row of the table.
 
     `version` is the cell's, or the server's own where no cell has it; `covered` and `questions` are None
-    where nothing came out, and `why` then says why. `faults` has a line for everything that is not as
+    where there is no result, and `why` gives the reason. `faults` has a line for everything that is not as
     expected.
     """
 

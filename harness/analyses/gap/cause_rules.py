@@ -592,7 +592,7 @@ def _is_query(sql: str) -> bool:
 def _of(before: Broken) -> Iterator[Edit]:
     try:
         yield from edits(before)
-    except Exception:  # noqa: BLE001 - sqlglot raises whatever it meets in texts that nobody foresaw
+    except Exception:  # noqa: BLE001 - sqlglot raises whatever it meets in unforeseen texts
         return
 
 

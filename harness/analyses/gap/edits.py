@@ -1,6 +1,6 @@
 """Small edits of a text, one at a time: what an engine's table of repairs asks for, as texts to run.
 
-Edits of names and signs change the text where it stands, so that all else is as the predictor wrote it. Edits
+Edits of names and signs change the text in place, so that all else stays as the predictor wrote it. Edits
 of expressions go through a tree, and the text is written anew.
 """
 
@@ -33,7 +33,7 @@ def read(sql: str, dialect: Dialect) -> exp.Query | None:
         return None
     try:
         trees = statements(sql, dialect)
-    except Exception:  # noqa: BLE001 - sqlglot raises whatever it meets in texts that nobody foresaw
+    except Exception:  # noqa: BLE001 - sqlglot raises whatever it meets in unforeseen texts
         return None
     return trees[0] if len(trees) == 1 and isinstance(trees[0], exp.Query) else None
 
@@ -225,7 +225,7 @@ class Broken:
         """The name that the error is about, if it names one."""
         found = (pattern.search(self.error or "") for pattern in self.repairs.names)
         whole = next((match[1] for match in found if match), None)
-        # What stands before the last dot is a table, or a database.
+        # Before the last dot is a table, or a database.
         return None if whole is None else whole.rpartition(".")[2].strip('"`')
 
     @cached_property

@@ -179,7 +179,7 @@ class Trying:
     def _question(self, question: Question, ask: Ask) -> Question:
         """Return the question with the reference of a text as its gold.
 
-        Its key is another one then: texts are told apart by the keys of their questions.
+        It gets its own key: texts are distinguished by the keys of their questions.
         """
         against = ask.against
         if against.gold is None and not against.by_rows:

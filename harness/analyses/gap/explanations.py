@@ -51,7 +51,7 @@ class WhatIf:
     """How many questions would be right on the target under other conditions.
 
     `repaired`: every answer that three edits or fewer make right counts as right. Edits are looked for where
-    the engine refuses an answer, and where SQLite's is right. `translated`: answers are held against the rows
+    the engine refuses an answer, and where SQLite's is right. `translated`: answers are matched with the rows
     of SQLite's gold, which its exact translation returns. `faithful`: that, and columns are as SQLite stores
     them.
     """
@@ -143,7 +143,7 @@ def trying_on(
         request: what was run.
         setup: what it was run with.
         say: takes one line at a time.
-        progress: is told of the rows loaded.
+        progress: called with the rows loaded.
 
     Raises:
         EngineUnavailable: a server broke.
@@ -191,7 +191,7 @@ def explain(  # noqa: PLR0913 - what is explained, and with what
         questions: those of the run.
         run_id: of the run.
         threads: how many questions are explained side by side.
-        units: keep what has been found out; None for as long as this goes on.
+        units: keep the findings; None keeps them for this call only.
     """
     units = units or Units()
     found, left_out = several((one.predictor, one.dialect) for one in results)

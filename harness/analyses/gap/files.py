@@ -22,7 +22,7 @@ from loaders.base.records import to_plain
 # The page of a gap: tables and waterfalls without a script, and each question with what was executed for
 # it.
 #
-# It asks for nothing from outside. Data stand in it gzipped, in base64; script and style are named by their
+# It requests nothing from outside. Data are in it gzipped, in base64; script and style are named by their
 # digests in the page's policy.
 
 HTML = "gap.html"

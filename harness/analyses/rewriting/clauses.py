@@ -72,7 +72,7 @@ def _extreme(statement: Statement, select: exp.Select, order: list[exp.Expr]) ->
     first = order[0]
     meaning = statement.meaning(first.this) if isinstance(first.this, exp.Column) else None
     if isinstance(meaning, exp.Expr):
-        # By the name of a result, which is gone where MAX stands in its place.
+        # By the name of a result, which MAX replaces.
         first = first.copy()
         first.set("this", meaning.copy())
     named = statement.named(order[0].this)
@@ -160,7 +160,7 @@ def _disjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
         yield condition
 
 
-def _union(  # noqa: C901, PLR0912 - what stands in the way, one by one
+def _union(  # noqa: C901, PLR0912 - one check after another
     statement: Statement, select: exp.Select, condition: exp.Expr, parts: list[exp.Expr]
 ) -> list[Fact]:
     bare = select.copy()
@@ -243,7 +243,7 @@ def cte_inline(statement: Statement) -> Iterator[Attempt]:
         yield partial(about, cte.alias, partial(_inline, statement, cte))
 
 
-def _inline(statement: Statement, cte: exp.CTE) -> list[Fact]:  # noqa: C901 - what stands in the way, one by one
+def _inline(statement: Statement, cte: exp.CTE) -> list[Fact]:  # noqa: C901 - one check after another
     held = cte.parent
     if not isinstance(held, exp.With) or held.args.get("recursive"):
         raise Refused("it may be recursive")

@@ -192,7 +192,7 @@ _Applied = tuple[int, list[Fact], str, list[str]]
 """A rule wherever it applies: how many places, facts, the text, and why not elsewhere."""
 
 
-def rewrite(  # noqa: PLR0913 - a text, and what is known of its database
+def rewrite(  # noqa: PLR0913 - a text, and facts about its database
     sql: str,
     schema: Schema,
     dialect: Dialect,

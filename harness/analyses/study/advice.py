@@ -176,7 +176,7 @@ class Advice:
     """The advice for a workload.
 
     `kept` are the indexes that are there at the end, in the order of the candidates; `made` says of every
-    candidate what making it came to. `before` and `after` are the work of the whole workload without and with
+    candidate how making it ended. `before` and `after` are the work of the whole workload without and with
     what is kept, of the texts that come to their end without.
     """
 
@@ -200,7 +200,7 @@ def advise(  # noqa: PLR0913, PLR0917 - a workload, and how it is looked at
     Args:
         copy: has none of the candidates.
         candidates: what could serve the texts.
-        texts: the workload; one that stands there twice counts twice.
+        texts: the workload; a text that is there twice counts twice.
         before: the work of each text without any of them.
         count: counts the work of a text in the copy.
         used: reads the plan of a text there.
@@ -228,7 +228,7 @@ def advise(  # noqa: PLR0913, PLR0917 - a workload, and how it is looked at
             old, new = before[text], works[text]
             if old is None:
                 continue
-            # What comes to its end no more has lost more than it had.
+            # A text that no longer finishes has lost more than it had.
             gain = old - new if new is not None else -total
             after += old - gain
             for name in plans[text]:

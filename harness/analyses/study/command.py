@@ -82,7 +82,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     """Find, read and load what a study needs, run its parts, and write its folder.
 
     Args:
-        asked: what to study, and which folder to go on with.
+        asked: what to study, and which folder to continue.
         console: where bars are shown.
         say: takes one line at a time.
 

@@ -36,7 +36,7 @@ from loaders.source import DeclaredTable, declarations, opened
 
 # SQLite files with other keys: the same tables, columns and rows, in the same order.
 #
-# What SQLite calls INTEGER PRIMARY KEY is the number under which it stores a row, no index beside the
+# What SQLite calls INTEGER PRIMARY KEY is the number under which it stores a row, no index besides the
 # table. A file without keys has such a column as any other, and SQLite numbers the rows by itself.
 # https://sqlite.org/lang_createtable.html#rowid
 
@@ -96,7 +96,7 @@ def _copy(connection: sqlite3.Connection, table: DeclaredTable, *, primary: bool
 def index_bytes(path: Path) -> dict[tuple[str, str], int]:
     """Return bytes of every index and table of a file, by names; tables by (`table`, "").
 
-    Where SQLite was built without `dbstat`, they are not known, and nothing is said.
+    Where SQLite was built without `dbstat`, they are unknown, and there are none.
     https://sqlite.org/dbstat.html
     """
     with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as connection:

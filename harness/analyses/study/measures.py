@@ -131,7 +131,7 @@ def rank_correlation(ones: Sequence[float], others: Sequence[float]) -> float | 
     return float((x @ y) / ((x @ x) * (y @ y)) ** 0.5)
 
 
-# Right predictions beside their golds.
+# Right predictions and their golds.
 
 UNITS = "pairs"
 """The name of the units in the journal, for all parts."""

@@ -65,7 +65,7 @@ def read(sql: str, dialect: EngineName, schema: DatabaseSchema | None = None) ->
     Args:
         sql: one text; of several statements the last counts, as on PostgreSQL.
         dialect: whose SQL it is.
-        schema: of the database. Without one, columns are told apart by their names alone.
+        schema: of the database. Without one, columns are distinguished by their names alone.
 
     Returns:
         None if the text is no query or cannot be read: it is not the dialect's, is longer than `LONGEST`, or

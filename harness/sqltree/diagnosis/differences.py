@@ -182,7 +182,7 @@ class Reading:
 
     `tables` are the base tables anywhere in it; `outputs` its columns in order; `aggregates` the aggregate
     functions anywhere; `groups` the columns of each GROUP BY with aggregates; `joined` the sets of columns
-    that it equates; `spellings` what else stands in the clauses.
+    that it equates; `spellings` all else in the clauses.
     """
 
     tables: frozenset[str]
@@ -313,7 +313,7 @@ def other_columns(prediction: Renamed, gold: Renamed) -> bool:
     return any(
         one.columns != other.columns
         for one, other in _places(prediction, gold)
-        # A count has no columns: where the other is no count, the function is what differs.
+        # A count has no columns: where the other is not a count, the function differs.
         if (one.columns and other.columns if one.aggregates else True)
         and bool(one.aggregates) is bool(other.aggregates)
     )

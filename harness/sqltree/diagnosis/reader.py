@@ -1,7 +1,7 @@
 """The reader of a query: expressions of sqlglot's tree become terms, and clauses are noted.
 
 Names are compared without case and quotes; a column is a base table's, whatever aliases and subqueries lie
-between. A column of a subquery or a CTE is the expression that stands there. Without a schema a column is
+between. A column of a subquery or a CTE is the expression there. Without a schema a column is
 known by its name alone. Comparisons are the same for every way to write them, and what counts rows that meet
 a condition is one term.
 """
@@ -66,7 +66,7 @@ _MOST_COLUMNS = 4_096
 class ReadingSource(Offer[Term]):
     """A table, subquery or CTE: the expressions behind its columns.
 
-    One whose columns are not known has any column that is asked for, under the prefix `of`.
+    One with unknown columns has any column, under the prefix `of`.
     """
 
     columns: dict[str, Term]
@@ -150,7 +150,7 @@ class QueryReader:
 
         Args:
             node: the query.
-            scope: where it stands.
+            scope: its place.
             of_extreme: whether `MAX(x)`, its only column, is read as `x`.
             recursive: the CTE that it defines, and perhaps refers to.
         """

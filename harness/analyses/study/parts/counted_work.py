@@ -1,7 +1,7 @@
 """E6: whether work is counted the same again, and how it goes together with time.
 
 Each text of the right pairs is counted twice, in new sessions. The counts are in the study's folder, too, a
-file an engine: its digest stands in the table, so that studies on two machines are compared by their digests.
+file an engine: its digest is in the table, so that studies on two machines are compared by their digests.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

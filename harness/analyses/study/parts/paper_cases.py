@@ -1,6 +1,6 @@
 """E1: the cases that the paper prints, executed on every engine, with other keys and at every scale.
 
-Each original is held against its rewritten text: whether the rows are the same, how much time and counted
+Each original is compared with its rewritten text: whether the rows are the same, how much time and counted
 work is saved, and by which plans. The paper took SQLite's times, once, on databases with the keys that their
 files declare.
 """
@@ -60,7 +60,7 @@ _TABLE = (
 class PaperCase:
     """One printed case.
 
-    `saving` is the published share of time in percent that the second text, or the indexes, are said to save.
+    `saving` is the published share of time in percent that the second text, or the indexes, save.
     `indexes` are what the paper adds instead of rewriting, as tables and columns: then both texts are the
     same. `db_id` is empty where the database is generated (`make_coaches`). `claim` is
     what the paper says of it.
@@ -153,18 +153,18 @@ def make_coaches(path: Path, rows: int) -> Path:
     """Write a database for figure 1, whose own is a training database of 33 GB with others.
 
     The table `coaches` with the columns that the texts name and the primary key of the published one;
-    seasons of made-up coaches, with ties in what is sorted by; the same rows every time.
+    seasons of synthetic coaches, with ties in what is sorted by; the same rows every time.
 
     Args:
         path: a file that is not there yet.
         rows: how many seasons of coaches.
     """
-    chance = random.Random(rows)  # noqa: S311 - it has to come out the same again
+    chance = random.Random(rows)  # noqa: S311 - it must be reproducible
     seasons: dict[tuple[str, int, str, int], tuple[str, int, int, int, int]] = {}
     while len(seasons) < rows:
         coach = f"coach{chance.randrange(max(rows // 6, 1)):06d}"
         key = (coach, 2012 - chance.randrange(_SEASONS), f"T{chance.randrange(40):02d}", chance.randint(1, 2))
-        played = chance.random() < 0.5  # noqa: PLR2004 - of seasons, a half goes on
+        played = chance.random() < 0.5  # noqa: PLR2004 - of seasons, a half continues
         after = (chance.randint(0, 16), chance.randint(0, 12)) if played else (0, 0)
         league = chance.choices(("NBA", "ABA"), (9, 1))[0]
         seasons[key] = (league, chance.randint(10, 70), chance.randint(10, 70), *after)

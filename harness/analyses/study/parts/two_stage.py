@@ -1,7 +1,7 @@
 """E4: BIRD's two stages: the right answers of every predictor, before and after they are rewritten.
 
 The rules are applied together, without a look at what they save; an answer stays as it is where its rewritten
-text is not proven to return the same rows. The best of all texts, chosen by the measurement, stands beside.
+text is not proven to return the same rows. The best of all texts, chosen by the measurement, is next to it.
 """
 
 from collections import defaultdict
