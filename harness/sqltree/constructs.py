@@ -142,7 +142,7 @@ def _keywords(tokens: Sequence[_Token]) -> Iterator[str]:
 
 
 def _joins(before: Sequence[str]) -> Iterator[str]:
-    """Return the kind of a JOIN by the words before it; other kinds are no keywords of the list."""
+    """Yield the kind of a JOIN by the words before it; other kinds are not keywords of the list."""
     side = before[-2] if before and before[-1] == "OUTER" and len(before) > 1 else (before or [""])[-1]
     if side == "LEFT":
         yield "LEFT JOIN"

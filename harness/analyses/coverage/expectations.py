@@ -105,7 +105,7 @@ def _expected(answer: CoverageAnswer) -> Expected:
 
 
 def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
-    """Where SQLite does not define the answer, a server may return SQLite's today and another tomorrow."""
+    """True if SQLite leaves the answer open: a server may return SQLite's today and another tomorrow."""
     open_answers = {COVERED, str(Reason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
 

@@ -178,7 +178,7 @@ _MOST_SITES = 6
 _MOST_NAMES = 8
 """Names that are tried in place of one that is not there."""
 _LEAST_LIKENESS = 0.6
-"""Of such names, by the characters that they share in order; what is less alike is another word."""
+"""How alike such names must be, by shared characters in order; less alike is another word."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Names:
 
     @cached_property
     def all(self) -> Mapping[str, str]:
-        """Every name by what is left of it without case and signs."""
+        """Every name by its letters, without case and signs."""
         names = [*self.tables, *(column for columns in self.tables.values() for column in columns)]
         return {_squashed(name): name for name in reversed(names)}
 

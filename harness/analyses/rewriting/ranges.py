@@ -129,7 +129,7 @@ def _prefix(given: list[exp.Expr]) -> _Part | None:
 
 
 def _may_stand(node: exp.Expr) -> None:
-    """Not where a query groups by what is written, letter by letter."""
+    """Refuse a place in a query that groups by the text of an expression."""
     select = node.find_ancestor(exp.Select)
     if select is None:
         raise Refused("it stands outside of a SELECT")

@@ -58,7 +58,7 @@ def _memberships(statement: Statement, *, negated: bool = False) -> Iterator[_Me
 
 
 def _simple(member: _Member) -> tuple[exp.Select, Named, Named]:
-    """Return the subquery, what is looked up, and where.
+    """Return the subquery, the column looked up, and the column of the subquery.
 
     Raises:
         Refused: it is no plain SELECT of one column, or what is compared are no columns of one type.
@@ -173,7 +173,7 @@ def _to_not_exists(member: _Member) -> list[Fact]:
 
 
 def _exists(member: _Member, inner: exp.Select, one: Named) -> exp.Exists:
-    """EXISTS with the comparison of IN as a condition; what is compared keeps its meaning in there."""
+    """Return EXISTS with the comparison of IN as a condition; its operands keep their meaning in there."""
     if inner.args.get("group"):
         raise Refused("the subquery of IN groups")
     selects = inner.find_all(exp.Select)

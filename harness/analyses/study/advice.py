@@ -34,7 +34,7 @@ MOST_COLUMNS = 3
 """Most columns of one index."""
 
 MOST_INDEXES = 24
-"""Of one table: those that could serve most texts. Each is built before anybody knows whether it is used."""
+"""Most indexes of one table: those that could serve most texts. Each is built before its use is known."""
 
 _EQUAL = (exp.EQ, exp.NullSafeEQ, exp.Is, exp.In)
 _QUERIES = (exp.Select, exp.SetOperation)
@@ -161,7 +161,7 @@ def _uses(select: exp.Select, tables: Mapping[str, Table]) -> dict[str, _Uses]:
 
 
 MOST_ROUNDS = 6
-"""How often what is left is counted: each round but the last drops at least one index."""
+"""How often the remaining indexes are counted: each round but the last drops at least one."""
 
 Count = Callable[[str], float | None]
 """Returns the work of the engine on one text of the workload, in units; None where the text does not

@@ -29,7 +29,7 @@ from loaders.base.files import as_json
 
 _COUNTS = 2
 _MOST_SHOWN = 12
-"""Of the texts of an engine on which work and time disagree."""
+"""How many texts of an engine are listed on which work and time disagree."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ _OTHER = 0.01
 _MEGABYTE = 1_000_000
 
 _RUNS = 3
-"""Where times are asked for: the shortest of so many, by the client's clock."""
+"""How many times a text is timed; the shortest counts, by the client's clock."""
 
 
 @dataclass
