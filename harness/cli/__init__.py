@@ -17,8 +17,8 @@ from dialects.errors import BadInput, HarnessError
 from harness.cli.commands import ANALYZE, app
 from loaders.base.errors import Terminated, brief, stopped_exit, terminable
 
-_NO_CHOICE = re.compile(r"Invalid value for '(.+?)': Value error, (.+) is not one of (.+)")
-"""Typer's message for a value that is not one of an option's choices."""
+_NO_CHOICE = "Invalid value for '", "': Value error, ", " is not one of "
+"""The parts of Typer's message for a value that is not one of an option's choices."""
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 
@@ -58,9 +58,12 @@ def _say_what_is_wrong(error: TyperException) -> int:
     context = getattr(error, "ctx", None)
     path = "bird-harness" if context is None else context.command_path
     fault = _LONG.sub(lambda found: brief(found[0]), error.format_message()).removesuffix(".")
-    if (choice := _NO_CHOICE.fullmatch(fault)) is not None:
-        names = choice[3].replace("'", "")
-        fault = f"{choice[1]} {choice[2]}: choose from {names}"
+    begin, middle, end = _NO_CHOICE
+    option, _, wrong = fault.removeprefix(begin).partition(middle)
+    value, found, names = wrong.rpartition(end)
+    if fault.startswith(begin) and found:
+        names = names.replace("'", "")
+        fault = f"{option} {value}: choose from {names}"
     say(f"{path}: {fault}; `{path} --help` lists what there is")
     return error.exit_code
 

@@ -25,18 +25,17 @@ _FORMULA = re.compile(
     r"\b(?:DIVIDE|SUBTRACT|MULTIPLY|ADD)\s*\(|[\w`\")\]]\s+[-/*+]\s+[\w`\"(\[]", re.IGNORECASE
 )
 _THRESHOLD = re.compile(
-    r"(?:[<>]=?|\bbetween\b|\bnot in\b)\s*'?(-?\d+(?:\.\d+)?)|(-?\d+(?:\.\d+)?)\s*[<>]=?", re.IGNORECASE
+    r"(?:[<>]=?|\bbetween\b|\bnot in\b)\s*'?(-?\d+(?:\.\d+)?)|(?<![\d.])(\d+(?:\.\d+)?)\s*[<>]=?",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _CLAUSE = re.compile(r"[;\n]")
 _MEANS = re.compile(
-    r"\s*(?P<phrase>.*?)\s+(?P<verb>refers?\s+to|means|stands\s+for|=|(?:can\s+be\s+found|appears?)\s+in)\s+"
-    r"(?:column\s+)?(?P<meaning>.*)",
-    re.IGNORECASE | re.DOTALL,
+    r" (?:refers? to|means|stands for|(?P<equals>=)|(?:can be found|appears?) in) (?:column )?", re.IGNORECASE
 )
-"""A clause that explains; it may name the column first, or last."""
-_COLUMNS = re.compile(r"[\w.`\"' ]+(?:(?:,|\band\b|\bor\b)[\w.`\"' ]+)*\.?")
-"""A meaning that is columns alone, and no condition or formula."""
+"""What a clause explains by, between words with single blanks; the column comes first or last."""
+_COLUMN = re.compile(r"[\w.`\"' ]+")
+"""A name, and no condition or formula."""
 _AND = re.compile(r",|\band\b|\bor\b")
 _UNTELLING = frozenset({
     "a", "all", "an", "and", "are", "as", "at", "be", "by", "for", "from", "give", "had", "has", "have", "in",
@@ -216,7 +215,6 @@ def _is_part_of_ratio(node: exp.Expr, select: exp.Select) -> bool:
 
 
 def _of_evidence(question: str, evidence: str, tree: exp.Query | None) -> Iterator[QuestionType]:
-    clauses = [found for found in map(_MEANS.match, _CLAUSE.split(evidence)) if found]
     numbers = set(_NUMBER.findall(question))
     thresholds = {one or other for one, other in _THRESHOLD.findall(evidence)}
     if thresholds - numbers or _FORMULA.search(evidence):
@@ -226,7 +224,7 @@ def _of_evidence(question: str, evidence: str, tree: exp.Query | None) -> Iterat
     columns = {column.name.lower() for column in tree.find_all(exp.Column)}
     if any(
         _is_synonym(phrase, column, question, columns)
-        for clause in clauses
+        for clause in _CLAUSE.split(evidence)
         for phrase, column in _readings(clause)
     ):
         yield QuestionType.SYNONYM
@@ -235,11 +233,14 @@ def _of_evidence(question: str, evidence: str, tree: exp.Query | None) -> Iterat
         yield QuestionType.VALUE_ILLUSTRATION
 
 
-def _readings(clause: re.Match[str]) -> Iterator[tuple[str, str]]:
-    """Yield a clause as phrase and column, which comes first or last; after an equals sign it is last."""
-    yield clause["phrase"], clause["meaning"]
-    if clause["verb"] != "=":
-        yield clause["meaning"], clause["phrase"]
+def _readings(clause: str) -> Iterator[tuple[str, str]]:
+    """Yield a clause that explains as phrase and column; after an equals sign the column is last."""
+    clause = " ".join(clause.split())
+    if (verb := _MEANS.search(clause)) is not None:
+        before, after = clause[: verb.start()], clause[verb.end() :]
+        yield before, after
+        if verb["equals"] is None:
+            yield after, before
 
 
 def _values(tree: exp.Query) -> Iterator[str]:
@@ -252,9 +253,10 @@ def _values(tree: exp.Query) -> Iterator[str]:
 
 def _is_synonym(phrase: str, meaning: str, question: str, columns: set[str]) -> bool:
     """True if words of the question mean columns of the gold whose names share no word with them."""
-    if not _COLUMNS.fullmatch(meaning.strip()):
+    parts = _AND.split(meaning.strip(" ."))
+    if not all(map(_COLUMN.fullmatch, parts)):
         return False
-    names = [name.strip("`\"' ").lower() for name in _AND.split(meaning.strip(" ."))]
+    names = [part.strip("`\"' ").lower() for part in parts]
     said = _stems(phrase)
     return (
         bool(said & _stems(question))

@@ -231,7 +231,7 @@ def bring(folder: Path, record: str) -> None:
     [
         ("no record", "cannot be imported (SyntaxError"),
         ("KIND = 4", "not an EngineKind"),
-        ("KIND = replace(SQLITE, title='another')", "engine 'sqlite' is there already"),
+        ("KIND = replace(SQLITE, title='another')", "engine 'sqlite' already exists"),
         ("KIND = replace(SQLITE, name='lite_4')", "'lite_4' cannot be an engine's name"),
         ("KIND = replace(SQLITE, name='auto')", "'auto' cannot be an engine's name"),
         ("KIND = replace(SQLITE, name='lite5', has_server=True)", "has servers"),

@@ -199,7 +199,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_in_one_line(below: str, tm
     (tmp_path / "file").write_text("")
     done = completed(command("direct", path, tmp_path / "file" / below), tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
-    assert "is no folder" in done.stderr
+    assert "is not a folder" in done.stderr
 
 
 @pytest.mark.parametrize(

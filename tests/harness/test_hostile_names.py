@@ -68,7 +68,7 @@ def test_a_file_whose_name_calls_the_predictor_so_is_one_clear_line(
     code, printed, errors = call("eval", "--predictions", str(path), "--dialect", "sqlite")
     assert (code, printed) == (2, "")
     assert len(errors.splitlines()) == 1
-    assert "is no name" in errors
+    assert "is not a valid name" in errors
     assert "--predictor" in errors
     assert harmless(errors)
     if name.isprintable():

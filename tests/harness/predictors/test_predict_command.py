@@ -123,7 +123,7 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
         assert f"{len(replied)} replies are known from earlier" in err
         assert not lost or f"{len(lost)} asks were under way when an earlier run was killed" in err
         assert "stopping: waiting for the answers in flight" in err
-        assert "the same command goes on" in err
+        assert "run the same command to resume" in err
 
         # What got garbage in this run is asked again by the next one.
         for more in ((), ("--eval",)):

@@ -97,7 +97,7 @@ def test_an_engine_that_breaks_in_mid_run_exits_with_3(
 
 
 def test_the_library_calls_of_the_docstring_work(tmp_path: Path) -> None:
-    lines = (harness.__doc__ or "").split("As a library")[1].splitlines()
+    lines = (harness.__doc__ or "").split("from Python")[1].splitlines()
     code = "\n".join(line.removeprefix("    ") for line in lines if line.startswith("    ") or not line)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
