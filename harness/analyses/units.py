@@ -243,7 +243,7 @@ class Units:
     def all(
         self, keyed: Iterable[tuple[Sequence[str], Item]], measure: Callable[[Item], Any], threads: int
     ) -> list[tuple[Item, Any]]:
-        """Measure independent units in parallel; yield each item with its value.
+        """Measure independent units in parallel; return each item with its value.
 
         Args:
             keyed: the items with their keys, in the order of what is returned.
