@@ -39,6 +39,14 @@ HARNESS := $(BIN)/bird-harness
 # uv shows its progress; which packages it were is in the lock.
 install = "$(UV)" pip install --python $(BIN)/python --require-hashes -r $(1)
 
+# Where $(PYTHON) has pip, that one installs uv: setting up another takes two seconds.
+PIP := install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+define install_uv
+if "$(PYTHON)" -m pip --python $(BIN)/python --version >/dev/null 2>&1; \
+then "$(PYTHON)" -m pip --python $(BIN)/python $(PIP); \
+else $(BIN)/python -m ensurepip >/dev/null && $(BIN)/python -m pip $(PIP); fi
+endef
+
 # A misspelt variable would be ignored, and the command mean something else.
 known := $(shell sed -n 's/^\([A-Z]*\) ?=\#.*/\1/p' $(firstword $(MAKEFILE_LIST))) PYTHON VENV UV SHELL MAKEFLAGS
 passed := BIRD_% MYSQL_% POSTGRES_% DOCKER_% COMPOSE_% OPENAI_% AZURE_% HF_% PYTEST_% UV_% PIP_%
@@ -68,8 +76,8 @@ setup: $(DEVELOPING) ## install everything into .venv, for development, too, wit
 $(RUNNING): requirements/run.txt requirements/uv.txt pyproject.toml harness/__init__.py
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or later is needed: install it, or name it with PYTHON=..." >&2; exit 2; }
 	@echo "installing what running needs into $(VENV), once (requirements/run.txt)"
-	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
-	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv --without-pip $(VENV)
+	@test -x "$(UV)" || { $(install_uv); }
 	@$(call install,requirements/run.txt)
 	@"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
