@@ -11,6 +11,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.published_scores import birds_paper
 from harness.data.questions import Question, QuestionSet
 from harness.report.table_model import (
     Cell,
@@ -353,27 +354,14 @@ def _shares(  # noqa: PLR0913 - what a table of shares is made of
     return _beside(sets, table(title, [label], own, rows))
 
 
-_PAPER_TYPES = {
-    QuestionType.MATCH: 83.9,
-    QuestionType.RANKING: 20.3,
-    QuestionType.COMPARISON: 16.7,
-    QuestionType.COUNTING: 30.4,
-    QuestionType.AGGREGATION: 15.7,
-    QuestionType.DOMAIN_KNOWLEDGE: 23.6,
-    QuestionType.NUMERIC_COMPUTATION: 24.5,
-    QuestionType.SYNONYM: 7.2,
-    QuestionType.VALUE_ILLUSTRATION: 70.1,
-}
-"""Percent of BIRD's questions, as its paper prints them (table 3)."""
-
-
 def _types(sets: Sequence[Description]) -> TableModel:
     """Tabulate how many questions are of each type; a question may be of several."""
     found = [(one.types, one.questions) for one in sets]
     shares = _shares("Questions by type", "type", "questions", sets, found)
     paper = ColumnGroup("BIRD's paper", _columns("type", ("%", "paper_percent", _PERCENT)))
+    printed = {str(one.type): one.share for one in birds_paper().types}
     rows = [
-        replace(each, cells=(*each.cells, Cell(_PAPER_TYPES[QuestionType(str(each.level))])))
+        replace(each, cells=(*each.cells, Cell(printed[each.level])))
         for each in sorted(shares.rows, key=lambda each: [*QuestionType].index(QuestionType(str(each.level))))
     ]
     notes = ("A question may be of several types.",)

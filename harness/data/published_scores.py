@@ -2,12 +2,16 @@
 
 They are tables of totals in percent, one file per metric, in the folder `published` of the data:
 `predictor,file_stem,sqlite,mysql,postgresql`. `file_stem` is the predictor's name in prediction files.
+Figures of BIRD's paper are in `published_dev.toml`.
 """
 
 import csv
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib.resources import files
 from math import isfinite, nan
 from pathlib import Path
 from typing import Any
@@ -18,8 +22,10 @@ from harness.data.published_sets import published
 from harness.data.questions import PackUse, QuestionSet
 from harness.data.set_manifest import PUBLISHED
 from harness.metrics import METRICS
+from harness.sqltree.constructs import QuestionType
 from loaders.base.digests import digests
 from loaders.base.files import Faults, TextFile, read_text, refuse
+from loaders.base.records import to_record
 
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"
@@ -44,6 +50,47 @@ class PublishedTotals:
     predictor: str
     file_stem: str
     totals: Mapping[Dialect, float]
+
+
+@dataclass(frozen=True)
+class PaperRow:
+    """One predictor in BIRD's paper, on the dev set unless `of` names another.
+
+    `ex` and `ves` are percentages by level, or the total only.
+    """
+
+    predictor: str
+    file_stem: str | None = None
+    of: str = "dev"
+    ex: tuple[float, ...] = ()
+    ves: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class PaperType:
+    """One type of questions in BIRD's paper, in percent: its share of all questions, and EX by level."""
+
+    type: QuestionType
+    share: float
+    ex: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The figures of BIRD's paper; `typed` is the predictor whose EX `types` have."""
+
+    source: str
+    typed: str
+    rows: tuple[PaperRow, ...]
+    types: tuple[PaperType, ...]
+
+
+@cache
+def birds_paper() -> Paper:
+    """Return the figures of BIRD's paper that are known here."""
+    return to_record(
+        Paper, tomllib.loads((files("harness.data") / "published_dev.toml").read_text(encoding="utf-8"))
+    )
 
 
 class Provenance(StrEnum):

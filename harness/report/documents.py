@@ -1,10 +1,7 @@
 """Build the documents of a run: its tables, with the facts that a reader needs."""
 
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +10,10 @@ from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.data.published_scores import (
     PUBLISHED_SET,
+    PaperRow,
     Provenance,
     PublishedTotals,
+    birds_paper,
     databases_note,
     notes_of,
     read_published_folder,
@@ -33,8 +32,9 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reader import AGAIN, Run, read_labels
-from harness.runs.summary import TOTAL, By, Score, Share, pairs, shares, summarize
+from harness.runs.reader import AGAIN, Run, read_labels, read_questions
+from harness.runs.summary import TOTAL, By, Score, Share, by_level, pairs, shares, summarize
+from harness.sqltree.constructs import QuestionType
 from loaders.base.records import read_record, to_record
 
 # The rows of BIRD's paper, EX and VES by difficulty, next to those of a run of its dev set.
@@ -56,59 +56,40 @@ class PublishedReference:
     databases: Mapping[str, Provenance]
 
 
-@dataclass(frozen=True)
-class PaperRow:
-    """One row of the paper, of the dev set unless `of` names another.
-
-    `ex` and `ves` are percentages by level, or the total only.
-    """
-
-    predictor: str
-    file_stem: str | None = None
-    of: str = DEV
-    ex: tuple[float, ...] = ()
-    ves: tuple[float, ...] = ()
-
-    def printed(self, metric: str) -> list[float | None]:
-        """Return the figures of a metric by level; None if the paper has none."""
-        values = self.ex if metric == "ex" else self.ves
-        return [*[None] * (len(_LEVELS) - len(values)), *values]
-
-
-@cache
-def _paper() -> tuple[str, tuple[PaperRow, ...]]:
-    """Return the source and the rows."""
-    content = tomllib.loads((files("harness.data") / "published_dev.toml").read_text(encoding="utf-8"))
-    return str(content["source"]), to_record(tuple[PaperRow, ...], content["rows"])
-
-
 def dev_rows(run: Run) -> Document:
     """Return the rows of the paper, each next to the run's if it has predictions of that name for SQLite.
 
     The paper's figures are SQLite's.
     """
-    source, rows = _paper()
+    paper = birds_paper()
     scores = {score.predictor: score for score in scores_of(run) if score.dialect == Dialect.SQLITE}
-    published = {row.file_stem for row in rows}
+    published = {row.file_stem for row in paper.rows}
     own = [name for name in scores if name not in published]
     grids = []
     for metric in _METRICS:
-        made = [_table_row(row, metric, scores.get(row.file_stem or "")) for row in rows]
+        made = [_table_row(row, metric, scores.get(row.file_stem or "")) for row in paper.rows]
         made += [_own_row(name, metric, scores[name]) for name in own]
         shown = [row for row in made if any(cell is not None for cell in row.cells)]
         groups = (
             ColumnGroup("paper", level_columns(_LEVELS, metric, "published")),
             ColumnGroup("ours", level_columns(_LEVELS, metric, "ours")),
         )
-        notes = tuple(_notes(run, metric, source, rows, scores))
+        notes = tuple(_notes(run, metric, paper.source, paper.rows, scores))
         title = f"{METRICS[metric].title} on SQLite: the paper's rows and ours (%)"
         grids.append(TableModel(title, ("predictor",), groups, tuple(shown), notes))
+    grids.append(_types_grid(run, list(scores.values())))
     lines = extent_lines(list(scores.values()), run.extent)
     return Document(run_id_of(run), tuple(facts(run, list(scores.values()))), tuple(marked(grids, lines)))
 
 
+def _printed(row: PaperRow, metric: str) -> list[float | None]:
+    """Return what the paper prints of a metric by level; None if it has no figure."""
+    values = row.ex if metric == "ex" else row.ves
+    return [*[None] * (len(_LEVELS) - len(values)), *values]
+
+
 def _table_row(row: PaperRow, metric: str, score: Score | None) -> TableRow:
-    cells = [None if value is None else Cell(value) for value in row.printed(metric)]
+    cells = [None if value is None else Cell(value) for value in _printed(row, metric)]
     name = row.predictor if row.of == DEV else f"{row.predictor} ({row.of} set)"
     return TableRow((name,), (*cells, *_ours(metric, score)), row.file_stem or row.predictor)
 
@@ -134,6 +115,38 @@ def _notes(
         *([f"Ours is not measured: add --metrics ex,{metric}."] if unmeasured else []),
         *databases_note(run.manifest),
     ]
+
+
+_OF_EVIDENCE = (QuestionType.DOMAIN_KNOWLEDGE, QuestionType.SYNONYM, QuestionType.VALUE_ILLUSTRATION)
+"""The types that only evidence decides."""
+
+
+def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
+    """Return EX by type and level: for each type a row of the paper's predictor and one of each of ours."""
+    paper, metric = birds_paper(), "ex"
+    labels = read_labels(run.folder, By.TYPE)
+    is_known = any(question.evidence.strip() for question in read_questions(run.folder).values())
+    printed = {row.predictor: row.ex for row in paper.rows}
+    cells = {TOTAL: printed[paper.typed], **{str(one.type): one.ex for one in paper.types}}
+    rows = []
+    for group in (TOTAL, *QuestionType):
+        name, theirs = group.replace("_", " "), tuple(map(Cell, cells[group]))
+        rows.append(TableRow((name, paper.typed), theirs, paper.typed, level=group, by="published"))
+        decided = is_known or group not in _OF_EVIDENCE
+        for score in scores:
+            some = [each for each in score.results if group in (TOTAL, *labels[each.question])]
+            found = by_level(some if decided else (), metric, BIRD_LEVELS)
+            ours = tuple(Cell(found[level], questions=len(some) if decided else None) for level in _LEVELS)
+            rows.append(TableRow((name, score.predictor), ours, score.predictor, level=group, by="ours"))
+    *levels, total = level_columns(_LEVELS, metric, "type")
+    notes = [f"{paper.typed}: {paper.source}. A question may be of several types; ours are by our rules."]
+    if not is_known:
+        undecided = ", ".join(each.replace("_", " ") for each in _OF_EVIDENCE)
+        notes.append(f"No question here has evidence, so it is not known which are of the types {undecided}.")
+    notes += databases_note(run.manifest)
+    groups = (ColumnGroup("", (*levels, replace(total, has_questions=True))),)
+    title = "EX on SQLite by type: the paper's predictor and ours (%)"
+    return TableModel(title, ("type", "predictor"), groups, tuple(rows), tuple(notes))
 
 
 _NOTES = {

@@ -318,6 +318,30 @@ def test_a_file_that_names_its_predictor_alone_is_read(home: Path, tmp_path: Pat
     assert " my model " in text
 
 
+@pytest.mark.parametrize("evidence", ["", "old refers to age > 80"])
+def test_the_papers_types_are_above_ours_as_far_as_evidence_is_known(
+    evidence: str, home: Path, tmp_path: Path, call: Call
+) -> None:
+    asked = small.questions(small.LATER_REVISION, Dialect.SQLITE)
+    for one in asked[:2]:
+        one |= {"SQL": "SELECT COUNT(*) FROM Place", "evidence": evidence}
+    small.write_lines(home / "dev.json", asked)
+    code, _, err = run(call, "--out", str(tmp_path / "results"))
+    assert code == 0, err
+    folder = tmp_path / "results" / "latest"
+    with (folder / "reproduce-dev.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if ", " in row["level"]]
+    found = {(*row["level"].split(", "), row["predictor"]): row["value"] for row in rows}
+    assert found["counting", "total", "GPT-4 + KG"] == "48.28"
+    assert found["total", "challenging", "GPT-4 + KG"] == "31.7"
+    # The first, simple, is right; the second, moderate, is wrong, and has no other of its type.
+    for kind, is_known in (("counting", True), ("domain_knowledge", bool(evidence))):
+        levels = [found[kind, level, "chatgpt"] for level in ("simple", "moderate", "challenging", "total")]
+        assert levels == (["100.0", "0.0", "", "50.0"] if is_known else [""] * 4)
+    text = (folder / "reproduce-dev.md").read_text(encoding="utf-8")
+    assert ("No question here has evidence" in text) is not bool(evidence)
+
+
 @pytest.mark.usefixtures("home")
 def test_json_alone_goes_to_standard_output(tmp_path: Path, call: Call) -> None:
     code, text, err = run(call, "--out", str(tmp_path / "results"), "--json")
