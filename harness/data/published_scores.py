@@ -18,7 +18,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.published_sets import published
+from harness.data.published_sets import published, title_in
 from harness.data.questions import PackUse, QuestionSet
 from harness.data.set_manifest import PUBLISHED
 from harness.metrics import METRICS
@@ -30,12 +30,6 @@ from loaders.base.records import to_record
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"
 """The question set of the published figures: the first revision of Mini-Dev."""
-SET_TITLES: Mapping[str, str] = {
-    "mini_dev": "Mini-Dev, first revision",
-    "mini_dev_2025": "Mini-Dev, revision of 2025",
-    "dev": "BIRD dev",
-}
-"""The published sets' names in papers."""
 METRICS_PUBLISHED = tuple(dict.fromkeys(each.published_as for each in METRICS.values() if each.published_as))
 """The metrics with tables, each in `<metric>.csv`."""
 
@@ -147,7 +141,7 @@ def provenance(questions: QuestionSet, known: Mapping[str, str]) -> dict[str, Pr
 
 
 def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provenance] | None:
-    """Return whether databases are the published ones; None for a set that is not published.
+    """Return whether databases are the published ones; None for a set without published digests of any.
 
     Args:
         set_name: name of the question set.
@@ -157,6 +151,8 @@ def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provena
     if entry is None:
         return None
     known = published()[entry.databases_of or set_name].files
+    if not known:
+        return None
     return {
         db_id: _provenance(known.get(f"dev_databases/{db_id}/{db_id}.sqlite"), digest or "")
         for db_id, digest in found.items()
@@ -180,8 +176,7 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
     kinds = set(found.values())
     if not kinds or (Provenance.PUBLISHED in kinds and Provenance.OTHER not in kinds):
         return []
-    name = str(manifest.get("set"))
-    return [said_of(found, SET_TITLES.get(name, name).partition(",")[0], are_named=are_named)]
+    return [said_of(found, title_in(manifest).partition(",")[0], are_named=are_named)]
 
 
 def notes_of(manifest: Mapping[str, Any]) -> list[str]:

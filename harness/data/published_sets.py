@@ -4,9 +4,10 @@ The data are in `published_sets.toml`. An unknown digest is an error, unless the
 reported.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,12 @@ class Published:
     """For a set with `own` and without databases: relative path to those of the other set."""
     split: str = ""
     """For a set with `own`: which of several splits in its folder."""
+    title: str = ""
+    """Its name in papers; empty for that of its folder."""
+    words: tuple[str, ...] = ()
+    """For a set in Spider's layout: what the name of its file, or else of its folder, says."""
+    key: str = ""
+    """A key that only its records have."""
 
     @property
     def root(self) -> str:
@@ -85,6 +92,44 @@ def published() -> Mapping[str, Published]:
     """Return every published question set by its name."""
     entries: dict[str, dict[str, Any]] = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
     return {name: _entry(name, entry) for name, entry in entries.items()}
+
+
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_USUAL = frozenset({"spider", "data", "dev", "train", "test", "others"})
+"""Words in the names of files that do not tell one set in Spider's layout from another."""
+_SPIDER = frozenset({"db_id", "query"})
+"""Keys of records in Spider's layout."""
+
+
+def recognised(record: Mapping[str, Any], folder: str, stem: str) -> Published | None:
+    """Return the published set in Spider's layout that a file of questions is, None if unknown.
+
+    Args:
+        record: the first of the file.
+        folder: the name of the set's folder.
+        stem: the file's name without its suffix.
+    """
+    of_file, of_folder = (frozenset(map(str.casefold, _WORD.findall(name))) for name in (stem, folder))
+    words = of_file - _USUAL or of_folder - _USUAL or of_folder & {"spider"}
+    for entry in published().values():
+        if (entry.key and entry.key in record) or (
+            entry.words and words == {*entry.words} and record.keys() >= _SPIDER
+        ):
+            split = next((f", {split}" for split in ("train", "test") if split in of_file), "")
+            return replace(entry, title=f"{entry.title}{split}")
+    return None
+
+
+def title_in(manifest: Mapping[str, Any]) -> str:
+    """Return the name of a run's set in papers: that of a published set, otherwise its own."""
+    name, found = str(manifest.get("set")), manifest.get("published") or {}
+    return str(found.get("title") or (name in published() and published()[name].title) or name)
+
+
+def page_in(manifest: Mapping[str, Any]) -> str | None:
+    """Return the page where a run's set is published, None if unknown."""
+    entry, found = published().get(str(manifest.get("set"))), manifest.get("published") or {}
+    return found.get("page") or (entry.page if entry else None)
 
 
 def find_published(name: str) -> Published:

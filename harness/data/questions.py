@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.published_sets import repair
+from harness.data.published_sets import Published, repair
 from harness.data.set_manifest import CORRECT, FIELDS, TOTAL, Layout, SetServer
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.constructs import QuestionType
@@ -180,7 +180,8 @@ class QuestionSet:
     the user decides. `domains` describe databases; `unasked` are databases without questions. `server` has
     the databases if they are not in files, and `standing_in` is the database that its address names, once
     known. `questions_of` names the set whose questions these are, with other golds. `pack` is the effect of
-    a gold pack, and `by_rows` is True if the rows of SQLite's golds are gold on every server.
+    a gold pack, and `by_rows` is True if the rows of SQLite's golds are gold on every server. `published` is
+    what a user's set was recognised as.
     """
 
     name: str
@@ -203,6 +204,7 @@ class QuestionSet:
     questions_of: str = ""
     pack: PackUse | None = None
     by_rows: bool = False
+    published: Published | None = None
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.published_sets import Published, recognised
 from harness.data.set_manifest import MANIFEST, Layout, read_manifest
 from loaders.base.files import one_line
 
@@ -37,13 +38,14 @@ _FIRST = ("dev", "examples")
 class Own:
     """A user's set: its layout, the folder of its paths, and notes on how it was found.
 
-    `manifest` is None where there is none.
+    `manifest` is None where there is none; `published` is what it was recognised as, if it was.
     """
 
     layout: Layout
     folder: Path
     manifest: Path | None = None
     notes: tuple[str, ...] = ()
+    published: Published | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class _Family:
     marks: tuple[str, ...]
     keys: Mapping[str, str] = field(default_factory=dict)
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    refusal: str = ""
+    """Why its files cannot be scored, and what can instead."""
 
 
 @cache
@@ -62,6 +66,7 @@ def _families() -> Mapping[str, _Family]:
             tuple(about["marks"]),
             about.get("keys", {}),
             {key: tuple(values) for key, values in about.get("only", {}).items()},
+            about.get("refusal", ""),
         )
         for name, about in _content().items()
         if name != "dialects"
@@ -141,7 +146,8 @@ def _recognised(folder: Path, asked: Path | None, taken: Sequence[str]) -> Own:
 
 
 def _refuse(path: Path, fault: str) -> NoReturn:
-    marks = "; ".join(f"{one.title}: {', '.join(one.marks)}" for one in _families().values())
+    known = (one for one in _families().values() if not one.refusal)
+    marks = "; ".join(f"{one.title}: {', '.join(one.marks)}" for one in known)
     remedy = f"known are records with these keys ({marks}); for others, write a {MANIFEST} ({_DOCS})"
     raise BadInput(one_line(f"--set {path}: {fault}; {remedy}"))
 
@@ -183,26 +189,34 @@ def _named(path: Path) -> tuple[str, Dialect]:
 
 def _family_of(path: Path) -> str | None:
     """Return the family whose marks the first record of a file has; None if there is none."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD).decode("utf-8-sig", errors="ignore").lstrip()
-    except OSError:
-        return None
-    start = head.lstrip("[").lstrip()
-    if len(head) - len(head.lstrip("[")) > 1 or not start.startswith("{"):
-        return None
-    try:
-        record, _ = json.JSONDecoder().raw_decode(start)
-    except (ValueError, RecursionError):
-        return None
+    record = _first_record(path)
     return next(
         (name for name, family in _families().items() if all(mark in record for mark in family.marks)), None
     )
 
 
+def _first_record(path: Path) -> Mapping[str, Any]:
+    """Return the first record of a file of questions, empty if there is none."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD).decode("utf-8-sig", errors="ignore").lstrip()
+    except OSError:
+        return {}
+    start = head.lstrip("[").lstrip()
+    if len(head) - len(head.lstrip("[")) > 1 or not start.startswith("{"):
+        return {}
+    try:
+        record: Mapping[str, Any] = json.JSONDecoder().raw_decode(start)[0]
+    except (ValueError, RecursionError):
+        return {}
+    return record
+
+
 def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tuple[str, ...]) -> Own:
-    family = _families()[of.family]
-    stem = split or _named(of.files[Dialect.SQLITE][0])[0]
+    family, first = _families()[of.family], of.files[Dialect.SQLITE][0]
+    if family.refusal:
+        raise BadInput(one_line(f"--set {first}: is in {family.title}, which {family.refusal}"))
+    stem = split or _named(first)[0]
     base = re.sub(r"[^A-Za-z0-9_.-]+", "_", folder.name).lstrip("_.-")[:40] or "set"
     name = f"{base}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', split)}"[:60] if split and split != base else base
     if name.casefold() in {one.casefold() for one in taken}:
@@ -224,7 +238,10 @@ def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tupl
         # As in Mini-Dev's first revision.
         ids_repeat=len(below) > 1,
     )
-    return Own(layout, folder, notes=notes)
+    published = recognised(_first_record(first), folder.name, first.stem)
+    if published is not None:
+        notes = (*notes, f"{name}: {published.title}, published at {published.page}")
+    return Own(layout, folder, notes=notes, published=published)
 
 
 def _gold(folder: Path, stem: str, questions: Mapping[Dialect, tuple[str, ...]]) -> dict[Dialect, str]:
@@ -276,6 +293,9 @@ def find_databases(
         return place, _files(place, db_ids)
     found = [(place, _files(place, db_ids)) for place in _places(own)]
     folder, files = max(found, key=lambda one: len(one[1]))
+    if own.published is not None and own.published.databases:
+        # Some may be the set's own. The first place wins.
+        files = {db_id: path for _, some in reversed(found) for db_id, path in some.items()}
     return (folder if files else own.folder), files
 
 
@@ -305,6 +325,9 @@ def _places(own: Own) -> Iterator[Path]:
             yield around / name
             yield around / name / name
     yield own.folder
+    if own.published is not None and own.published.databases:
+        for around in (own.folder, own.folder.parent):
+            yield around / own.published.databases
 
 
 def _files(place: Path, db_ids: Sequence[str]) -> dict[str, Path]:

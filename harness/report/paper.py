@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.data.published_scores import SET_TITLES, PublishedTotals, databases_note, golds_note
+from harness.data.published_scores import PublishedTotals, databases_note, golds_note
+from harness.data.published_sets import title_in
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
@@ -93,7 +94,6 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
     Raises:
         BadInput: something requested does not exist.
     """
-    set_name = str(run.manifest.get("set"))
     scores = [score for score in scores_of(run) if score.questions]
     there = [
         name
@@ -134,9 +134,7 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
         *(f"{OTHER_DATABASES} {line}" for line in caution),
         *_of_others(lines),
     )
-    grid = replace(
-        grid, title=f"{head} (%) on {SET_TITLES.get(set_name, set_name)}", notes=notes, anchor=ANCHOR
-    )
+    grid = replace(grid, title=f"{head} (%) on {title_in(run.manifest)}", notes=notes, anchor=ANCHOR)
     return Document(run_id_of(run), (), (grid,), extent=extents(scores))
 
 

@@ -196,7 +196,7 @@ class Plan:
         self.close()
 
     def _manifest(self) -> dict[str, Any]:
-        request, databases = self.request, self._databases()
+        request, databases, published = self.request, self._databases(), self.questions.published
         return {
             "command": request.command,
             "set": self.questions.name,
@@ -208,6 +208,7 @@ class Plan:
             "planned": self.extent.to_json(),
             **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),
             "set_files": self.questions.files,
+            **({"published": {"title": published.title, "page": published.page}} if published else {}),
             "databases": databases,
             "provenance": origins(self.questions.name, databases),
             "profile": request.profile,

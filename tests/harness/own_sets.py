@@ -120,6 +120,39 @@ def spider_kin(folder: Path) -> Path:
     return folder
 
 
+def robust(home: Path) -> Mapping[str, Path]:
+    """Spider's dev beside the sets that are made of it, each as published; their paths by title.
+
+    All lack Spider's databases. Spider-DK has one of its own, Spider-Realistic a part of the questions.
+    """
+    asked = records("query")
+    spider(home / "spider")
+    syn = [
+        {"db_id": "shop", "query": gold, "SpiderQuestion": text, "SpiderSynQuestion": f"{place}?"}
+        for place, (text, gold) in enumerate(ASKED)
+    ]
+    write(home / "Spider-Syn" / "Spider-Syn" / "dev.json", syn)
+    write(home / "Spider-Syn" / "Spider-Syn" / "train_spider.json", syn[:2])
+    own_database = [{**one, "db_id": "new_shop", "type": 1} for one in asked[:2]]
+    write(home / "Spider-DK" / "Spider-DK.json", [*own_database, {**asked[2], "type": 0}])
+    write(home / "Spider-DK" / "tables.json", [schema(), schema("new_shop")])
+    database(home / "Spider-DK" / "database" / "new_shop" / "new_shop.sqlite", ITEMS[:2])
+    realistic = [{**one, "question": f"{one['question']} Tell me."} for one in asked[1:]]
+    write(home / "more" / "spider-realistic.json", realistic)
+    for kind in ("SUB", "APP"):
+        composed = [{**one, "NatSQL": "", "question": f"{kind} {one['question']}"} for one in asked[:2]]
+        write(home / "Spider-CG" / f"dev-CG_{kind}.json", composed)
+    return {
+        "Spider": home / "spider",
+        "Spider-Syn": home / "Spider-Syn" / "Spider-Syn",
+        "Spider-Syn, train": home / "Spider-Syn" / "Spider-Syn" / "train",
+        "Spider-DK": home / "Spider-DK",
+        "Spider-Realistic": home / "more",
+        "Spider-CG (SUB)": home / "Spider-CG" / "dev-CG_SUB",
+        "Spider-CG (APP)": home / "Spider-CG" / "dev-CG_APP.json",
+    }
+
+
 def kaggle(folder: Path) -> Path:
     write(folder / "examples" / "shop.json", records("query"))
     write(folder / "examples" / "shop_test.json", records("query")[:1])

@@ -264,7 +264,10 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         for dialect, asked in published.items()
     }
     paths = {spelled[db_id]: found.get(db_id, databases / db_id / f"{db_id}.sqlite") for db_id in named}
-    remedies = f"put it there, or name their folder in {MANIFEST}", CORRECT
+    there = "there"
+    if own.published is not None and own.published.databases:
+        there = f"there or at {os.path.normpath(own.folder / own.published.databases)}"
+    remedies = f"put it {there}, or name their folder in {MANIFEST}", CORRECT
     _check_databases(databases, paths, remedies, may_miss=questions_alone or layout.server is not None)
     schemas: Mapping[str, DatabaseSchema] = {}
     notes = [*own.notes, *files.notes, *_notes(own, published)]
@@ -299,6 +302,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         path=own.folder / layout.questions[layout.reference][0],
         notes=tuple(notes),
         own=True,
+        published=own.published,
         profile=layout.profile,
         domains=layout.domains,
         server=layout.server,

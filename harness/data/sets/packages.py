@@ -398,9 +398,9 @@ def _root(entry: Published, tree: Path, source: Path) -> Path:
 
 
 def _describe(entry: Published, folder: Path) -> None:
-    """Write the manifest of a set whose databases are another's, unless there is one."""
+    """Write the manifest of a set whose databases are another's, unless there is one or none is needed."""
     path = folder / MANIFEST
-    if not entry.databases or path.exists():
+    if not entry.databases or entry.words or path.exists():
         return
     names = sorted(one.name for one in folder.iterdir() if one.suffix in {".json", ".jsonl"})
     wanted = [name for name in (entry.hub.files if entry.hub else ()) if name in names] or names[:1]

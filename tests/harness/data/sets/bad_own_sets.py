@@ -309,7 +309,16 @@ FILES = [
     Case(
         "spider_database_not_there",
         lambda folder: (folder / "database" / "shop" / "shop.sqlite").unlink(),
-        ("database shop", "no file", "benchmark.toml"),
+        ("database shop", "no file", "put it there or at", "spider/database", "benchmark.toml"),
+        sets.spider_kin,
+    ),
+    Case(
+        "spider_ss_has_no_texts",
+        lambda folder: sets.write(
+            folder / "Spider-DK.json",
+            [{"rid": 0, "db_id": "shop", "question_md5": "8c", "NatSQL": "select count(items.*) from items"}],
+        ),
+        ("Spider-DK.json", "Spider-SS's layout", "no texts of questions", "score Spider's dev"),
         sets.spider_kin,
     ),
     Case(

@@ -61,6 +61,38 @@ def test_a_folder_with_several_splits_means_dev_and_names_the_others(tmp_path: P
         load_set(f"{folder}/validation")
 
 
+def test_sets_made_of_spiders_are_recognised_and_find_its_databases(tmp_path: Path) -> None:
+    for title, path in sets.robust(tmp_path).items():
+        questions = load_set(str(path))
+        entry = questions.published
+        assert entry is not None
+        assert entry.title == title
+        assert any(f"{title}, published at {entry.page}" in note for note in questions.notes)
+        paths = {db_id: questions.database(db_id).sqlite_path.resolve() for db_id in questions.db_ids}
+        assert paths.pop("shop") == tmp_path / "spider" / "database" / "shop" / "shop.sqlite"
+        assert list(paths) == (["new_shop"] if title == "Spider-DK" else [])
+    assert load_set(str(tmp_path / "Spider-Syn" / "Spider-Syn")).questions[1].text == "1?"
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("variants/spider_dk.json", "Spider-DK"), ("SpiderDK/dev.json", "Spider-DK"),
+        ("spider/dev_syn.json", "Spider-Syn"), ("spider_data/train_others.json", "Spider, train"),
+        ("spider_realistic/dev.json", "Spider-Realistic"), ("x/dev-CG_APP.json", "Spider-CG (APP)"),
+        ("CSpider/dev.json", None), ("multi_spider/dev.json", None), ("mine/dev.json", None),
+        ("spider/questions.json", None),
+    ],
+)  # fmt: skip
+def test_a_file_is_recognised_by_its_name_or_else_by_its_folder(
+    tmp_path: Path, path: str, title: str | None
+) -> None:
+    found = load_set(str(sets.write(tmp_path / path, sets.records("query"))), questions_alone=True).published
+    assert (found and found.title) == title
+    of_another_layout = sets.write(tmp_path / path, sets.records())
+    assert load_set(str(of_another_layout), questions_alone=True).published is None
+
+
 def test_databases_of_a_split_are_its_own_and_named_as_their_folder(tmp_path: Path) -> None:
     folder = sets.spider(tmp_path / "spider")
     test = load_set(f"{folder}/test")

@@ -406,6 +406,22 @@ def test_the_dev_of_2025_reads_the_databases_of_dev(tmp_path: Path) -> None:
     assert (found.name, found.db_ids, len(found.questions)) == ("dev_20251106", ("shop",), 4)
 
 
+def test_a_set_made_of_spiders_is_put_beside_it_and_reads_its_databases(tmp_path: Path) -> None:
+    sets.robust(tmp_path / "data")
+    for name, folder in (
+        ("spider_syn", "Spider-Syn"),
+        ("spider_dk", "Spider-DK"),
+        ("spider_cg_sub", "Spider-CG"),
+    ):
+        source = tmp_path / "data" / folder
+        get(PackageRequest(name, tmp_path / "data", source, allow_unknown=True), quiet)
+        shutil.rmtree(source)
+        assert load_set(name, tmp_path / "data").database("shop").sqlite_path.is_file()
+    published = load_set("spider_cg_app", tmp_path / "data").published
+    assert published is not None
+    assert published.title == "Spider-CG (APP)"
+
+
 @pytest.mark.parametrize("name", ["spider", "kaggle_dbqa", "mini_dev_v2"])
 def test_what_no_program_may_fetch_says_where_it_is(name: str, tmp_path: Path) -> None:
     page = published()[name].page
