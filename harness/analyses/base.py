@@ -28,7 +28,8 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.report.table_model import TableModel
-from harness.scoring.tasks import NoGold, Setup
+from harness.scoring.golds import NoGold
+from harness.scoring.tasks import Setup
 from harness.session.evaluation import Evaluation
 from loaders.base.processes import Memo
 from loaders.server import Server

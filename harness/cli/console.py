@@ -25,7 +25,7 @@ from loaders.server import Server
 messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 USUAL_METRICS = ",".join(Request.metrics)
-"""The question set if none is named."""
+"""The metrics if none are named."""
 
 
 def option(field: str, *, more: str = "") -> Any:

@@ -65,7 +65,6 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         origin=GoldOrigin(gold) if gold in GOLDS else GoldOrigin.TRANSLATED,
         pack=None if gold in GOLDS else gold,
         profile=profile,
-        limit=asked.limit,
         choice=asked.choice,
         seconds=timeout,
         out=asked.out,
@@ -73,7 +72,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         workers=workers or processors(),
     )
     # Faults of the set or of the choice are reported even if no server is up.
-    questions = request.chosen.of(with_golds(load_set(request.set_name), request.pack))
+    questions = request.choice.of(with_golds(load_set(request.set_name), request.pack))
     servers = servers_up(dialect)
     if not servers:
         say("SQLite is the reference: there is nothing to compare it with")

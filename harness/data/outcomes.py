@@ -236,7 +236,7 @@ class PairResult(Judgement):
     sql: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values, for `results.jsonl` and for pytest's reports between processes."""
+        """Return it as JSON values, for `results.jsonl`."""
         plain = super().to_json()
         return {name: plain[name] for name in _WHICH_FIRST}
 

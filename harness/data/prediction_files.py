@@ -41,10 +41,6 @@ from loaders.base.files import (
 )
 from loaders.base.records import RecordFault
 
-# Names of prediction files: `predict_<set>_<predictor>_<dialect>.json` or `.jsonl`. Published files also end
-# in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a positional file of one revision
-# of Mini-Dev read against the other would silently be scored wrongly.
-
 ANSWERS = "answers.jsonl"
 JOURNAL = "journal.jsonl"
 MANIFEST = "manifest.json"
@@ -53,7 +49,9 @@ PREDICTIONS = "predictions"
 
 SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 
-
+# Names of prediction files: `predict_<set>_<predictor>_<dialect>.json` or `.jsonl`. Published files also end
+# in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a positional file of one revision
+# of Mini-Dev read against the other would silently be scored wrongly.
 _NAME = re.compile(
     r"predict_(?P<rest>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.(?:jsonl?|sql|txt|csv)",
     flags=re.IGNORECASE | re.DOTALL,

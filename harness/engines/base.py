@@ -236,7 +236,7 @@ class TableText:
 # threads in each of them. What is needed is the reverse, few connections over all databases.
 
 MOST_IDLE = 4
-"""What waits in one process for one server: 30 workers, each with one that is busy, stay within the above."""
+"""Idle connections of one process to one server."""
 
 C = TypeVar("C")
 

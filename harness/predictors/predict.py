@@ -45,9 +45,10 @@ from harness.report.table_model import Document
 from harness.runs.reader import read_run
 from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
+from harness.session.progress_bars import Bars
 from harness.session.request import Request
 from harness.session.request import check as check_request
-from harness.session.runner import Bars, run
+from harness.session.runner import run
 from loaders.base.errors import EngineUnavailable, stopped_exit, within
 from loaders.base.files import as_json, locked, write_json
 from loaders.base.files import replace as replace_file

@@ -15,6 +15,7 @@ from dialects.enums import Dialect
 from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, Reason
 from harness.analyses.coverage.command import ACCEPT, CoverageRequest, Subject, print_coverage
+from harness.data.predictions import Choice
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.items import ItemAnswer, ItemCollector, ItemEntry, ItemPart
 from harness.session.plan import find_servers
@@ -52,7 +53,7 @@ class CoverageRunner:
             CoverageRequest(
                 set_name=request.set_name,
                 profile=request.profile,
-                limit=request.limit,
+                choice=Choice(limit=request.limit),
                 seconds=request.seconds,
                 workers=request.processes,
             ),

@@ -16,7 +16,8 @@ from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution, execute_patiently
 from harness.pytest_plugin.start import request_of
-from harness.scoring.tasks import Golds, Setup
+from harness.scoring.golds import Golds
+from harness.scoring.tasks import Setup
 from harness.session.evaluator import Evaluator
 from harness.session.options import as_in_pytest
 from harness.session.plan import equip, find_servers

@@ -26,7 +26,8 @@ from harness.report.console import print_line
 from harness.session.evaluation import Pair
 from harness.session.options import as_in_pytest
 from harness.session.plan import Plan
-from harness.session.runner import Bars, Runner
+from harness.session.progress_bars import Bars
+from harness.session.runner import Runner
 from loaders.base.errors import stopped_exit, terminable
 from loaders.base.files import one_line
 

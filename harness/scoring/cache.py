@@ -28,7 +28,8 @@ from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
 from harness.metrics.work import WEIGHTS, weights_digest
-from harness.scoring.tasks import Golds, Setup
+from harness.scoring.golds import Golds
+from harness.scoring.tasks import Setup
 from loaders.base.digests import digests
 from loaders.base.store import EntryKind, Store
 

@@ -36,10 +36,9 @@ from harness.metrics.distinct import TooManyRows
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
 from harness.scoring.codec import decode, encode
+from harness.scoring.golds import Gold, Golds
 from harness.scoring.tasks import (
     Announce,
-    Gold,
-    Golds,
     JudgeTask,
     Setup,
     Stage,
@@ -106,21 +105,33 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
             broken = self._setup.broken(task.dialect, explain(error))
             return TaskResult(dict.fromkeys(task.texts, broken))
-        answers = cache(lambda place: self._answers(task, golds[place]))
+        answers = [cache(partial(self._answers, task, gold)) for gold in golds]
         for text in task.texts:
             if text in found.judgements:
                 continue
             if time.monotonic() - reported > _MOMENT:
                 report(found)
                 reported = time.monotonic()
-            run = cache(partial(self._run, task, golds, text, found))
-            beside = [
-                self._judgement(task, gold, text, run, partial(answers, place))
-                for place, gold in enumerate(golds)
-            ]
-            judgement = best(beside)
-            found.judgements[text] = self._weighed(task, golds[judgement.gold_index], text, judgement, found)
+            found.judgements[text] = self._best_judgement(task, golds, answers, text, found)
         return found
+
+    def _best_judgement(
+        self,
+        task: JudgeTask,
+        golds: Sequence[Gold],
+        answers: Sequence[Callable[[], Answers]],
+        text: str,
+        found: TaskResult,
+    ) -> Judgement:
+        """Return the best judgement of a text against any of the golds; the text runs at most once."""
+        run = cache(partial(self._run, task, golds, text, found))
+        judgement = best(
+            [
+                self._judgement(task, gold, text, run, of_gold)
+                for gold, of_gold in zip(golds, answers, strict=True)
+            ]
+        )
+        return self._weighed(task, golds[judgement.gold_index], text, judgement, found)
 
     def _judgement(
         self,

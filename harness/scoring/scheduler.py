@@ -21,7 +21,8 @@ from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
-from harness.scoring.tasks import Golds, JudgeTask, NoGold, Setup, TaskResult, Workers, explain
+from harness.scoring.golds import Golds, NoGold
+from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers, explain
 from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3

@@ -16,8 +16,9 @@ from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
+from harness.scoring.golds import Golds
 from harness.scoring.scheduler import Candidate, Scheduler
-from harness.scoring.tasks import Golds, Method, Setup, TimeTask, explain
+from harness.scoring.tasks import Method, Setup, TimeTask, explain
 from harness.scoring.workers import LocalWorkers
 
 

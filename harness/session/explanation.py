@@ -18,7 +18,8 @@ from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
 from harness.runs.reader import Run, key_of, read_previews, read_questions, select
-from harness.scoring.tasks import ExplainTask, Golds, NoGold, Setup
+from harness.scoring.golds import Golds, NoGold
+from harness.scoring.tasks import ExplainTask, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
 from harness.session.request import Request

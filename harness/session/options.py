@@ -85,10 +85,10 @@ OPTIONS: Mapping[str, Option] = {
         "extract", "Extract SQL from Markdown fences, or run answers as they are.", default="none",
         choices=("none", "fences"),
     ),
-       "allow_missing": Option(
-           "allow-missing", "Score files that lack answers; those count as missing.", kind=bool,
-           needs_predictions=True,
-       ),
+    "allow_missing": Option(
+        "allow-missing", "Score files that lack answers; those count as missing.", kind=bool,
+        needs_predictions=True,
+    ),
     "metrics": Option("metrics", "Metrics, separated by commas.", "NAMES"),
     "variants": Option(
         "variants", "For ts: folder of database variants, or the number to generate.", "FOLDER|N",

@@ -75,7 +75,7 @@ def find_servers(
 
 
 def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
-    """Return the server that already has a set's databases, and the set with their places there.
+    """Return a set with its databases' places on the server that already has them, and that server.
 
     Nothing is created on it. Its account is the reading role and must have no other rights; its sessions
     are read-only as well.
@@ -296,16 +296,16 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     evaluation = Evaluation(setup, files, scheduler)
     left_out += equipped.left_out
     return Plan(
-        equipped.request,
-        setup.questions,
-        setup,
-        evaluation,
-        scheduler.engines,
-        files,
-        left_out,
-        variants,
-        equipped.notes,
-        len(everything.questions),
+        request=equipped.request,
+        questions=setup.questions,
+        setup=setup,
+        evaluation=evaluation,
+        engines=scheduler.engines,
+        files=files,
+        left_out=left_out,
+        variants=variants,
+        notes=equipped.notes,
+        set_questions=len(everything.questions),
     )
 
 
@@ -337,7 +337,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         EngineUnavailable: no engine is up, or a requested one is not.
     """
     if questions.server is not None:
-        return _equip_privately(request, questions, dialects, say=say, standing=questions.server)
+        return _equip_privately(request, questions, dialects, questions.server, say)
     left_out: list[str] = []
     servers = find_servers(dialects, required=request.dialects is not None, say=left_out.append)
     if not servers and all(kind_of(dialect).has_server for dialect in dialects):
@@ -401,12 +401,11 @@ def _equip_privately(
     request: Request,
     questions: QuestionSet,
     dialects: Sequence[EngineName],
-    *,
+    own: SetServer,
     say: Callable[[str], None],
-    standing: SetServer,
 ) -> Equipped:
     """Equip a request for a set whose databases already exist on a server: nothing is loaded."""
-    only = str(standing.dialect)
+    only = str(own.dialect)
     left_out = [
         f"{dialect}: the databases of {questions.name} exist only on a {only} server, so it is skipped"
         for dialect in dialects

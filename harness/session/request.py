@@ -174,7 +174,7 @@ class Request:
                 continue
             if isinstance(value, bool):
                 words.append(f"--{'no-' if option.off else ''}{option.flag}")
-            elif name in ("dialects", "metrics"):
+            elif name in SPELLED:
                 words.append(f"--{option.flag}={','.join(value)}")
             else:
                 each = value if option.repeatable else [value]

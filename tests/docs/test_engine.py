@@ -191,7 +191,8 @@ KEYS = """
 import sys
 from harness.data.sets.loader import load_set
 from harness.scoring.cache import CacheKeys, is_code_unchanged
-from harness.scoring.tasks import Golds, Setup
+from harness.scoring.golds import Golds
+from harness.scoring.tasks import Setup
 questions = load_set("sample")
 setup = Setup(questions, {"sqlite": (), "lite4": ()})
 engines = {name: setup.engine(name) for name in setup.servers}

@@ -12,7 +12,7 @@ from dialects.translate import Translation
 from harness.analyses.audit.command import LIMITS
 from harness.analyses.audit.gold import AuditedGold
 from harness.analyses.audit.probes import PROBES
-from harness.analyses.coverage.comparison import Held, Reference
+from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.data.questions import Difficulty, Question
 from harness.engines import on_server
 from harness.engines.execution import execute
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.engine
 
 Read = Callable[[small.Case], AuditedGold]
 
-HELD: dict[Dialect, Callable[[str, str], Held]] = {}
+HELD: dict[Dialect, Callable[[str, str], RowsComparison]] = {}
 """How a gold on a server relates to one on SQLite."""
 
 
@@ -41,7 +41,7 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     database = Database("audit", "small", Path(path), Profile.OFFICIAL)
     load([database], server)
     reference = Reference(LIMITS)
-    HELD[server.dialect] = lambda sqlite, own: reference.hold(
+    HELD[server.dialect] = lambda sqlite, own: reference.compare(
         database, sqlite, reference.run(database, sqlite), on_server(server), Translation(own, server.dialect)
     )
     yield reader(server, database, census(path))
@@ -184,5 +184,5 @@ def test_golds_of_engines_disagree(read: Read) -> None:
     for sides, says in ((DISAGREE, True), (AGREE, False)):
         for sqlite, own in sides:
             gold = read(own)
-            gold.held = lambda gold=gold, sqlite=sqlite: HELD[gold.dialect](sqlite, gold.sql)
+            gold.comparison = lambda gold=gold, sqlite=sqlite: HELD[gold.dialect](sqlite, gold.sql)
             assert bool(list(PROBES["engines"].read(gold))) is says, (sqlite, own)

@@ -16,7 +16,7 @@ from dialects.translate import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.analyses.bench import Bench, sqlite_digests, synthetic_databases
-from harness.analyses.coverage.comparison import Held, Reference
+from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.gold_packs import PUBLISHED, Status, with_golds
 from harness.data.questions import Question, QuestionSet
@@ -290,15 +290,15 @@ class AuditBench:
             self._declared.get(question.db_id),
         )
         if dialect is not Dialect.SQLITE:
-            gold.held = lambda: self._held(question, dialect)
+            gold.comparison = lambda: self._comparison(question, dialect)
         found = [finding for probe in self._probes for finding in probe.read(gold)]
         return {"findings": to_plain(found), "readable": gold.is_readable}
 
-    def _held(self, question: Question, dialect: Dialect) -> Held:
+    def _comparison(self, question: Question, dialect: Dialect) -> RowsComparison:
         database, sqlite = self.bench.database(question.db_id), question.gold[Dialect.SQLITE]
         expected = self._reference.run(database, sqlite)
         translation = Translation(question.gold[dialect], dialect)
-        return self._reference.hold(database, sqlite, expected, self.bench.engines[dialect], translation)
+        return self._reference.compare(database, sqlite, expected, self.bench.engines[dialect], translation)
 
 
 def declared_keys(schema: DatabaseSchema) -> Keys:

@@ -14,7 +14,7 @@ from dialects.identifiers import column_name
 from dialects.schema import Schema, Table
 from dialects.targets import SQLGLOT
 from dialects.without_limit import without_limit
-from harness.analyses.coverage.comparison import Held
+from harness.analyses.coverage.comparison import RowsComparison
 from harness.data.questions import Question
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
@@ -149,7 +149,7 @@ class AuditedGold:
         self.sql = question.gold[dialect]
         self.run = run
         self._declared = declared or {}
-        self.held: Callable[[], Held] | None = None
+        self.comparison: Callable[[], RowsComparison] | None = None
         """Returns how a server's gold relates to SQLite's; None if there is nothing to compare."""
         # Names are looked up without regard to case on every engine: the gold is known to run.
         self._query = Query.read(self.sql, dialect, schema, names=Dialect.SQLITE)

@@ -38,17 +38,17 @@ class Probe:
 
 def engines_disagree(gold: AuditedGold) -> Iterator[Finding]:
     """Find a server's published gold that returns other rows than SQLite's."""
-    held = None if gold.held is None else gold.held()
-    if held is None or not held.runs or held.reason in {None, Reason.TIE, Reason.CLOCK}:
+    found = None if gold.comparison is None else gold.comparison()
+    if found is None or not found.runs or found.reason in {None, Reason.TIE, Reason.CLOCK}:
         return
     digits = {Reason.DECIMAL_SCALE, Reason.PRECISION, Reason.FLOAT_SUM}
     evidence = [
         Evidence(title, tuple((row,) for row in rows))
-        for title, rows in (("SQLite alone", held.only_sqlite), ("this engine alone", held.only_engine))
+        for title, rows in (("SQLite alone", found.only_sqlite), ("this engine alone", found.only_engine))
         if rows
     ]
-    says = f"The gold returns other rows than SQLite's: {held.reason}."
-    severity = Severity.LOW if held.reason in digits else Severity.HIGH
+    says = f"The gold returns other rows than SQLite's: {found.reason}."
+    severity = Severity.LOW if found.reason in digits else Severity.HIGH
     yield Finding(says, tuple(evidence), severity=severity)
 
 

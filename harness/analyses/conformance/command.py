@@ -85,7 +85,7 @@ class ConformanceRequest:
 
 
 @dataclass(frozen=True)
-class Measured:
+class ConformanceResult:
     """The result of a run: the counts, and the folder that has them."""
 
     title: str
@@ -97,7 +97,7 @@ def measure(
     request: ConformanceRequest,
     servers: Mapping[Dialect, Server],
     counted: Callable[[int, int], None] | None = None,
-) -> Measured:
+) -> ConformanceResult:
     """Run the remaining queries, and count everything.
 
     Args:
@@ -125,14 +125,14 @@ def measure(
             if counted:
                 counted(len(done), total)
         board = count(_lines(recorder))
-        title = f"Queries of {request.suite.absolute().name} held against SQLite {manifest['sqlite']}"
+        title = f"Queries of {request.suite.absolute().name} compared with SQLite {manifest['sqlite']}"
         _write(request.out / MARKDOWN, markdown(title, board))
         report = {**manifest, **board.to_json()}
         write_json(request.out / JSON, report)
-    return Measured(title, board, request.out)
+    return ConformanceResult(title, board, request.out)
 
 
-def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: bool = False) -> int:
+def print_measured(measured: ConformanceResult, say: Callable[[str], None], *, as_json: bool = False) -> int:
     """Print a board; the result is the exit code: 1 where the project's own translations broke a promise."""
     if as_json:
         print((measured.folder / JSON).read_text(encoding="utf-8"), end="")  # noqa: T201 - the answer itself

@@ -14,7 +14,7 @@ from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.conformance.sqllogictest import Expected
 from harness.analyses.coverage.answers import Reason
-from harness.analyses.coverage.comparison import Held, Reference
+from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Execution, Limits
 from loaders.namespace import Database
@@ -262,11 +262,11 @@ class Checker:
             place = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{place.filename.rpartition('/')[2]}:{place.name}"
             return Checked(Verdict.CRASH, f"{type(error).__name__} in {where}: {error}")
-        held = self._reference.hold(
+        found = self._reference.compare(
             described.database, sql, expected, self.engines[target], translation, ordered=ordered
         )
-        verdict = _verdict(held, translation)
-        return Checked(verdict, _detail(verdict, held, translation), translation.sql, held.engine_seconds)
+        verdict = _verdict(found, translation)
+        return Checked(verdict, _detail(verdict, found, translation), translation.sql, found.engine_seconds)
 
 
 def without_names(text: str) -> str:
@@ -275,22 +275,22 @@ def without_names(text: str) -> str:
     return re.sub(r"\d+", "N", unquoted)[:120]
 
 
-def _verdict(held: Held, translation: Translation) -> Verdict:
-    if held.reason in (None, Reason.TIE):
+def _verdict(found: RowsComparison, translation: Translation) -> Verdict:
+    if found.reason in (None, Reason.TIE):
         return Verdict.WARNED_SAME if translation.warnings else Verdict.SAME
-    if held.runs:
-        return Verdict.WARNED if held.reason is Reason.UNSPECIFIED else Verdict.SILENT
-    if held.reason is Reason.TIMEOUT:
+    if found.runs:
+        return Verdict.WARNED if found.reason is Reason.UNSPECIFIED else Verdict.SILENT
+    if found.reason is Reason.TIMEOUT:
         return Verdict.SLOW
-    return Verdict.NOT_COMPARED if held.reason is Reason.CLOCK else Verdict.ERROR
+    return Verdict.NOT_COMPARED if found.reason is Reason.CLOCK else Verdict.ERROR
 
 
-def _detail(verdict: Verdict, held: Held, translation: Translation) -> str:
+def _detail(verdict: Verdict, found: RowsComparison, translation: Translation) -> str:
     if verdict in (Verdict.SAME, Verdict.WARNED_SAME, Verdict.WARNED):
         return "; ".join(translation.warnings)
     if verdict is Verdict.SILENT:
-        sides = (("SQLite", held.only_sqlite), (translation.target, held.only_engine))
-        return f"{held.reason}: " + "; ".join(
+        sides = (("SQLite", found.only_sqlite), (translation.target, found.only_engine))
+        return f"{found.reason}: " + "; ".join(
             f"only {name}: {', '.join(rows)}" for name, rows in sides if rows
         )
-    return f"{held.reason}: {held.detail}"
+    return f"{found.reason}: {found.detail}"

@@ -1,5 +1,5 @@
 """How many golds return the same rows on a server as on SQLite, proven by running both.
 
-`checking` compares, `command` measures and shows, `answers` has the vocabulary, `expectations` what is known
-from before; `golds` translates, and `matrix` covers every engine version.
+`comparison` compares, `command` measures and shows, `answers` has the vocabulary, `expectations` what is
+known from before; `golds` translates, and `matrix` covers every engine version.
 """

@@ -43,24 +43,18 @@ class CoverageRequest:
     `profile` None is `faithful` for translated golds, whose proof it is, and `official` for those of the
     dataset, which were written for it. `pack` is the path of a gold pack, whose golds are measured.
     `expected` is the folder of expectations and judgements; None is the checkout's. `choice` is which
-    questions are asked; `limit` takes the first of them.
+    questions are asked.
     """
 
     set_name: str = "sample"
     origin: GoldOrigin = GoldOrigin.TRANSLATED
     pack: str | None = None
     profile: Profile | None = None
-    limit: int | None = None
     seconds: float = Limits.seconds
     workers: int = field(default_factory=processors)
     out: Path = Path("results")
     expected: Path | None = None
     choice: Choice = field(default_factory=Choice)
-
-    @property
-    def chosen(self) -> Choice:
-        """The choice with the limit."""
-        return replace(self.choice, limit=self.limit)
 
     @property
     def loaded_as(self) -> Profile:
@@ -165,13 +159,13 @@ class _Coverer:
     ) -> CoverageAnswer:
         database, engine = self._bench.database(question.db_id), self._bench.engines[translation.target]
         gold = question.gold[Dialect.SQLITE]
-        held = self._reference.hold(database, gold, reference, engine, translation)
+        compared = self._reference.compare(database, gold, reference, engine, translation)
         return replace(
             blank,
             sql=translation.sql,
             rules=translation.rules,
             warnings=translation.warnings,
-            **vars(held),
+            **vars(compared),
         )
 
 
@@ -203,7 +197,7 @@ class Subject:
         self.request = request
         self.everything = _apart(with_golds(load_set(request.set_name, bird_home), request.pack))
         """The whole set; `questions` are the selected ones."""
-        self.questions = request.chosen.of(self.everything)
+        self.questions = request.choice.of(self.everything)
         limits = Limits(seconds=request.seconds)
         self._bench = Bench.open(
             self.questions, servers, request.loaded_as, limits, workers=request.workers, progress=progress
@@ -271,7 +265,7 @@ _GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Publis
 
 
 @dataclass(frozen=True)
-class Measured:
+class CoverageResult:
     """The result of a measurement: the answers, their folder, and the deviations from the expectations.
 
     `hint` says what to do about it, or that nothing was expected yet; empty where there is nothing to say.
@@ -291,7 +285,7 @@ def measure(
     servers: Mapping[Dialect, Server],
     progress: Progress | None = None,
     counted: Callable[[int, int], None] | None = None,
-) -> Measured:
+) -> CoverageResult:
     """Measure, keep, and compare with what was expected.
 
     Args:
@@ -315,10 +309,10 @@ def measure(
         raise BadInput(f"--gold {request.origin}: {everything.name} publishes none for {', '.join(servers)}")
     pack = everything.pack
     golds = _GOLDS[request.origin] if pack is None else f"Translated golds of {pack.label}"
-    title = f"{golds} of {everything.name} held against SQLite, profile {request.loaded_as}"
+    title = f"{golds} of {everything.name} compared with SQLite, profile {request.loaded_as}"
     if request.choice.beyond_limit:
         asked, of = len(questions.questions), len(everything.questions)
-        title += f", {asked} of {of} questions ({request.chosen})"
+        title += f", {asked} of {of} questions ({request.choice})"
     manifest = {
         "set": questions.name,
         "gold": request.origin,
@@ -335,7 +329,7 @@ def measure(
     }
     folder = write_folder(request.out, title, manifest, answers)
     faults = [*subject.faults_of_the_set(), *subject.faults(answers)]
-    return Measured(title, answers, folder, faults, _hint(subject, faults, folder), everything.notes)
+    return CoverageResult(title, answers, folder, faults, _hint(subject, faults, folder), everything.notes)
 
 
 def write_folder(
@@ -369,7 +363,7 @@ def _hint(subject: Subject, faults: Sequence[Fault], folder: Path) -> str:
     return f"look at these {len(faults)} faults; if they are right: {ACCEPT} {folder}" if faults else ""
 
 
-def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: bool = False) -> int:
+def print_measured(measured: CoverageResult, say: Callable[[str], None], *, as_json: bool = False) -> int:
     """Print a measurement; the result is the exit code: 1 where something is not as expected."""
     for note in measured.notes:
         say(note)

@@ -146,10 +146,10 @@ def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> boo
 
 
 @dataclass(frozen=True)
-class Held:
+class RowsComparison:
     """The answer of a server to a translation, compared with SQLite's rows.
 
-    `reason` is None where the rows are SQLite's. The other fields are those of `Answer`.
+    `reason` is None where the rows are SQLite's. The other fields are those of `CoverageAnswer`.
     """
 
     runs: bool = False
@@ -182,7 +182,7 @@ class Reference:
         """Run a text on a server, again if the server and not the text is to blame."""
         return execute_patiently(engine, database, sql, self._limits)
 
-    def hold(  # noqa: PLR0913 - both sides of a comparison
+    def compare(  # noqa: PLR0913 - both sides of a comparison
         self,
         database: Database,
         sql: str,
@@ -191,7 +191,7 @@ class Reference:
         translation: Translation,
         *,
         ordered: bool | None = None,
-    ) -> Held:
+    ) -> RowsComparison:
         """Run a translation and say how its rows relate to SQLite's.
 
         Args:
@@ -206,7 +206,7 @@ class Reference:
             EngineLost: the server broke.
         """
         if expected.ending is not Ending.ROWS:
-            return Held(reason=Reason.NO_REFERENCE, detail=expected.error or expected.ending)
+            return RowsComparison(reason=Reason.NO_REFERENCE, detail=expected.error or expected.ending)
         if may_read_clock(sql, translation.sql):
             both = in_one_day(
                 lambda: (self.run(database, sql), self._on(engine, database, translation.sql)),
@@ -215,13 +215,13 @@ class Reference:
                 self._limits,
             )
             if both is None:
-                return Held(reason=Reason.CLOCK, detail="the engines are never in the same day")
+                return RowsComparison(reason=Reason.CLOCK, detail="the engines are never in the same day")
             expected, found = both
         else:
             found = self._on(engine, database, translation.sql)
         if found.ending is not Ending.ROWS:
             failure = of_failure(translation.target, found)
-            return Held(reason=failure, detail=found.error, engine_seconds=found.seconds)
+            return RowsComparison(reason=failure, detail=found.error, engine_seconds=found.seconds)
         found = replace(found, rows=translation.read(found.rows))
         compared = compare(expected.rows, found.rows)
         ordered = ties.is_ordered(sql, Dialect.SQLITE) if ordered is None else ordered
@@ -236,7 +236,7 @@ class Reference:
             reason = Reason.TIE if valid else of_rows(expected.rows, found.rows)
         elif not valid:
             reason = Reason.ORDER
-        return Held(
+        return RowsComparison(
             runs=True,
             same_set=compared.same_set,
             same_bag=compared.same_bag,

@@ -27,7 +27,7 @@ from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
 from harness.data.set_manifest import MANIFEST, read_manifest
 from harness.engines.execution import Limits
-from harness.scoring.tasks import Golds, NoGold
+from harness.scoring.golds import Golds, NoGold
 from loaders.base.files import as_json, ascii_json, is_text, one_line
 from loaders.census import census
 from loaders.load import Progress
@@ -259,10 +259,12 @@ class GoldTranslator:
         if why := self._bench.unloaded.get((target, question.db_id)):
             return replace(known, proof=Proof.UNPROVEN, reason=Reason.NOT_LOADED, detail=why)
         database, gold = self._bench.database(question.db_id), question.gold[Dialect.SQLITE]
-        held = self._reference.hold(database, gold, self._reference.run(database, gold), engine, translation)
-        proof = Proof.PROVEN if held.reason in {None, Reason.TIE} else Proof.UNPROVEN
+        compared = self._reference.compare(
+            database, gold, self._reference.run(database, gold), engine, translation
+        )
+        proof = Proof.PROVEN if compared.reason in {None, Reason.TIE} else Proof.UNPROVEN
         return replace(
-            known, proof=proof, reason=held.reason, detail=held.detail, engine=self._versions[target]
+            known, proof=proof, reason=compared.reason, detail=compared.detail, engine=self._versions[target]
         )
 
 

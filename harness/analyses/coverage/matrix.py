@@ -13,6 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
 from harness.analyses.coverage.command import CoverageRequest, measure, print_coverage
+from harness.data.predictions import Choice
 from harness.data.sets.loader import load_set, name_of
 from harness.engines import TITLES, on_server
 from harness.provision import containers, loaded_images
@@ -195,7 +196,7 @@ def _covered(  # noqa: PLR0913, PLR0917 - what a row is made of
     """Cover one set on one server; a server that breaks makes a row that says so."""
     name = name_of(set_name)
     say(f"{TITLES[server.dialect]} {version} ({where}): {name} ...")
-    wanted = CoverageRequest(set_name=set_name, limit=request.limit, out=request.out)
+    wanted = CoverageRequest(set_name=set_name, choice=Choice(limit=request.limit), out=request.out)
     try:
         measured = measure(wanted, {server.dialect: server})
     except EngineUnavailable as error:

@@ -21,8 +21,8 @@ from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, in_order
 from harness.metrics import OUTCOME_METRIC
+from harness.scoring.golds import NoGold
 from harness.scoring.scheduler import Candidate, Scheduler
-from harness.scoring.tasks import NoGold
 from loaders.base.files import one_line
 from loaders.base.processes import Memo
 from loaders.census import census

@@ -7,16 +7,15 @@ files do not fit together is refused. Layout of the published packages: https://
 import hashlib
 import os
 import re
-import sqlite3
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.hardness import hardnesses
 from harness.data.published_sets import place_of, repair
 from harness.data.published_sets import published as published_sets
 from harness.data.questions import (
@@ -31,85 +30,20 @@ from harness.data.questions import (
 )
 from harness.data.set_families import Own, databases_in, find_databases, find_own
 from harness.data.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
-from harness.sqltree import DatabaseSchema, SchemaColumn, spider
-from harness.sqltree.spider import SpiderSchema, hardness, read
+from harness.sqltree import DatabaseSchema, SchemaColumn
 from loaders.base.digests import digests
 from loaders.base.errors import command
 from loaders.base.files import (
     Faults,
     TextFile,
-    ascii_json,
     is_text,
     most_bytes,
     one_line,
-    parse_json,
     read_json,
     read_json_lines,
     read_text,
     refuse,
 )
-from loaders.base.paths import cache_path
-from loaders.base.records import to_record
-
-# Spider's hardness of golds, for sets without difficulties; cached, because reading thousands takes time.
-
-Gold = tuple[str, Path, DatabaseSchema | None]
-"""A gold, the file of its database, and the database's published schema, if there is one."""
-
-
-def hardnesses(golds: Sequence[Gold]) -> list[str | None]:
-    """Return the hardness of each gold, None for one that Spider's measures cannot read.
-
-    Columns are those of the database, if it can be read.
-    """
-    schemas = {path: _hardness_schema(path, published) for _, path, published in golds}
-    facts = [(sql, sorted(schemas[path].tables.items())) for sql, path, _ in golds]
-    digest = hashlib.sha256(f"{_code()}{facts!r}".encode("utf-8", "surrogatepass")).hexdigest()
-    kept = cache_path() / "hardness" / f"{digest}.json"
-    with suppress(OSError, ValueError):
-        found = to_record(list[str | None], parse_json(kept.read_text(encoding="utf-8")))
-        if len(found) == len(golds):
-            return found
-    levels = [_hardness(sql, schemas[path]) for sql, path, _ in golds]
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_suffix(".part")
-        unfinished.write_text(ascii_json(levels), encoding="utf-8")
-        unfinished.replace(kept)
-    return levels
-
-
-def _hardness(sql: str, schema: SpiderSchema) -> str | None:
-    query = read(sql.strip().rstrip(";"), schema)
-    return None if query is None else str(hardness(query))
-
-
-def _hardness_schema(path: Path, published: DatabaseSchema | None) -> SpiderSchema:
-    """Return the tables of a database, from its file, or else from its published schema."""
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
-    ):
-        rows = connection.execute(
-            "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c"
-            " WHERE t.type IN ('table', 'view') ORDER BY t.name, c.cid"
-        )
-        tables: dict[str, list[str]] = {}
-        for table, column in rows:
-            tables.setdefault(table, []).append(column)
-        return SpiderSchema(tables)
-    tables = {table: [] for table in (published.tables if published else ())}
-    for column in published.columns if published else ():
-        tables[column.table].append(column.name)
-    return SpiderSchema(tables)
-
-
-@cache
-def _code() -> str:
-    """Return a digest of the code that reads golds."""
-    files = sorted(Path(spider.__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""
@@ -275,11 +209,11 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         schemas = _spelled_schemas(files.schemas(own.folder / layout.tables), paths)
     questions = _join(published)
     if entries[0].difficulty is None:
-        read = hardnesses(
+        rated = hardnesses(
             [(one.gold[layout.reference], paths[one.db_id], schemas.get(one.db_id)) for one in questions]
         )
-        hard = [each or SPIDER_LEVELS[-1] for each in read]
-        unread = read.count(None)
+        hard = [each or SPIDER_LEVELS[-1] for each in rated]
+        unread = rated.count(None)
         questions = tuple(
             replace(one, difficulty=Level(each, SPIDER_LEVELS))
             for one, each in zip(questions, hard, strict=True)
@@ -314,7 +248,7 @@ class _Files:
     """Reads the files of a set, each once."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._read: dict[Path, TextFile] = {}
         self._most = most_bytes()
         self.notes: list[str] = []
@@ -335,16 +269,16 @@ class _Files:
         return {self._name(path): file.sha256 for path, file in self._read.items()}
 
     def _name(self, path: Path) -> str:
-        if path.parent == self._folder or not path.is_relative_to(self._folder):
+        if path.parent == self.folder or not path.is_relative_to(self.folder):
             return path.name
-        return path.relative_to(self._folder).as_posix()
+        return path.relative_to(self.folder).as_posix()
 
 
 def _published(
     layout: Layout, files: _Files, knowledge: Any = None, only_database: str | None = None
 ) -> dict[Dialect, DialectQuestions]:
     """Read the questions of each dialect that has gold."""
-    folder = files._folder  # noqa: SLF001 - of this module
+    folder = files.folder
     published: dict[Dialect, DialectQuestions] = {}
     for dialect in Dialect:
         if dialect not in layout.questions and dialect not in layout.gold:
@@ -353,8 +287,8 @@ def _published(
         if names is None:
             asked, named = published[layout.reference], layout.questions[layout.reference]
         else:
-            read = [files.text(folder / name) for name in names]
-            asked, named = read_questions(read, layout, dialect, knowledge, only_database), names
+            texts = [files.text(folder / name) for name in names]
+            asked, named = read_questions(texts, layout, dialect, knowledge, only_database), names
         asked = _with_gold(asked, folder, layout, dialect, files=files, named=named[0])
         published[dialect] = asked
         _compare(folder / named[0], asked.entries, published[layout.reference].entries, layout)
@@ -545,13 +479,13 @@ def _check_schemas(tables: Path, db_ids: set[str], schemas: Mapping[str, Databas
 def _check_digests(manifest: Path, layout: Layout, files: _Files, folder: Path) -> None:
     """Reject files other than those that the manifest was written for."""
     faults = Faults(manifest, "digest of")
-    read = files.digests
+    known = files.digests
     for name, digest in layout.digests.items():
         path = folder / name
         if not path.is_file():
             faults.add(name, "a file that does not exist", CORRECT)
             continue
-        found = read.get(name) or digests([path])[path]
+        found = known.get(name) or digests([path])[path]
         if found != digest:
             faults.add(
                 f"{name} (its sha256 is {found})",

@@ -46,7 +46,7 @@ def test_translated_golds_are_of_the_profile_faithful_and_published_ones_of_offi
 
 @pytest.mark.engine
 def test_a_regression_exits_with_1_and_names_the_command(server: Server, tmp_path: Path) -> None:
-    request = CoverageRequest(limit=3, out=tmp_path / "results")
+    request = CoverageRequest(choice=Choice(limit=3), out=tmp_path / "results")
     said: list[str] = []
     assert print_measured(measure(request, {server.dialect: server}), said.append) == 0, said
     [written] = said

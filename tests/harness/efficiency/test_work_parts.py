@@ -14,7 +14,7 @@ from dialects.enums import Dialect
 from harness.analyses.base import BarChart, RightPair
 from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import chosen_parts
-from harness.analyses.study.parts.counted_work import Held, correlations, disagreements, spread_of
+from harness.analyses.study.parts.counted_work import TimedMatch, correlations, disagreements, spread_of
 from harness.data.sets.loader import load_set
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.metrics.work import WEIGHTS
@@ -95,13 +95,13 @@ def test_on_a_server(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "| us | " in text
 
 
-def held(tau: float, timed: float, width: float = 1.05, predictor: str = "p", sql: str = "") -> Held:
+def held(tau: float, timed: float, width: float = 1.05, predictor: str = "p", sql: str = "") -> TimedMatch:
     question = load_set("sample", None).questions[0]
     timing = Timing(
         timed, timed / width, timed * width, 16, 34, Clock.CLIENT, 0.95, True, reward(tolerant(timed))
     )
     pair = RightPair("sqlite", predictor, question, sql or f"SELECT {tau} + {timed}", "SELECT 1")
-    return Held(pair, tau, timing)
+    return TimedMatch(pair, tau, timing)
 
 
 def test_correlations_are_of_all_pairs_and_of_those_that_time_decides() -> None:

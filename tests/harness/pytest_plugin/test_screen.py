@@ -23,7 +23,7 @@ from harness.report.documents import scores_of
 from harness.report.overview import print_scores
 from harness.runs.reader import LATEST, Run, read_run
 from harness.runs.summary import Score, summarize
-from harness.session.runner import Bars
+from harness.session.progress_bars import Bars
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")

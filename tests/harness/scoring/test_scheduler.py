@@ -19,9 +19,10 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.scoring import scheduler as module
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup
 from harness.scoring.codec import decode
+from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.scheduler import Candidate, Scheduler
-from harness.scoring.tasks import Golds, JudgeTask, Setup, TaskResult
+from harness.scoring.tasks import JudgeTask, Setup, TaskResult
 from loaders.base.store import EntryKind, Store
 
 

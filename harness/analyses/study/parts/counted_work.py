@@ -33,7 +33,7 @@ _MOST_SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Held:
+class TimedMatch:
     """A right prediction with the ratio of gold's work to its own (`tau`), and its time next to gold's."""
 
     pair: RightPair
@@ -68,15 +68,15 @@ def run(context: Context) -> Iterator[Output]:
         if not context.with_times:
             return
         context.expect(counted_for_tau(pairs) + len(pairs))
-        held = []
+        matches = []
         for pair in pairs:
             tau, timing = measures.tau(pair), measures.timing(pair, Method.STABLE)
             if tau is not None and timing.error is None and timing.clock is not Clock.IDENTICAL:
-                held.append(Held(pair, tau, timing))
+                matches.append(TimedMatch(pair, tau, timing))
     engines = list(context.engines)
-    yield from correlations(engines, held)
-    if held:
-        yield disagreements(engines, held)
+    yield from correlations(engines, matches)
+    if matches:
+        yield disagreements(engines, matches)
 
 
 def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
@@ -144,7 +144,7 @@ def _write_counts(
     return sha256(content.encode()).hexdigest()[:16]
 
 
-def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterator[Output]:
+def correlations(engines: Sequence[EngineName], matches: Sequence[TimedMatch]) -> Iterator[Output]:
     """Correlate tau by work with tau by time, over pairs of different texts and programs."""
     heads = columns(
         "which",
@@ -154,7 +154,7 @@ def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterato
     )
     rows, bars = [], []
     for engine in engines:
-        of_engine = [one for one in held if one.pair.dialect == engine]
+        of_engine = [one for one in matches if one.pair.dialect == engine]
         for which, some in (
             ("all", of_engine),
             ("decided", [one for one in of_engine if one.timing.decided]),
@@ -179,13 +179,13 @@ def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterato
         yield BarChart("Rank correlation of tau by work with tau by time", tuple(bars), 1.0)
 
 
-def disagreements(engines: Sequence[EngineName], held: Sequence[Held]) -> TableModel:
+def disagreements(engines: Sequence[EngineName], matches: Sequence[TimedMatch]) -> TableModel:
     """List the texts on which work and time disagree most, by engine; equal texts share a row."""
     taus = (("tau by work", "tau_work"), ("by time", "tau_time"), ("low", "tau_low"), ("high", "tau_high"))
     rows = []
     for engine in engines:
-        same: dict[tuple[str, str], list[Held]] = {}
-        for one in held:
+        same: dict[tuple[str, str], list[TimedMatch]] = {}
+        for one in matches:
             if one.pair.dialect == engine:
                 same.setdefault((one.pair.question.key, one.pair.sql), []).append(one)
         for ones in sorted(same.values(), key=lambda ones: -ones[0].distance)[:_MOST_SHOWN]:

@@ -1,0 +1,154 @@
+"""The gold of every question on every engine: its text, its rows, or the outcome of its failure."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dialects.enums import Dialect
+from dialects.overrides import Override, overrides
+from dialects.schema import Schema
+from harness.data.outcomes import GoldOrigin, Outcome
+from harness.data.questions import Question, QuestionSet
+from harness.engines import EngineName, dialect_of
+from harness.engines.execution import Ending, Execution, Limits
+from loaders.base.processes import Memo
+
+if TYPE_CHECKING:
+    from dialects.translate import Translation
+
+Run = Callable[[str], Execution]
+"""Runs a text on the question's database."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One gold of one question on one engine.
+
+    `question` has only this gold. `sql` is None if there is no text for the dialect; `failure` is the
+    outcome of every prediction for the question if gold did not return rows in time.
+    """
+
+    question: Question
+    dialect: EngineName
+    sql: str | None
+    execution: Execution
+    failure: Outcome | None = None
+
+    @property
+    def is_by_rows(self) -> bool:
+        """True if SQLite runs the gold and its rows are compared by value."""
+        return dialect_of(self.dialect) in self.question.by_rows
+
+    @property
+    def language(self) -> EngineName:
+        """The engine whose dialect its text is in."""
+        return Dialect.SQLITE if self.is_by_rows else self.dialect
+
+
+class NoGold(Exception):
+    """A question has no gold in a dialect: SQLite's cannot be translated."""
+
+
+class Golds:
+    """The golds of a question set; thread-safe.
+
+    Pass a question with several golds once with each gold alone (`Question.each`).
+
+    Args:
+        questions: the question set.
+        dialects: the engines.
+        limits: what one SQL text may use.
+        unloaded: the databases that an engine's servers lack, and why.
+    """
+
+    def __init__(
+        self,
+        questions: QuestionSet,
+        dialects: Collection[EngineName],
+        limits: Limits,
+        unloaded: Mapping[tuple[EngineName, str], str] | None = None,
+    ) -> None:
+        self._questions = questions
+        self._unloaded = unloaded or {}
+        self._limits = limits
+        self._overrides: dict[Dialect, Mapping[str, Override]] = {
+            dialect: overrides(questions.name, dialect)
+            for dialect in map(dialect_of, dialects)
+            if dialect is not Dialect.SQLITE
+        }
+        self._schemas = Memo()
+
+    def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
+        """Return the origin of the text of a gold."""
+        language = dialect_of(dialect)
+        if language in question.by_rows:
+            return GoldOrigin.SQLITE_ROWS
+        if language in question.gold:
+            return GoldOrigin.CORRECTION if language in question.corrected else GoldOrigin.DATASET
+        override = self._overrides[language].get(question.key)
+        usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
+        return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
+
+    def written(self, question: Question, dialect: EngineName) -> str:
+        """Return the text that defines gold: its own, or SQLite's if that is translated."""
+        origin, language = self.origin(question, dialect), dialect_of(dialect)
+        if origin is GoldOrigin.OVERRIDE:
+            return self._overrides[language][question.key].sql
+        return question.gold[language if origin.is_written else Dialect.SQLITE]
+
+    def text(self, question: Question, dialect: EngineName) -> str:
+        """Return the SQL of a gold; SQLite's if its rows are the reference.
+
+        Raises:
+            NoGold: there is none for the dialect.
+        """
+        if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return self.written(question, dialect)
+        return self.translation(question, dialect).sql
+
+    def translation(self, question: Question, dialect: EngineName) -> "Translation":
+        """Return the SQL of a gold with the translator's notes; a gold written by hand has none.
+
+        Raises:
+            NoGold: there is none for the dialect.
+        """
+        written = self.written(question, dialect)
+        # Slow to import, and most sets publish their golds.
+        from dialects.translate import Translation, Untranslatable, translate  # noqa: PLC0415
+
+        if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return Translation(written, dialect_of(dialect))
+        try:
+            # The translation must return rows as predictions do, not as JSON.
+            return translate(written, self.schema(question.db_id), dialect_of(dialect), as_json=False)
+        except Untranslatable as error:
+            raise NoGold(str(error)) from error
+
+    def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
+        """Return the gold of a question, executed by `run` on the engine, or on SQLite if its rows count.
+
+        Raises:
+            EngineLost: `run` raised it.
+        """
+        reason = self._unloaded.get((dialect, question.db_id))
+        if reason is not None:
+            # The server may still have contents of an earlier load; do not use them.
+            failed = Execution(Ending.ERROR, error=f"the database {question.db_id} is not loaded: {reason}")
+            return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
+        try:
+            sql = self.text(question, dialect)
+        except NoGold as error:
+            failed = Execution(Ending.ERROR, error=str(error))
+            return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
+        execution = run(sql)
+        if execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds:
+            return Gold(question, dialect, sql, execution)
+        timed_out = execution.ending in (Ending.ROWS, Ending.TIMEOUT)
+        failure = Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR
+        return Gold(question, dialect, sql, execution, failure)
+
+    def schema(self, db_id: str) -> Schema:
+        """Return the schema of a database, which is read once."""
+        from loaders.census import census  # noqa: PLC0415 - as in `translation`
+
+        return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
