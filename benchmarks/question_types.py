@@ -28,7 +28,7 @@ def counts(
     for question in questions.questions:
         if question.key in labels:
             labelled = set(map(QuestionType, labels[question.key]))
-            ruled.update(question.types)
+            ruled.update(map(QuestionType, question.types))
             read.update(labelled)
             both.update(labelled.intersection(question.types))
     return ruled, read, both

@@ -12,7 +12,7 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published_scores import birds_paper
-from harness.data.questions import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet, cached_types
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -25,7 +25,7 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, QuestionType, SqlCounts, count
+from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, SqlCounts, count
 from loaders.base.files import printable_json
 from loaders.inventory import ColumnInventory, Inventory, Range, Size, Stop, size
 
@@ -80,8 +80,9 @@ class CountedGolds:
 class Description:
     """One question set.
 
-    `levels` has the questions of each level of difficulty, in the set's order, `types` those of each
-    type, and `with_knowledge` how many have evidence. `left_out` says in sentences what could not be counted.
+    `levels` has the questions of each level of difficulty, in the set's order, `types` those of each type,
+    which are the set's own if `has_own_types`, and `with_knowledge` how many have evidence. `left_out` says
+    in sentences what could not be counted.
     """
 
     name: str
@@ -91,6 +92,7 @@ class Description:
     dialects: Sequence[Dialect]
     levels: Mapping[str, int]
     types: Mapping[str, int]
+    has_own_types: bool
     databases: Mapping[str, DatabaseDescription]
     golds: CountedGolds
     left_out: Sequence[str]
@@ -157,7 +159,7 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
             f"{questions.name}: {len(golds) - figures.counted} of {len(golds)} golds cannot be cut into words"
         )
     levels = Counter(str(question.difficulty) for question in questions.questions)
-    types = Counter(each for question in questions.questions for each in question.types)
+    types = Counter(each for one in cached_types(questions.questions).values() for each in one)
     return Description(
         name=questions.name,
         title=questions.title,
@@ -165,7 +167,8 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
         with_knowledge=sum(bool(question.evidence.strip()) for question in questions.questions),
         dialects=_dialects(questions),
         levels={each: levels[each] for each in questions.levels},
-        types={each: types[each] for each in QuestionType if types[each]},
+        types={each: types[each] for each in questions.types},
+        has_own_types=bool(questions.own_types),
         databases=databases,
         golds=figures,
         left_out=left_out,
@@ -355,17 +358,16 @@ def _shares(  # noqa: PLR0913 - what a table of shares is made of
 
 
 def _types(sets: Sequence[Description]) -> TableModel:
-    """Tabulate how many questions are of each type; a question may be of several."""
+    """Tabulate how many questions are of each type, with the paper's shares where its types are shown."""
     found = [(one.types, one.questions) for one in sets]
     shares = _shares("Questions by type", "type", "questions", sets, found)
+    shares = replace(shares, notes=("A question may be of several types.",))
+    if any(one.has_own_types for one in sets):
+        return shares
     paper = ColumnGroup("BIRD's paper", _columns("type", ("%", "paper_percent", _PERCENT)))
     printed = {str(one.type): one.share for one in birds_paper().types}
-    rows = [
-        replace(each, cells=(*each.cells, Cell(printed[each.level])))
-        for each in sorted(shares.rows, key=lambda each: [*QuestionType].index(QuestionType(str(each.level))))
-    ]
-    notes = ("A question may be of several types.",)
-    return replace(shares, groups=(*shares.groups, paper), rows=tuple(rows), notes=notes)
+    rows = (replace(each, cells=(*each.cells, Cell(printed[each.level]))) for each in shares.rows)
+    return replace(shares, groups=(*shares.groups, paper), rows=tuple(rows))
 
 
 def _databases(sets: Sequence[Description]) -> TableModel:

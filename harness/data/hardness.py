@@ -1,17 +1,14 @@
 """Spider's hardness of golds, for sets without difficulties; cached, because reading thousands takes time."""
 
-import hashlib
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from functools import cache
 from pathlib import Path
 
+from harness.data.file_cache import cached_values
 from harness.sqltree import DatabaseSchema, spider
 from harness.sqltree.spider import SpiderSchema, hardness, read
-from loaders.base.files import ascii_json, parse_json
-from loaders.base.paths import cache_path
-from loaders.base.records import to_record
+from loaders.base.files import content_digest
 
 GoldToRate = tuple[str, Path, DatabaseSchema | None]
 """A gold, the file of its database, and the database's published schema, if there is one."""
@@ -23,25 +20,20 @@ def hardnesses(golds: Sequence[GoldToRate]) -> list[str | None]:
     Columns are those of the database, if it can be read.
     """
     schemas = {path: _hardness_schema(path, published) for _, path, published in golds}
-    facts = [(sql, sorted(schemas[path].tables.items())) for sql, path, _ in golds]
-    digest = hashlib.sha256(f"{_code()}{facts!r}".encode("utf-8", "surrogatepass")).hexdigest()
-    kept = cache_path() / "hardness" / f"{digest}.json"
-    with suppress(OSError, ValueError):
-        found = to_record(list[str | None], parse_json(kept.read_text(encoding="utf-8")))
-        if len(found) == len(golds):
-            return found
-    levels = [_hardness(sql, schemas[path]) for sql, path, _ in golds]
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_suffix(".part")
-        unfinished.write_text(ascii_json(levels), encoding="utf-8")
-        unfinished.replace(kept)
-    return levels
+    digests = {path: content_digest(sorted(schema.tables.items())) for path, schema in schemas.items()}
 
+    def compute(place: int) -> str | None:
+        sql, path, _ = golds[place]
+        query = read(sql.strip().rstrip(";"), schemas[path])
+        return None if query is None else str(hardness(query))
 
-def _hardness(sql: str, schema: SpiderSchema) -> str | None:
-    query = read(sql.strip().rstrip(";"), schema)
-    return None if query is None else str(hardness(query))
+    return cached_values(
+        dict[str, str | None],
+        "hardness",
+        sorted(Path(spider.__file__).parent.glob("*.py")),
+        [(sql, digests[path]) for sql, path, _ in golds],
+        compute,
+    )
 
 
 def _hardness_schema(path: Path, published: DatabaseSchema | None) -> SpiderSchema:
@@ -62,10 +54,3 @@ def _hardness_schema(path: Path, published: DatabaseSchema | None) -> SpiderSche
     for column in published.columns if published else ():
         tables[column.table].append(column.name)
     return SpiderSchema(tables)
-
-
-@cache
-def _code() -> str:
-    """Return a digest of the code that reads golds."""
-    files = sorted(Path(spider.__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()

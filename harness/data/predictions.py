@@ -27,9 +27,8 @@ from harness.data.prediction_files import (
     label,
     read_entries,
 )
-from harness.data.questions import Question, QuestionSet, chosen
+from harness.data.questions import Question, QuestionSet, cached_types, chosen
 from harness.engines import EngineName, dialect_of, kinds_by_name
-from harness.sqltree.constructs import QuestionType
 from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
 from loaders.base.records import read_record, read_records, to_object, to_record
@@ -77,14 +76,15 @@ class Choice:
         """
         _check("--db", self.db_ids, questions.db_ids, questions.name)
         _check("--difficulty", self.difficulties, questions.levels, questions.name)
-        _check("--type", self.types, tuple(QuestionType), questions.name)
+        _check("--type", self.types, questions.types, questions.name)
         keys = {questions.key_of(key) for key in self.keys}
+        types = cached_types(questions.questions) if self.types else {}
         left = [
             question
             for question in questions.questions
             if (not self.db_ids or question.db_id in self.db_ids)
             and (not self.difficulties or question.difficulty in self.difficulties)
-            and (not self.types or not set(self.types).isdisjoint(question.types))
+            and (not self.types or not set(self.types).isdisjoint(types[question.key]))
             and (not keys or question.key in keys)
         ]
         if self.sample is not None:

@@ -10,14 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.file_cache import cached_values
 from harness.data.published_sets import Published, repair
-from harness.data.set_manifest import CORRECT, FIELDS, TOTAL, Layout, SetServer
+from harness.data.set_manifest import CORRECT, FIELDS, TOTAL, TYPES, Layout, SetServer
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.constructs import QuestionType
 from loaders.base.errors import brief
@@ -37,7 +39,7 @@ BIRD_LEVELS: tuple[str, ...] = tuple(Difficulty)
 
 
 class Level(str):
-    """A set's own level of difficulty, which knows all levels of its set in their order."""
+    """A set's own level of difficulty or type of question, which knows all of its set in their order."""
 
     __slots__ = ("scale",)
     scale: tuple[str, ...]
@@ -70,8 +72,17 @@ def level(name: str, scale: Sequence[str]) -> str:
 
 def levels_of(difficulties: Iterable[str]) -> tuple[str, ...]:
     """Return all levels of the difficulties' sets, in the sets' order; BIRD's if none is given."""
-    scales = dict.fromkeys(one.scale if isinstance(one, Level) else BIRD_LEVELS for one in difficulties)
-    return tuple(dict.fromkeys(chain.from_iterable(scales))) or BIRD_LEVELS
+    return _scale(difficulties, BIRD_LEVELS)
+
+
+def types_of(types: Iterable[str]) -> tuple[str, ...]:
+    """Return all types of questions of the types' sets, in the sets' order; the nine if none is given."""
+    return _scale(types, tuple(QuestionType))
+
+
+def _scale(names: Iterable[str], usual: tuple[str, ...]) -> tuple[str, ...]:
+    scales = dict.fromkeys(one.scale if isinstance(one, Level) else usual for one in names)
+    return tuple(dict.fromkeys(chain.from_iterable(scales))) or usual
 
 
 @dataclass(frozen=True)
@@ -96,10 +107,17 @@ class Question:
     more_gold: Mapping[Dialect, tuple[str, ...]] = field(default_factory=dict)
     corrected: frozenset[Dialect] = frozenset()
     by_rows: frozenset[Dialect] = frozenset()
+    own_types: tuple[str, ...] | None = None
+    """Types that the set itself names, in its order; None: rules decide."""
 
     @cached_property
-    def types(self) -> tuple[QuestionType, ...]:
-        """What it asks for; gold for SQLite decides, or that of the only dialect that there is."""
+    def types(self) -> tuple[str, ...]:
+        """What it asks for, by the set or by rules.
+
+        Gold for SQLite decides, or that of the only dialect that there is.
+        """
+        if self.own_types is not None:
+            return self.own_types
         from harness.sqltree.question_types import question_types  # noqa: PLC0415 - sqlglot is slow to import
 
         dialect = Dialect.SQLITE if Dialect.SQLITE in self.gold else next(iter(self.gold))
@@ -113,6 +131,23 @@ class Question:
         alone = replace(self, more_gold={})
         others = (replace(alone, gold={**self.gold, source: text}) for text in self.more_gold[source])
         return alone, *others
+
+
+def cached_types(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
+    """Return the types of questions by their keys; no gold is parsed that an earlier call has read."""
+    ruled = [one for one in questions if one.own_types is None]
+    found = cached_values(
+        dict[str, tuple[str, ...]],
+        "types",
+        (_SQLTREE / "question_types.py", _SQLTREE / "parser.py"),
+        [(version("sqlglot"), one.text, one.evidence, one.gold) for one in ruled],
+        lambda place: ruled[place].types,
+    )
+    rules = {one.key: types for one, types in zip(ruled, found, strict=True)}
+    return rules | {one.key: one.own_types for one in questions if one.own_types is not None}
+
+
+_SQLTREE = Path(__file__).parents[1] / "sqltree"
 
 
 def id_order(question_id: int | str) -> tuple[bool, int, str]:
@@ -201,6 +236,8 @@ class QuestionSet:
     unasked: tuple[str, ...] = ()
     server: SetServer | None = None
     standing_in: str = ""
+    own_types: tuple[str, ...] = ()
+    """The set's own types of questions; empty: rules decide."""
     questions_of: str = ""
     pack: PackUse | None = None
     by_rows: bool = False
@@ -255,6 +292,11 @@ class QuestionSet:
         return levels_of(question.difficulty for question in self.questions)
 
     @property
+    def types(self) -> tuple[str, ...]:
+        """Types that questions may have, in the order of the tables."""
+        return self.own_types or tuple(QuestionType)
+
+    @property
     def db_ids(self) -> tuple[str, ...]:
         """Databases of the set, in alphabetical order."""
         return tuple(sorted({*self.unasked, *(question.db_id for question in self.questions)}))
@@ -306,7 +348,8 @@ _LONGEST_ID = 200
 class Entry:
     """One question in one dialect's file; `key` as in `Question`.
 
-    `difficulty` is None if no record has one. `is_several`: its gold is more than one statement.
+    `difficulty` is None if no record has one, `types` if the set lists none. `is_several`: its gold is more
+    than one statement.
     """
 
     key: str
@@ -317,6 +360,7 @@ class Entry:
     difficulty: str | None
     sql: str
     is_several: bool = False
+    types: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -438,6 +482,7 @@ class _Reader:
         self._keys = {name: layout.key(name, dialect) for name in FIELDS}
         self._is_own = layout.is_own
         self._levels = layout.levels or (() if layout.is_own else BIRD_LEVELS)
+        self._types, self._types_key = layout.types, layout.key(TYPES)
         self._wanted = [name for name in FIELDS if name in wanted]
         self._knowledge = knowledge
         self._only_database = only_database
@@ -465,6 +510,8 @@ class _Reader:
             yield (f"{keys['difficulty']} {brief(repr(difficulty))} is not one of {', '.join(self._levels)}")
         if difficulty is not None and not str(difficulty).strip():
             yield f"{keys['difficulty']} is blank"
+        if self._types:
+            yield from self._type_problems(record)
 
     def _id_problems(self, record: Mapping[str, Any]) -> Iterator[str]:
         key = self._keys["question_id"]
@@ -477,6 +524,16 @@ class _Reader:
             yield f"{key} is {json_type(value)}, not a whole number or a text"
         elif not value.isprintable() or value != value.strip() or not 0 < len(value) <= _LONGEST_ID:
             yield f"{key} {brief(repr(value))} is not an id of up to {_LONGEST_ID} printable characters"
+
+    def _type_problems(self, record: Mapping[str, Any]) -> Iterator[str]:
+        key = self._types_key
+        if key not in record:
+            yield f"no {key}"
+        elif not isinstance(record[key], str | list):
+            yield f"{key} is {json_type(record[key])}, not a text or a list of texts"
+        else:
+            wrong = (each for each in _listed(record[key]) if each not in self._types)
+            yield from (f"{key} {brief(repr(one))} is not one of {', '.join(self._types)}" for one in wrong)
 
     def _is_texts(self, name: str, value: Any) -> bool:
         """Return True if a value has the type of its field."""
@@ -509,7 +566,16 @@ class _Reader:
             difficulty=None if difficulty is None else str(difficulty),
             sql=sql,
             is_several=self._is_own and _is_several(sql),
+            types=self._own_types(record) if self._types else None,
         )
+
+    def _own_types(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        named = _listed(record[self._types_key])
+        return tuple(Level(each, self._types) for each in self._types if each in named)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _sql(gold: str | Sequence[str]) -> str:

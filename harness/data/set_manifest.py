@@ -22,8 +22,13 @@ MANIFEST = "benchmark.toml"
 FIELDS = ("question_id", "db_id", "question", "evidence", "SQL", "difficulty")
 """Fields of a question's record, by BIRD's names."""
 
+TYPES = "types"
+"""The field with the types of a question, in sets that list types of their own."""
+
 CORRECT = "correct the file"
 TOTAL = "total"
+NO_TYPE = "none"
+"""The group of questions that are of no type."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -52,12 +57,12 @@ class Layout:
     `databases` is the folder of the databases, or the only one. `keys` maps `FIELDS` to the keys of the
     records if they differ, `sql_keys` the dialects whose gold is in the records; `required` are the fields
     that every record must have. `levels` are those of difficulty in their order; empty if they are taken from
-    the records. `only` keeps the records with these values, the rest is counted. `ids_repeat`: ids may
-    repeat, and every dialect then has the same questions at the same positions; otherwise dialects are joined
-    by id. `profile` is the one in which the golds for servers are right, None if the user decides. `digests`
-    are SHA-256 by path, `domains` the subjects of databases. `server` has the databases if they are not in
-    files. `questions_of` names the set whose questions these are, with other golds: prediction files that are
-    named for it are accepted.
+    the records. `types` are the set's own types of questions; empty if rules decide. `only` keeps the records
+    with these values, the rest is counted. `ids_repeat`: ids may repeat, and every dialect then has the same
+    questions at the same positions; otherwise dialects are joined by id. `profile` is the one in which the
+    golds for servers are right, None if the user decides. `digests` are SHA-256 by path, `domains` the
+    subjects of databases. `server` has the databases if they are not in files. `questions_of` names the set
+    whose questions these are, with other golds: prediction files that are named for it are accepted.
 
     The rest applies to sets that come with bird-harness: the namespace on servers, the paths below BIRD_HOME
     in order of preference, the folders that hold `databases`, and the databases of the published set, which
@@ -74,6 +79,7 @@ class Layout:
     sql_keys: Mapping[Dialect, str] = field(default_factory=dict)
     required: tuple[str, ...] = FIELDS
     levels: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ids_repeat: bool = False
     profile: Profile | None = None
@@ -130,6 +136,7 @@ _KEYS = (
     "tables",
     "keys",
     "levels",
+    "types",
     "only",
     "ids_repeat",
     "profile",
@@ -179,7 +186,8 @@ class _Manifest:
             keys=keys,
             sql_keys=sql_keys,
             required=FIELDS if self._built_in else ("SQL", *self._named()),
-            levels=self._levels(),
+            levels=self._names("levels", {TOTAL: "which tables call all levels together"}),
+            types=self._types(),
             only=self._only(),
             ids_repeat=self._flag("ids_repeat"),
             profile=self._profile(),
@@ -260,7 +268,7 @@ class _Manifest:
 
     def _keys(self) -> tuple[dict[str, str], dict[Dialect, str]]:
         table = self._table("keys")
-        self._allow("keys", table, FIELDS)
+        self._allow("keys", table, (*FIELDS, TYPES))
         of_dialects = table.pop("SQL", {})
         if isinstance(of_dialects, str):
             of_dialects = {str(dialect): of_dialects for dialect in Dialect}
@@ -288,19 +296,26 @@ class _Manifest:
                 self._refuse(f"keys.SQL.{dialect}", "and a file of gold name the same gold", "remove one")
             questions.setdefault(dialect, questions[self._reference])
 
-    def _levels(self) -> tuple[str, ...]:
-        levels = self._content.get("levels", [])
-        if not isinstance(levels, list):
+    def _names(self, key: str, taken: Mapping[str, str]) -> tuple[str, ...]:
+        """Return a list of names, in the order of the tables; `taken` says why some cannot be used."""
+        names = self._content.get(key, [])
+        if not isinstance(names, list):
+            self._refuse(key, f"is {brief(repr(names))}", f'write a list, as in {key} = ["easy", "hard"]')
+        for name in names:
+            self._path_text(key, name)
+            if name in taken:
+                self._refuse(key, f"has {name!r}, {taken[name]}", "rename it")
+        if len(set(names)) < len(names):
+            self._refuse(key, f"has a {key[:-1]} twice", "write each once, in the order of the tables")
+        return tuple(names)
+
+    def _types(self) -> tuple[str, ...]:
+        types = self._names(TYPES, {NO_TYPE: "which tables call questions of no type"})
+        if not types and TYPES in self._table("keys"):
             self._refuse(
-                "levels", f"is {brief(repr(levels))}", 'write a list, as in levels = ["easy", "hard"]'
+                "keys.types", "names a key, but the set lists no types", 'add types = ["...", "..."]'
             )
-        for level in levels:
-            self._path_text("levels", level)
-            if level == TOTAL:
-                self._refuse("levels", f"has {TOTAL!r}, which tables call all levels together", "rename it")
-        if len(set(levels)) < len(levels):
-            self._refuse("levels", "has a level twice", "write each once, in the order of the tables")
-        return tuple(levels)
+        return types
 
     def _only(self) -> dict[str, tuple[str, ...]]:
         found = {}

@@ -348,8 +348,12 @@ def _plain(question: Question) -> dict[str, Any]:
     record = to_plain(question)
     for name in ("corrected", "by_rows"):
         record[name].sort()
-    # Without a gold pack, the line has the format from before gold packs existed.
-    return {name: value for name, value in record.items() if value or name not in _OF_PACKS}
+    # Without a gold pack or types of the set's own, the line has the format from before there were any.
+    return {
+        name: value
+        for name, value in record.items()
+        if value is not None and (value or name not in _OF_PACKS)
+    }
 
 
 _OF_PACKS = ("more_gold", "corrected", "by_rows")

@@ -17,7 +17,7 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import AnswerUsage, PairResult, Preview
-from harness.data.questions import BIRD_LEVELS, Question, level
+from harness.data.questions import BIRD_LEVELS, Level, Question, cached_types, level
 from harness.engines import EngineName, kinds_by_name
 from harness.runs.summary import SCHEMA_VERSION, By, Count, Extent, Key, UsageByPair, Whose, key_in
 from harness.sqltree.constructs import constructs
@@ -210,8 +210,9 @@ def read_questions(folder: Path) -> dict[str, Question]:
     Raises:
         BadInput: the file is missing, or a line is not a question.
     """
-    levels = levels_in(read_manifest(folder))
-    questions = read_records(folder / QUESTIONS, lambda record: _question(record, levels), AGAIN)
+    manifest = read_manifest(folder)
+    levels, types = levels_in(manifest), tuple(map(str, manifest.get("types", ())))
+    questions = read_records(folder / QUESTIONS, lambda record: _question(record, levels, types), AGAIN)
     return {question.key: question for question in questions}
 
 
@@ -222,7 +223,7 @@ def read_labels(folder: Path, by: By) -> dict[str, Sequence[str]]:
         BadInput: the file of the questions is missing, or a line is not a question.
     """
     if by is By.TYPE:
-        return {key: question.types for key, question in read_questions(folder).items()}
+        return dict(cached_types([*read_questions(folder).values()]))
     if by is By.CONSTRUCT:
         golds = {key: question.gold.get(Dialect.SQLITE) for key, question in read_questions(folder).items()}
         return {key: constructs(gold) for key, gold in golds.items() if gold is not None}
@@ -271,9 +272,14 @@ def key_of(result: PairResult) -> Key:
     return result.dialect, result.predictor, result.question
 
 
-def _question(record: Any, levels: Sequence[str]) -> Question:
+def _question(record: Any, levels: Sequence[str], types: Sequence[str]) -> Question:
     question = to_record(Question, record)
-    return replace(question, difficulty=level(question.difficulty, levels))
+    own = question.own_types
+    return replace(
+        question,
+        difficulty=level(question.difficulty, levels),
+        own_types=None if own is None else tuple(Level(each, types) for each in own),
+    )
 
 
 def _preview(record: Any) -> tuple[Key, Preview]:

@@ -19,12 +19,13 @@ from typing import Any, Self
 
 from harness.data.outcomes import AnswerUsage, Outcome, PairResult
 from harness.data.predictions import unfenced
-from harness.data.questions import levels_of
+from harness.data.questions import levels_of, types_of
+from harness.data.set_manifest import NO_TYPE
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
-from harness.sqltree.constructs import Construct, QuestionType
+from harness.sqltree.constructs import Construct
 from harness.sqltree.diagnosis import GROUPS, ErrorGroup
 from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, totals
 from loaders.base.records import to_plain, to_record
@@ -495,10 +496,6 @@ NO_CLASS = "none"
 """The group of pairs without an error class."""
 
 
-NO_TYPE = "none"
-"""The group of questions that are of no type."""
-
-
 class By(StrEnum):
     """The criterion of the groups."""
 
@@ -517,15 +514,20 @@ class By(StrEnum):
     def order(self, groups: Iterable[str]) -> list[str]:
         """Return each group once, in the order of its vocabulary; databases alphabetically."""
         there = dict.fromkeys(groups)
-        usual = levels_of(there) if self is By.DIFFICULTY else sorted(there)
-        return sorted(there, key=[*map(str, _VOCABULARIES.get(self, usual))].index)
+        match self:
+            case By.DIFFICULTY:
+                order: Sequence[str] = levels_of(there)
+            case By.TYPE:
+                order = (*types_of(group for group in there if group != NO_TYPE), NO_TYPE)
+            case _:
+                order = _VOCABULARIES.get(self, sorted(there))
+        return sorted(there, key=[*map(str, order)].index)
 
 
 _VOCABULARIES: Mapping[By, Sequence[str]] = {
     By.OUTCOME: tuple(Outcome),
     By.ERROR_CLASS: (*ErrorClass, NO_CLASS),
     By.CONSTRUCT: tuple(Construct),
-    By.TYPE: (*QuestionType, NO_TYPE),
 }
 
 

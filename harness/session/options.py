@@ -117,8 +117,8 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "types": Option(
         "type", "Only questions of this type: match, ranking, comparison, counting, aggregation,"
-        " domain_knowledge, numeric_computation, synonym or value_illustration; repeatable.", "TYPE",
-        repeatable=True, needs_predictions=True,
+        " domain_knowledge, numeric_computation, synonym, value_illustration, or the set's own; repeatable.",
+        "TYPE", repeatable=True, needs_predictions=True,
     ),
     "keys": Option(
         "question", "Only the question with this id; repeatable.", "ID", repeatable=True,

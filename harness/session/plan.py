@@ -207,6 +207,7 @@ class Plan:
             **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
             "planned": self.extent.to_json(),
             **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),
+            **({"types": list(self.questions.own_types)} if self.questions.own_types else {}),
             "set_files": self.questions.files,
             **({"published": {"title": published.title, "page": published.page}} if published else {}),
             "databases": databases,

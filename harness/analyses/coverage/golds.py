@@ -386,6 +386,7 @@ def _records(golds: Iterator[tuple[Question, str]] | Any) -> str:
                 "evidence": one.evidence,
                 "SQL": sql,
                 "difficulty": one.difficulty,
+                **({} if one.own_types is None else {"types": one.own_types}),
             }
             for one, sql in golds
         ],
@@ -414,6 +415,7 @@ def _manifest(questions: QuestionSet, folder: Path) -> str:
         f"title = {_toml(f'{questions.title}: golds translated')}",
         f"databases = {_toml(str(only))}",
         f"levels = {_toml(list(questions.levels))}",
+        *([f"types = {_toml(list(questions.own_types))}"] if questions.own_types else []),
         f"ids_repeat = {_toml(len(set(ids)) < len(ids))}",
         "# Where the translations are exact.",
         f"profile = {_toml(Profile.FAITHFUL)}",

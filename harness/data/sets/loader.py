@@ -240,6 +240,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         profile=layout.profile,
         domains=layout.domains,
         server=layout.server,
+        own_types=layout.types,
         questions_of=layout.questions_of,
     )
 
@@ -433,6 +434,7 @@ def _join(published: Mapping[Dialect, DialectQuestions]) -> tuple[Question, ...]
             evidence=entry.evidence,
             difficulty=entry.difficulty or "",
             gold={dialect: sql[entry.key] for dialect, sql in gold.items()},
+            own_types=entry.types,
         )
         for entry in next(iter(published.values())).entries
     )

@@ -137,13 +137,19 @@ def asked(tmp_path: Path) -> Path:
     own_sets.write(
         folder / "questions.json",
         [
-            {"question_id": key, "db_id": "shop", "question": key, "SQL": gold, "difficulty": "any"}
+            {
+                "question_id": key,
+                "db_id": "shop",
+                "question": key,
+                "SQL": gold,
+                "difficulty": "any",
+                "types": key,
+            }
             for key, gold in ASKED
         ],
     )
-    own_sets.write(
-        folder / "benchmark.toml", 'name = "asked"\nquestions = "questions.json"\ndatabases = "files"\n'
-    )
+    manifest = 'name = "asked"\nquestions = "questions.json"\ndatabases = "files"\n'
+    own_sets.write(folder / "benchmark.toml", f"{manifest}types = {json.dumps([key for key, _ in ASKED])}\n")
     return folder
 
 
@@ -176,6 +182,7 @@ def test_a_translated_set_is_evaluated_with_its_golds(
     translated = load_set(str(out))
     assert translated.name == "asked_translated"
     assert translated.profile is Profile.FAITHFUL
+    assert [one.own_types for one in translated.questions] == [(key,) for key, _ in ASKED]
     assert label(
         Path("predict_asked_mine_mysql.json"), translated.name, None, None, translated.questions_of
     ) == (Label("mine", "mysql", None))

@@ -50,6 +50,20 @@ def record(place: int, key: str, value: Any, file: str = "first.json") -> Spoil:
     return spoil
 
 
+def typed(*asked: Any, of: Sequence[str] = ("a", "b")) -> Spoil:
+    """Types `of` the set, and those of the first two questions; the others have none."""
+
+    def spoil(folder: Path) -> None:
+        top(f"types = {json.dumps(of)}")(folder)
+        manifest("[keys]", '[keys]\ntypes = "asks"')(folder)
+        for place, one in enumerate(asked):
+            record(place, "asks", one)(folder)
+        lines = map(json.loads, (folder / "second.jsonl").read_text().splitlines())
+        sets.write(folder / "second.jsonl", sets.lines([{**one, "asks": []} for one in lines]))
+
+    return spoil
+
+
 def without(place: int, key: str, file: str = "first.json") -> Spoil:
     def spoil(folder: Path) -> None:
         content = json.loads((folder / file).read_text())
@@ -178,6 +192,29 @@ MANIFESTS = [
     ),
     Case("a_level_twice", manifest('"tricky"]', '"warm-up"]'), (M, "levels has a level twice")),
     Case("a_level_called_total", manifest('"tricky"]', '"total"]'), (M, "'total'", "rename it")),
+    Case("types_are_a_text", top('types = "easy"'), (M, "types is 'easy'", 'as in types = ["')),
+    Case("a_type_twice", top('types = ["a", "a"]'), (M, "types has a type twice")),
+    Case("a_type_called_none", top('types = ["none"]'), (M, "'none'", "rename it")),
+    Case(
+        "a_key_of_types_without_types",
+        manifest("[keys]", '[keys]\ntypes = "asks"'),
+        (M, "keys.types names a key, but the set lists no types", "add types ="),
+    ),
+    Case(
+        "no_types",
+        top('types = ["a", "b"]'),
+        ("first.json", "2 entries (0, 1)", "no types", "correct the file"),
+    ),
+    Case(
+        "an_unknown_type",
+        typed("b", ["a", "riddle"]),
+        ("first.json", "entry 1", "asks 'riddle' is not one of a, b", "correct the file"),
+    ),
+    Case(
+        "types_are_a_number",
+        typed("b", 7),
+        ("first.json", "entry 1", "asks is a number, not a text or a list of texts"),
+    ),
     Case("no_such_profile", top('profile = "best"'), (M, "profile is 'best'", "write one of official")),
     Case("profile_is_a_list", top("profile = []"), (M, "profile is []", "write one of official")),
     Case("ids_repeat_is_a_text", top('ids_repeat = "yes"'), (M, "ids_repeat is 'yes'", "true or false")),

@@ -1,6 +1,7 @@
 """Sets of one's own as a user gives them: by a path on the command line, outside of a checkout."""
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from harness.provision.dsn import variable
 from harness.runs.reader import LATEST, MANIFEST
 from loaders.base.errors import command
 from tests.harness import own_sets as sets
-from tests.harness.data.sets.bad_own_sets import CASES, Case
+from tests.harness.data.sets.bad_own_sets import CASES, Case, typed
 from tests.harness.pytest_plugin.running import run
 
 ROOT = Path(__file__).parents[4]
@@ -91,6 +92,30 @@ def test_gold_by_another_key_of_the_same_file_is_another_run(call: Call, tmp_pat
     code, _, errors = scored(call, "own", "--resume", str(latest()))
     assert code == 2
     assert "set_files.benchmark.toml" in errors
+
+
+def test_types_of_the_sets_own_count_instead_of_the_rules(call: Call, tmp_path: Path) -> None:
+    folder = sets.own(tmp_path / "own")
+    typed("ranking", ["match", "riddle"], of=("riddle", "match", "ranking"))(folder)
+    assert scored(call, "own")[0] == 0
+    whole = latest()
+    described = call("describe", "--set", "own", "--format", "markdown")[1]
+    assert scored(call, "own", "--type", "ranking", "--type", "riddle")[0] == 0
+    assert json.loads((latest() / MANIFEST).read_text())["questions"] == 2
+    assert (
+        "--type 'counting': not in Shop-Bench; choose from riddle, match, ranking"
+        in scored(call, "own", "--type", "counting")[2]
+    )
+    shutil.rmtree(folder)
+    rows = call("report", str(whole), "--by", "type", "--format", "markdown")[1]
+    assert [line.split(" | ")[1:3] for line in rows.splitlines() if line.startswith("| p |")][:4] == [
+        ["riddle", "1"], ["match", "1"], ["ranking", "1"], ["none", "2"]
+    ]  # fmt: skip
+    content = json.loads(call("compare", str(whole), str(whole), "--by", "type", "--json")[1])
+    assert list(content["comparisons"][0]["groups"]) == ["riddle", "match", "ranking", "none"]
+    shares = described.partition("by type")[2].partition("##")[0]
+    assert "| riddle | 1 | 25.00 |" in shares
+    assert "paper" not in shares
 
 
 @pytest.mark.parametrize(
