@@ -283,13 +283,11 @@ def _head(comparison: SideComparison) -> Iterator[str]:
 
 
 def _table(changes: Sequence[Change], letter: str) -> Table:
-    heads = _heads(letter)
     table = new_table("")
     table.add_column("%", no_wrap=True)
-    for head in heads:
+    for head in _heads(letter):
         table.add_column(head, justify="right", no_wrap=True)
-    for level in dict.fromkeys(level for change in changes for level in levels(change)):
-        table.add_column(f"{heads[2]}\n{level}", justify="right", no_wrap=True, style="dim")
+    _add_levels(table, changes, letter)
     for change in changes:
         test, shown = change.mcnemar, printed(change)
         table.add_row(
@@ -302,18 +300,31 @@ def _table(changes: Sequence[Change], letter: str) -> Table:
     return table
 
 
+def _add_levels(table: Table, changes: Sequence[Change], letter: str) -> None:
+    for level in dict.fromkeys(level for change in changes for level in levels(change)):
+        table.add_column(f"{_heads(letter)[2]}\n{level}", justify="right", no_wrap=True, style="dim")
+
+
 def _group_table(comparison: SideComparison, metric: str) -> Table:
-    """A row for each group of questions, by one metric."""
+    """A row for each group of questions, by one metric; with levels, unless they are the groups."""
     table = new_table("")
     table.add_column(f"{METRICS[metric].title} %", no_wrap=True)
     for head in ("n", *_heads(comparison.letter)[:5]):
         table.add_column(head, justify="right", no_wrap=True)
-    for group, found in comparison.groups.items():
-        [change] = [one for one in found.changes if one.metric == metric]
+    changes = {
+        group: next(one for one in found.changes if one.metric == metric)
+        for group, found in comparison.groups.items()
+    }
+    has_levels = any(not changes.keys() <= {*levels(change)} for change in changes.values())
+    if has_levels:
+        _add_levels(table, [*changes.values()], comparison.letter)
+    for group, change in changes.items():
         shown = printed(change)
-        figures = (shown[name] for name in ("a", "b", "total", "interval", "p"))
+        figures = [shown[name] for name in ("a", "b", "total", "interval", "p")]
+        figures += shown["levels"].values() if has_levels else ()
         style = "bold" if change.is_proven else ""
-        table.add_row(group.replace("_", " "), str(found.questions), *figures, style=style)
+        questions = comparison.groups[group].questions
+        table.add_row(group.replace("_", " "), str(questions), *figures, style=style)
     return table
 
 

@@ -19,7 +19,7 @@ from harness.data.published_scores import (
     read_published_folder,
     said_of,
 )
-from harness.data.questions import BIRD_LEVELS, id_order
+from harness.data.questions import BIRD_LEVELS, id_order, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.report.overview import dialects_of, extent_lines, level_columns, marked, noted, overview
@@ -168,6 +168,8 @@ def grouped_grid(
 ) -> TableModel | None:
     """Return a table with a row per predictor and group, engines side by side; None without the metric.
 
+    Columns are the levels of difficulty, unless they are the groups, and the total.
+
     Args:
         scores: of a run.
         metric: the metric to show the mean of.
@@ -181,15 +183,22 @@ def grouped_grid(
     dialects = dialects_of(having)
     name = by.replace("-", " ")
     title = METRICS[metric].title
-    column = TableColumn(title, metric, by.replace("-", "_"), has_interval=True, has_questions=True)
+    kind = by.replace("-", "_")
+    levels = (
+        () if by is By.DIFFICULTY else levels_of(one.difficulty for each in having for one in each.results)
+    )
+    total = TableColumn(
+        TOTAL if levels else title, metric, kind, is_total=True, has_interval=True, has_questions=True
+    )
     rows = []
     for predictor in dict.fromkeys(score.predictor for score in having):
         each = [found.get((predictor, dialect), {}) for dialect in dialects]
         for group in by.order(group for one in each for group in one):
-            cells = tuple(_cell(one.get(group)) for one in each)
+            cells = tuple(cell for one in each for cell in _cells(one.get(group), levels))
             shown = group if by is By.DATABASE else group.replace("_", " ")
             rows.append(TableRow((predictor, shown), cells, predictor, level=group))
-    groups = tuple(ColumnGroup(TITLES[dialect], (column,), dialect) for dialect in dialects)
+    columns = (*level_columns(levels, metric, kind), total)
+    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
 
 
@@ -224,8 +233,15 @@ def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
     return TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
 
 
-def _cell(share: Share | None) -> Cell | None:
-    return None if share is None else Cell(share.percent, share.interval, share.questions)
+def _cells(share: Share | None, levels: Sequence[str]) -> Iterator[Cell | None]:
+    """Yield the cells of the levels and of the total; empty ones without a share."""
+    if share is None:
+        yield from [None] * (len(levels) + 1)
+        return
+    for level in levels:
+        questions, percent = share.levels[level]
+        yield Cell(percent, questions=questions)
+    yield Cell(share.percent, share.interval, share.questions)
 
 
 def tables(run: Run, by: Iterable[By] = ()) -> Document:

@@ -416,13 +416,8 @@ def by_level(
     return {level: _percent(found) for level, found in values.items()}
 
 
-def mean(results: Iterable[PairResult], metric: str) -> float | None:
-    """Return the mean score of the results that have one, in percent; None if none has."""
-    return _percent(_values(results, metric))
-
-
 def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
-    """Return the 95 % interval of that mean, in percent, or None (docs/how-to/compare.md)."""
+    """Return the 95 % interval of the mean score, in percent, or None (docs/how-to/compare.md)."""
     values = _values(results, metric)
     if METRICS[metric].is_share:
         found = wilson(sum(value == 1.0 for value in values), len(values))
@@ -533,11 +528,15 @@ _VOCABULARIES: Mapping[By, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class Share:
-    """One group: the number of pairs with the metric, their mean and its 95 % interval in percent."""
+    """One group: the number of pairs with the metric, their mean and its 95 % interval in percent.
+
+    `levels` has the number and the mean of each level of difficulty.
+    """
 
     questions: int
     percent: float | None
     interval: Interval | None
+    levels: Mapping[str, tuple[int, float | None]]
 
 
 def shares(
@@ -557,10 +556,15 @@ def shares(
         if metric in result.scores:
             for group in groups_of(result, by, labels):
                 members.setdefault(group, []).append(result)
-    return {
-        group: Share(len(members[group]), mean(members[group], metric), interval(members[group], metric))
-        for group in by.order(members)
-    }
+    scale = levels_of(result.difficulty for result in results)
+    return {group: _share(members[group], metric, scale) for group in by.order(members)}
+
+
+def _share(members: Sequence[PairResult], metric: str, scale: Sequence[str]) -> Share:
+    counts = Counter(str(result.difficulty) for result in members)
+    means = by_level(members, metric, scale)
+    levels = {level: (counts[level], means[level]) for level in scale}
+    return Share(len(members), means[TOTAL], interval(members, metric), levels)
 
 
 def pairs(results: Sequence[PairResult], by: By) -> dict[str, int]:

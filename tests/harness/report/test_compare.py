@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
-from harness.report.comparison import Differences, differences
+from harness.report.comparison import Differences, _signed, differences
 from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_questions, read_results
 from harness.sqltree.constructs import QuestionType
 from tests import forked
@@ -164,7 +164,8 @@ def test_groups_of_questions_are_compared_as_the_choice_of_them_alone(evaluated:
         assert group["questions"] == len(own)
         right = sum(results[key].outcome is Outcome.MATCH for key in own)
         assert group["metrics"]["ex"]["a"]["total"] == pytest.approx(100 * right / len(own))
-        assert f" {name.replace('_', ' ')} " in output
+        line = next(each for each in output.splitlines() if each.startswith(f" {name.replace('_', ' ')} "))
+        assert line.split()[-1] == _signed(group["metrics"]["ex"]["difference"]["challenging"])
     levels = json.loads(call(*sides, "--by", "difficulty", "--json")[1])["comparisons"][0]
     for name, group in levels["groups"].items():
         assert group["metrics"]["ex"]["difference"]["total"] == levels["metrics"]["ex"]["difference"][name]

@@ -207,7 +207,11 @@ def test_a_folder_gets_every_file_with_its_name(run: Path, call: Call, tmp_path:
     assert call("report", str(run), "--by", "database", "--format", "csv", "--out", "to")[0] == 0
     with (tmp_path / "to" / "tables-by-database.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert {(row["by"], row["level"]) for row in rows} == {("database", "shop"), ("database", "zoo")}
+    assert {(row["by"], row["level"]) for row in rows} == {
+        ("database", f"{name}{level}")
+        for name in ("shop", "zoo")
+        for level in ("", ", simple", ", moderate", ", challenging")
+    }
     assert {row["engine"] for row in rows} == set(Dialect)
 
 
