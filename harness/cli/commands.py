@@ -69,8 +69,8 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "report": ListedCommand(
         "reports",
         Group.SCORE,
-        "Print or write the tables of a run from its folder",
-        "report results/latest --format markdown --by difficulty",
+        "Print or write the tables of a run, or one table of runs of several sets",
+        "report results/spider/latest results/spider-syn/latest --format latex",
     ),
     "compare": ListedCommand(
         "reports",

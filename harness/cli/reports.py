@@ -1,7 +1,7 @@
 """Commands about runs: list them, report on one, compare two, and show the result cache."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,12 +28,13 @@ from harness.report.files import (
 from harness.report.gold_ranks import gold_ranks
 from harness.report.paper import PaperRequest, paper
 from harness.report.run_list import cache_lines, cleared_lines, print_runs, runs_in
+from harness.report.sets_table import sets_table
 from harness.report.table_model import Document
 from harness.runs.reader import read_run
 from harness.runs.summary import By
 from loaders.base.store import Store, allowed_bytes, default_path
 
-_OF_PAPER = "For --table paper: {}, separated by commas. Default: all."
+_OF_PAPER = "For --table paper and sets: {}, separated by commas. Default: all."
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
@@ -56,6 +57,12 @@ def runs(
 @app.command()
 def report(  # noqa: PLR0913 - one parameter an option
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder: results/<run id>, results/latest.")],
+    more: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="MORE", help="Runs of other sets, for one table of all; RUN's set is the base."
+        ),
+    ] = None,
     *,
     formats: Annotated[
         list[ReportFormat] | None,
@@ -65,8 +72,12 @@ def report(  # noqa: PLR0913 - one parameter an option
         list[By] | None, typer.Option("--by", help="Tables of each metric by these groups; repeatable.")
     ] = None,
     table: Annotated[
-        ReportTable, typer.Option(help="All tables, or one for a paper: predictors, metrics, engines.")
-    ] = ReportTable.ALL,
+        ReportTable | None,
+        typer.Option(
+            help="All tables, or one for a paper: predictors, metrics, engines. Default: all; for several"
+            " runs sets."
+        ),
+    ] = None,
     metrics: Annotated[str | None, typer.Option(metavar="NAMES", help=_OF_PAPER.format("metrics"))] = None,
     engines: Annotated[str | None, typer.Option(metavar="NAMES", help=_OF_PAPER.format("engines"))] = None,
     predictors: Annotated[
@@ -77,7 +88,8 @@ def report(  # noqa: PLR0913 - one parameter an option
         str | None,
         typer.Option(
             metavar="NAMES",
-            help="For --table paper: levels, total, interval, n, tokens, seconds, cost. Default: total.",
+            help="For --table paper: levels, total, interval, n, tokens, seconds, cost; for sets: the first"
+            " four. Default: total; for sets levels and total.",
         ),
     ] = None,
     published: Annotated[
@@ -91,7 +103,7 @@ def report(  # noqa: PLR0913 - one parameter an option
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print or write the tables of a run from its folder."""
+    """Print or write the tables of a run, or one table of runs of several sets."""
     if as_json and (formats or to is not None):
         raise BadInput("--json: prints --format json; leave out --format and --out, or --json")
     formats = [ReportFormat.JSON] if as_json else formats
@@ -100,16 +112,14 @@ def report(  # noqa: PLR0913 - one parameter an option
         "--metrics": metrics, "--engines": engines, "--predictors": predictors, "--columns": columns,
         "--published": published,
     }  # fmt: skip
+    table = table or (ReportTable.SETS if more else ReportTable.ALL)
     _check_table(table, groupings, [option for option, value in chosen.items() if value is not None])
-    if table is ReportTable.PAPER:
-        asked = PaperRequest(
-            _names(metrics),
-            _names(engines),
-            _names(*(predictors or ())),
-            _names(columns) or PaperRequest.columns,
-        )
-        _report_paper(run, asked, formats or [], published, to)
+    if table is not ReportTable.ALL:
+        asked = PaperRequest(_names(metrics), _names(engines), _names(*(predictors or ())), _names(columns))
+        _report_paper(_for_paper(table, [run, *(more or ())], asked, published), formats or [], to, table)
         return
+    if more:
+        raise BadInput("--table all: shows one run; name one, or leave --table out")
     if not formats and not groupings and to is None:
         for written in write_reports(run):
             say(f"written: {written}")
@@ -135,25 +145,43 @@ def _check_table(table: ReportTable, groupings: Sequence[By], options: Sequence[
     Raises:
         BadInput: one is not.
     """
-    if table is ReportTable.PAPER and groupings:
-        raise BadInput("--by: does not group --table paper; leave out one of the two")
-    if table is not ReportTable.PAPER and options:
+    if table is not ReportTable.ALL and groupings:
+        raise BadInput(f"--by: does not group --table {table}; leave out one of the two")
+    if table is ReportTable.ALL and options:
         raise BadInput(f"{options[0]}: needs --table paper; add it, or leave this out")
+    if table is ReportTable.SETS and "--published" in options:
+        raise BadInput("--published: needs --table paper and one run; leave it out")
+
+
+def _for_paper(
+    table: ReportTable, runs: Sequence[Path], asked: PaperRequest, published: Path | None
+) -> Document:
+    """Return the table of one run, or that of several sets.
+
+    Raises:
+        BadInput: there are too many or too few runs, or something requested does not exist.
+    """
+    found = [read_run(run) for run in runs]
+    if table is ReportTable.SETS:
+        return sets_table(found, asked)
+    if len(found) > 1:
+        raise BadInput("--table paper: shows one run; name one, or leave --table out")
+    columns = asked.columns or PaperRequest.columns
+    return paper(found[0], replace(asked, columns=columns), published_beside(found[0], published))
 
 
 def _report_paper(
-    run: Path, asked: PaperRequest, formats: Sequence[ReportFormat], published: Path | None, to: Path | None
+    document: Document, formats: Sequence[ReportFormat], to: Path | None, table: ReportTable
 ) -> None:
-    """Print or write the table for a paper."""
+    """Print or write a table for a paper."""
     wanted = list(dict.fromkeys(formats)) or [ReportFormat.CONSOLE if to is None else ReportFormat.LATEX]
     if ReportFormat.HTML in wanted:
-        raise BadInput("--table paper: has no HTML format; leave out --table paper or --format html")
+        raise BadInput(f"--table {table}: has no HTML format; leave out --format html")
     if to is not None and len(wanted) > 1 and not to.is_dir():
         raise BadInput(
             f"--out {to}: is not a folder, and there are {len(wanted)} files to write; name a folder"
         )
-    found = read_run(run)
-    _give(paper(found, asked, published_beside(found, published)), wanted, to, ReportTable.PAPER)
+    _give(document, wanted, to, table)
 
 
 def _names(*texts: str | None) -> list[str]:

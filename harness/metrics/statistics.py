@@ -138,6 +138,20 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
     return Difference(mean, _percentiles(means, mean), max(fewest, p))
 
 
+def independent_difference(first: float, of_first: Interval, second: float, of_second: Interval) -> Interval:
+    """Return the interval of second minus first for two means of different questions, from their intervals.
+
+    Definition: Zou and Donner 2008, "Construction of confidence limits about effect measures: A general
+    approach", Statistics in Medicine 27, 1693-1702. For shares with Wilson's intervals it is method 10 of
+    Newcombe 1998, "Interval estimation for the difference between independent proportions", Statistics in
+    Medicine 17, 873-890.
+    """
+    difference = second - first
+    below = math.hypot(second - of_second[0], of_first[1] - first)
+    above = math.hypot(of_second[1] - second, first - of_first[0])
+    return difference - below, difference + above
+
+
 def _resampled_means(values: Sequence[float]) -> "Floats":
     """Return the mean of each resample of the values."""
     import numpy as np  # noqa: PLC0415 - takes half a second, and most commands do without

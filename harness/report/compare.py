@@ -1,7 +1,7 @@
 """Compare two runs, predictors or engines: figures and an exit code for `bird-harness compare`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.data.published_scores import notes_of
-from harness.engines import TITLES
+from harness.engines import TITLES, EngineName
 from harness.metrics import METRICS
 from harness.report.comparison import (
     Change,
@@ -237,6 +237,27 @@ def _side(selection: Selection, key: Whose) -> RunSide:
 _RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract", "allow_missing")
 
 
+def unlike_settings(
+    runs: Mapping[str, Mapping[str, Any]], names: Sequence[str], dialects: Iterable[EngineName]
+) -> Iterator[str]:
+    """Yield a line for each setting, engine version and engine setting in which two runs differ.
+
+    Args:
+        runs: the manifests of the two by what to call them.
+        names: the settings.
+        dialects: the engines that both ran on.
+    """
+    values: dict[str, list[Any]] = {name: [run.get(name) for run in runs.values()] for name in names}
+    for dialect in dialects:
+        engines = [(run.get("engines") or {}).get(dialect) or {} for run in runs.values()]
+        for part in ("version", "settings"):
+            values[f"{dialect}'s {part}"] = [engine.get(part) for engine in engines]
+    for name, (of_one, of_other) in values.items():
+        if of_one != of_other:
+            where = (f"{_shown(value)} in {run}" for value, run in zip((of_one, of_other), runs, strict=True))
+            yield f"{name}: {', '.join(where)}"
+
+
 def _unlike(
     a: Selection, b: Selection, paired: Sequence[tuple[Whose, Whose]], letter_of_b: str
 ) -> Iterator[str]:
@@ -245,19 +266,12 @@ def _unlike(
         found = Counter((result.predictor, result.dialect) for result in side.run.results)
         yield from (f"{letter}: {line}" for line in side.run.extent.lines(found, TITLES))
     one, other = a.run.manifest, b.run.manifest
-    for name in _RECORDED:
-        if one.get(name) != other.get(name):
-            yield f"{name}: {_shown(one.get(name))} in A, {_shown(other.get(name))} in {letter_of_b}"
+    dialects = dict.fromkeys(key_a[1] for key_a, key_b in paired if key_a[1] == key_b[1])
+    yield from unlike_settings({"A": one, letter_of_b: other}, _RECORDED, dialects)
     files_a, files_b = one.get("set_files") or {}, other.get("set_files") or {}
     changed = [name for name in {**files_a, **files_b} if files_a.get(name) != files_b.get(name)]
     if changed:
         yield f"files of the question set differ: {', '.join(changed)}"
-    for dialect in dict.fromkeys(key_a[1] for key_a, key_b in paired if key_a[1] == key_b[1]):
-        engines = [(run.get("engines") or {}).get(dialect) or {} for run in (one, other)]
-        for part in ("version", "settings"):
-            parts = [engine.get(part) for engine in engines]
-            if parts[0] != parts[1]:
-                yield f"{dialect}'s {part}: {_shown(parts[0])} in A, {_shown(parts[1])} in {letter_of_b}"
 
 
 def _shown(value: Any) -> str:

@@ -303,7 +303,7 @@ def _left_out(manifest: Mapping[str, Any]) -> list[str]:
     return [f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())]
 
 
-def extents(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
+def extents(scores: Sequence[Score]) -> dict[tuple[str, ...], tuple[int, int]]:
     """Return the numbers of planned and completed pairs of each predictor on each engine."""
     return {(score.predictor, score.dialect): (score.planned, score.questions) for score in scores}
 

@@ -41,10 +41,11 @@ class ReportFormat(StrEnum):
 
 
 class ReportTable(StrEnum):
-    """The tables of a report."""
+    """The tables of a report; `sets` are those of several runs."""
 
     ALL = "all"
     PAPER = "paper"
+    SETS = "sets"
 
 
 TEXTS: Mapping[ReportFormat, Callable[[Document, str], str]] = {
@@ -164,7 +165,7 @@ def write_document(  # noqa: PLR0913 - what to write, and in which formats
 
 def file_name(kind: ReportFormat, by: Sequence[By] = (), table: ReportTable = ReportTable.ALL) -> str:
     """Return the name of a file of tables."""
-    stem = "paper" if table is ReportTable.PAPER else "-by-".join(["tables", *by])
+    stem = "-by-".join(["tables", *by]) if table is ReportTable.ALL else table
     return f"{stem}.{SUFFIXES[kind]}"
 
 

@@ -59,8 +59,11 @@ class PaperRequest:
 
 
 @dataclass(frozen=True)
-class _Line:
-    """A row of the table: an own predictor's scores by engine, or published figures."""
+class Line:
+    """A row of the table: an own predictor's scores by engine, or published figures.
+
+    In a table of several sets, the keys are the names of the sets instead of engines.
+    """
 
     name: str
     predictor: str
@@ -69,6 +72,7 @@ class _Line:
 
     @property
     def is_own(self) -> bool:
+        """True for an own predictor."""
         return bool(self.scores)
 
     def total(self, metric: str, dialect: EngineName) -> float | None:
@@ -79,7 +83,7 @@ class _Line:
         return self.published.get((METRICS[metric].published_as or "", dialect))
 
 
-_Place = tuple[int, str, EngineName]
+Place = tuple[int, str, EngineName]
 """The key of a figure: index of its line, metric, engine."""
 
 
@@ -102,18 +106,18 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
     ]
     if not there:
         raise BadInput(f"{run.folder}: the run has no score for a table")
-    metrics = _chosen("--metrics", asked.metrics, there)
-    dialects = in_order(_chosen("--engines", asked.engines, in_order(score.dialect for score in scores)))
+    metrics = chosen("--metrics", asked.metrics, there)
+    dialects = in_order(chosen("--engines", asked.engines, in_order(score.dialect for score in scores)))
     taken = USAGE_COLUMNS if is_known(scores) else ()
-    columns = _chosen("--columns", asked.columns, [*scores[0].metrics[there[0]], INTERVAL, COUNT, *taken])
+    columns = chosen("--columns", asked.columns, [*scores[0].metrics[there[0]], INTERVAL, COUNT, *taken])
     columns = [name for name in columns if name not in taken or name in asked.columns]
     usage = [name for name in columns if name in taken]
     columns = [name for name in columns if name not in taken]
     lines = _lines(scores, published, dialects, metrics)
     if asked.predictors:
-        names = _chosen("--predictors", asked.predictors, [line.name for line in lines])
+        names = chosen("--predictors", asked.predictors, [line.name for line in lines])
         lines = [line for name in names for line in lines if line.name == name]
-    marks, said = _marks(lines, dialects, metrics)
+    marks, said = marks_of(lines, dialects, metrics)
     caution = databases_note(run.manifest, are_named=False)
     head = " and ".join(
         filter(None, [", ".join(METRICS[name].title for name in metrics[:-1]), METRICS[metrics[-1]].title])
@@ -121,7 +125,7 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
     table = (
         _stacked if len(dialects) * (len(metrics) * len(columns) + len(usage)) > _SIDE_BY_SIDE else _beside
     )
-    grid = table(lines, dialects, [_Metric(name, tuple(columns)) for name in metrics], marks)
+    grid = table(lines, dialects, [MetricColumns(name, tuple(columns)) for name in metrics], marks)
     grid = with_usage(grid, scores, usage)
     if caution:
         grid = replace(grid, rows=tuple(map(_with_caution, grid.rows)))
@@ -138,7 +142,7 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = 
     return Document(run_id_of(run), (), (grid,), extent=extents(scores))
 
 
-def _chosen(option: str, asked: Sequence[str], there: Sequence[str]) -> list[str]:
+def chosen(option: str, asked: Sequence[str], there: Sequence[str]) -> list[str]:
     """Return the requested values, each once; all values if none is requested.
 
     Raises:
@@ -156,7 +160,7 @@ def _lines(
     published: Sequence[PublishedTotals],
     dialects: Sequence[EngineName],
     metrics: Sequence[str],
-) -> list[_Line]:
+) -> list[Line]:
     """Return a line for each predictor, preceded by its published figures; the best first."""
     names = {one.file_stem: one.predictor for one in published}
     shown = {METRICS[metric].published_as for metric in metrics}
@@ -175,10 +179,10 @@ def _lines(
             if score.predictor == predictor and score.dialect in dialects
         }
         name = names.get(predictor, predictor)
-        lines += [_Line(name, predictor, {}, totals)] if totals else []
-        lines += [_Line(name, predictor, own, {})] if own else []
+        lines += [Line(name, predictor, {}, totals)] if totals else []
+        lines += [Line(name, predictor, own, {})] if own else []
 
-    def rank(line: _Line) -> tuple[list[float], str]:
+    def rank(line: Line) -> tuple[list[float], str]:
         mine = next((one for one in lines if one.is_own and one.predictor == line.predictor), line)
         totals = (mine.total(metric, dialect) for metric in metrics for dialect in dialects)
         return [1.0 if total is None else -total for total in totals], line.predictor
@@ -186,11 +190,11 @@ def _lines(
     return sorted(lines, key=rank)
 
 
-def _marks(
-    lines: Sequence[_Line], dialects: Sequence[EngineName], metrics: Sequence[str]
-) -> tuple[dict[_Place, Mark], list[str]]:
+def marks_of(
+    lines: Sequence[Line], dialects: Sequence[EngineName], metrics: Sequence[str]
+) -> tuple[dict[Place, Mark], list[str]]:
     """Mark the best figures of each column and those not distinguishable from them; explain the marks."""
-    marks: dict[_Place, Mark] = {}
+    marks: dict[Place, Mark] = {}
     paired = by_interval = 0
     for metric in metrics:
         for dialect in dialects:
@@ -267,7 +271,7 @@ def _about(run: Run, dialects: Sequence[EngineName]) -> Iterator[str]:
     yield f"{', '.join(filter(None, [*versions(run.manifest, dialects), own]))}."
 
 
-def _of_others(lines: Sequence[_Line]) -> Iterator[str]:
+def _of_others(lines: Sequence[Line]) -> Iterator[str]:
     shown = {metric for line in lines for metric, _ in line.published}
     if shown:
         times = "; its times were measured on another machine" if "r_ves" in shown else ""
@@ -275,7 +279,7 @@ def _of_others(lines: Sequence[_Line]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class _Metric:
+class MetricColumns:
     """The columns of a metric on one engine."""
 
     name: str
@@ -305,7 +309,8 @@ class _Metric:
             has_questions=is_total and COUNT in self.columns,
         )
 
-    def cells(self, line: _Line, dialect: EngineName, mark: Mark | None) -> Iterator[Cell | None]:
+    def cells(self, line: Line, dialect: EngineName, mark: Mark | None) -> Iterator[Cell | None]:
+        """Yield the figures of a line, None for each that it lacks; the total has the mark."""
         score = line.scores.get(dialect)
         for level in self._levels:
             if not line.is_own:
@@ -320,10 +325,10 @@ class _Metric:
 
 
 def _beside(
-    lines: Sequence[_Line],
+    lines: Sequence[Line],
     dialects: Sequence[EngineName],
-    metrics: Sequence[_Metric],
-    marks: Mapping[_Place, Mark],
+    metrics: Sequence[MetricColumns],
+    marks: Mapping[Place, Mark],
 ) -> TableModel:
     """Engines side by side."""
     heads = tuple(column for metric in metrics for column in metric.heads(is_named=True))
@@ -341,10 +346,10 @@ def _beside(
 
 
 def _stacked(
-    lines: Sequence[_Line],
+    lines: Sequence[Line],
     dialects: Sequence[EngineName],
-    metrics: Sequence[_Metric],
-    marks: Mapping[_Place, Mark],
+    metrics: Sequence[MetricColumns],
+    marks: Mapping[Place, Mark],
 ) -> TableModel:
     """Engines one below the other."""
     groups = tuple(
@@ -365,21 +370,21 @@ def _stacked(
     return TableModel("", ("engine", *_label_heads(lines)), groups, tuple(rows))
 
 
-def _has_sources(lines: Sequence[_Line]) -> bool:
+def _has_sources(lines: Sequence[Line]) -> bool:
     return any(not line.is_own for line in lines)
 
 
-def _label_heads(lines: Sequence[_Line]) -> tuple[str, ...]:
+def _label_heads(lines: Sequence[Line]) -> tuple[str, ...]:
     return ("predictor", "source") if _has_sources(lines) else ("predictor",)
 
 
-def _labels(line: _Line, lines: Sequence[_Line]) -> tuple[str, ...]:
+def _labels(line: Line, lines: Sequence[Line]) -> tuple[str, ...]:
     if not _has_sources(lines):
         return (line.name,)
     return line.name, "own" if line.is_own else "published"
 
 
-def _by(line: _Line) -> str:
+def _by(line: Line) -> str:
     """Return the `by` of a row's figures, for programs; empty for that of the column."""
     return "" if line.is_own else "published"
 

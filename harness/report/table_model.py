@@ -76,11 +76,12 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns with a common heading; `dialect` if they are an engine's."""
+    """Columns with a common heading; `dialect` if they are an engine's, `set` if they are a set's."""
 
     head: str
     columns: tuple[TableColumn, ...]
     dialect: EngineName | None = None
+    set: str | None = None
 
 
 @dataclass(frozen=True)
@@ -164,13 +165,14 @@ def table(
 class Document:
     """Tables with their context: `facts` are lines about the run.
 
-    `extent`: the numbers of planned and completed pairs of each predictor on each engine.
+    `extent`: the numbers of planned and completed pairs of each predictor on each engine; of each set, if
+    there are several.
     """
 
     run_id: str
     facts: tuple[str, ...]
     grids: tuple[TableModel, ...]
-    extent: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    extent: Mapping[tuple[str, ...], tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,7 @@ class NamedCell:
     """One cell with its full name, for programs; values are not rounded.
 
     `planned` and `completed` count the pairs of the predictor on the engine: if they differ, the figure is
-    of a selection. `mark` is set in tables that compare figures.
+    of a selection. `mark` is set in tables that compare figures, `set` in those of several question sets.
     """
 
     predictor: str
@@ -193,17 +195,21 @@ class NamedCell:
     planned: int | None
     completed: int | None
     mark: Mark | None = None
+    set: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain values; the mark only if there is one."""
-        content = asdict(self)
-        if self.mark is None:
-            del content["mark"]
-        return content
+        """Return it as plain values; mark and set only if there is one."""
+        return {
+            name: value for name, value in asdict(self).items() if name not in OPTIONAL or value is not None
+        }
+
+
+OPTIONAL = ("mark", "set")
+"""Fields of a named cell that most tables lack."""
 
 
 def figures(
-    grid: TableModel, extent: Mapping[tuple[str, str], tuple[int, int]] | None = None
+    grid: TableModel, extent: Mapping[tuple[str, ...], tuple[int, int]] | None = None
 ) -> Iterator[NamedCell]:
     """Yield every cell of a table, row by row, except empty ones.
 
@@ -211,13 +217,14 @@ def figures(
         grid: the table.
         extent: the extent of its document.
     """
-    named = [(group.dialect, column) for group in grid.groups for column in group.columns]
+    named = [(group, column) for group in grid.groups for column in group.columns]
     for row in grid.rows:
-        for (dialect, column), cell in zip(named, row.cells, strict=True):
+        for (group, column), cell in zip(named, row.cells, strict=True):
             if cell is not None:
                 low, high = cell.interval or (None, None)
-                engine = dialect or row.dialect or ""
-                planned, completed = (extent or {}).get((row.predictor, engine), (None, None))
+                engine = group.dialect or row.dialect or ""
+                whose = (row.predictor, engine, *([group.set] if group.set else []))
+                planned, completed = (extent or {}).get(whose, (None, None))
                 yield NamedCell(
                     row.predictor,
                     engine,
@@ -231,6 +238,7 @@ def figures(
                     planned,
                     completed,
                     cell.mark,
+                    group.set,
                 )
 
 
@@ -261,17 +269,25 @@ def spelled(value: float | None, kind: CellKind) -> str:
         return NOT_KNOWN if kind in _TOLD else NONE
     match kind:
         case CellKind.DIFFERENCE:
-            text = f"{value:+.2f}"
-            return "0.00" if float(text) == 0 else text.replace("-", MINUS)
+            return _signed(value, 2)
         case CellKind.CHANGE:
             return f"{value:+.0f}".replace("-", MINUS) if value else "0"
         case _:
             return f"{value:.{_DIGITS[kind]}f}"
 
 
-def spelled_range(interval: Interval | None) -> str:
+def _signed(value: float, digits: int) -> str:
+    text = f"{value:+.{digits}f}"
+    return text[1:] if float(text) == 0 else text.replace("-", MINUS)
+
+
+def spelled_range(interval: Interval | None, kind: CellKind = CellKind.PERCENT) -> str:
     """An interval."""
-    return NONE if interval is None else f"{interval[0]:.1f}{DASH}{interval[1]:.1f}"
+    if interval is None:
+        return NONE
+    if kind is CellKind.DIFFERENCE:
+        return " to ".join(_signed(bound, 1) for bound in interval)
+    return f"{interval[0]:.1f}{DASH}{interval[1]:.1f}"
 
 
 def heads(column: TableColumn) -> Iterator[str]:
@@ -304,7 +320,7 @@ def _parts(column: TableColumn, cell: Cell | None) -> Iterator[str]:
         yield "" if cell is None else spelled(cell.questions, CellKind.COUNT)
     yield "" if cell is None else f"{_spelled(cell, column.kind)}{_dagger(cell)}"
     if column.has_interval:
-        yield "" if cell is None else spelled_range(cell.interval)
+        yield "" if cell is None else spelled_range(cell.interval, column.kind)
 
 
 def _spelled(cell: Cell, kind: CellKind) -> str:

@@ -12,6 +12,7 @@ from harness.report.table_model import (
     DAGGER,
     DASH,
     MINUS,
+    OPTIONAL,
     Document,
     NamedCell,
     TableModel,
@@ -163,6 +164,8 @@ def _latex_table(grid: TableModel) -> Iterator[str]:
 _ROWS_OF_A_PAGE = 40
 _COLUMNS_OF_A_COLUMN = 4
 """Maximum columns of figures of a table in one column of a two-column page."""
+_COLUMNS_OF_A_PAGE = 12
+"""Maximum columns of figures with the usual space between them."""
 
 
 def _latex_paper(grid: TableModel) -> Iterator[str]:
@@ -175,7 +178,9 @@ def _latex_paper(grid: TableModel) -> Iterator[str]:
     for number, part in enumerate(parts, start=1):
         title = grid.title if number == 1 else f"{grid.title}, continued ({number} of {len(parts)})"
         notes = " ".join(note.strip() for note in grid.notes) if number == 1 else ""
-        yield from (rf"\begin{{{environment}}}[tp]", r"\centering", r"\small", r"\setlength{\tabcolsep}{4pt}")
+        space = 4 if sum(map(width, grid.groups)) <= _COLUMNS_OF_A_PAGE else 3
+        yield from (rf"\begin{{{environment}}}[tp]", r"\centering", r"\small")
+        yield rf"\setlength{{\tabcolsep}}{{{space}pt}}"
         yield r"\setlength{\belowcaptionskip}{6pt}"
         yield rf"\caption[{_caption(title)}]{{{_caption(f'{title}. {notes}'.rstrip())}}}"
         if number == 1:
@@ -206,7 +211,9 @@ def _latex_tabular(grid: TableModel) -> Iterator[str]:
 
 
 def _latex_columns(grid: TableModel) -> str:
-    return "l" * len(grid.labels) + "".join("r" * width(group) for group in grid.groups)
+    # Room for a dagger behind the last column of a group.
+    between = r"@{\hskip 10pt}" if grid.anchor else ""
+    return between.join(["l" * len(grid.labels), *("r" * width(group) for group in grid.groups)])
 
 
 def _latex_groups(grid: TableModel) -> Iterator[str]:
@@ -235,8 +242,8 @@ def _latex_row(texts_: Sequence[str], best: Iterable[bool] = repeat(False)) -> s
 SCHEMA_VERSION = 1
 """Version of `tables.json` and `reproduce.json`, documented in docs/how-to/reports.md."""
 
-COLUMNS = tuple(field.name for field in fields(NamedCell) if field.name != "mark")
-"""Columns of every CSV; tables that compare figures have `mark`, too."""
+COLUMNS = tuple(field.name for field in fields(NamedCell) if field.name not in OPTIONAL)
+"""Columns of every CSV; those of `OPTIONAL` follow if a figure has them."""
 
 
 def csv_text(document: Document) -> str:
@@ -248,9 +255,9 @@ def csv_text(document: Document) -> str:
     (https://owasp.org/www-community/attacks/CSV_Injection). So does one that begins with an apostrophe, so
     that readers can always remove one. Unprintable characters are escaped.
     """
-    found = [figure for grid in document.grids for figure in figures(grid, document.extent)]
-    columns = (*COLUMNS, "mark") if any(figure.mark for figure in found) else COLUMNS
-    rows = ([figure.to_json().get(name) for name in columns] for figure in found)
+    found = [figure.to_json() for grid in document.grids for figure in figures(grid, document.extent)]
+    columns = (*COLUMNS, *(name for name in OPTIONAL if any(name in figure for figure in found)))
+    rows = ([figure.get(name) for name in columns] for figure in found)
     return "".join(map(_csv_line, (columns, *rows)))
 
 

@@ -14,6 +14,7 @@ from harness.metrics.statistics import (
     Difference,
     McNemar,
     bootstrap_mean,
+    independent_difference,
     mcnemar,
     paired_difference,
     wilson,
@@ -47,6 +48,26 @@ def test_the_interval_of_a_share_is_scipys() -> None:
         for successes in range(0, trials + 1, max(1, trials // 20)):
             found = binomtest(successes, trials).proportion_ci(CONFIDENCE, method="wilson")
             assert wilson(successes, trials) == pytest.approx((found.low, found.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((48, 80), (56, 70), (0.0524, 0.3339)), ((3, 10), (9, 10), (0.1705, 0.8090)),
+        ((2, 7), (6, 7), (0.0582, 0.8062)), ((0, 29), (5, 56), (-0.0381, 0.1926)),
+        ((0, 20), (0, 10), (-0.1611, 0.2775)), ((0, 20), (10, 10), (0.6791, 1.0)),
+    ],
+)  # fmt: skip
+def test_the_interval_of_a_difference_of_two_shares_is_newcombes(
+    first: tuple[int, int], second: tuple[int, int], expected: tuple[float, float]
+) -> None:
+    """Table II of Newcombe 1998, method 10."""
+    one, other = wilson(*first), wilson(*second)
+    assert one is not None
+    assert other is not None
+    shares = (right / asked for right, asked in (first, second))
+    found = independent_difference(next(shares), one, next(shares), other)
+    assert found == pytest.approx(expected, abs=5e-5)
 
 
 def test_a_share_of_nothing_has_no_interval() -> None:

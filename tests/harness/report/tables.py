@@ -1,5 +1,8 @@
 """Tables that the tests make up, with names that every format has to bear."""
 
+import re
+import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +22,7 @@ from harness.report.table_model import (
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score, summarize
 from tests.harness.run_folders import pair
+from tests.reasons import Reason, skip
 
 HOSTILE = (
     "a|b",
@@ -156,3 +160,21 @@ DIFFERENCES = TableModel(
         TableRow((name,), (Cell(value),), name) for name, value in (("a", 1.234), ("b", -1.5), ("c", -1e-9))
     ),
 )
+
+
+def compile_latex(folder: Path, paper_class: str, *parts: str) -> None:
+    """Make a page of tables for a paper, which nothing may stick out of."""
+    compiler = shutil.which("pdflatex") or shutil.which("tectonic")
+    if compiler is None:
+        skip(Reason.NO_TEX, "apt-get install texlive-latex-recommended")
+    packages = r"\usepackage[T1]{fontenc}\usepackage{booktabs,textcomp,graphicx}"
+    text = "\n".join([rf"\documentclass{paper_class}{packages}\begin{{document}}", *parts, r"\end{document}"])
+    (folder / "paper.tex").write_text(text, encoding="utf-8")
+    options = (
+        ["-interaction=nonstopmode", "-halt-on-error"] if compiler.endswith("latex") else ["--keep-logs"]
+    )
+    command = [compiler, *options, "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout
+    log = (folder / "paper.log").read_text(encoding="utf-8", errors="replace")
+    assert not re.search(r"Overfull \\hbox|Float too large", log)

@@ -245,8 +245,8 @@ def test_what_only_one_side_has_and_what_else_differs_is_said(call: Call, tmp_pa
         "questions: 30 in A, 20 in B",
         "profile: official in A, faithful in B",
         'limits: null in A, {"seconds": 5} in B',
-        "files of the question set differ: g.sql",
         "sqlite's version: 3.45 in A, 3.50 in B",
+        "files of the question set differ: g.sql",
     ]
     assert "20 questions in both; 10 more only in A" in output
 

@@ -3,8 +3,6 @@
 import csv
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
@@ -23,8 +21,7 @@ from harness.report.table_model import DAGGER, Mark, texts
 from harness.report.texts import csv_text, latex, markdown
 from harness.runs.reader import Run, read_run
 from tests.harness.conftest import Call
-from tests.harness.report.tables import HOSTILE, question, result, write_run
-from tests.reasons import Reason, skip
+from tests.harness.report.tables import HOSTILE, compile_latex, question, result, write_run
 
 QUESTIONS = 40
 RIGHT = {"best": 36, "near": 34, "far": 12}
@@ -233,9 +230,6 @@ def test_bad_usage_is_one_clear_error(run: Run, call: Call, options: list[str], 
 
 @pytest.mark.parametrize("paper_class", ["{article}", "[twocolumn]{article}"])
 def test_it_is_a_page_of_latex_that_nothing_sticks_out_of(tmp_path: Path, paper_class: str) -> None:
-    compiler = shutil.which("pdflatex") or shutil.which("tectonic")
-    if compiler is None:
-        skip(Reason.NO_TEX, "apt-get install texlive-latex-recommended")
     names = ["a-predictor-whose-name-is-" + "very-" * 20 + "long", HOSTILE[7], "far"]
     run = write(tmp_path / "run", names, provenance={"shop": "other"})
     asked = [PaperRequest(), PaperRequest(columns=["simple", "moderate", "challenging", "interval", "n"])]
@@ -243,24 +237,7 @@ def test_it_is_a_page_of_latex_that_nothing_sticks_out_of(tmp_path: Path, paper_
         latex(paper(run, each, PUBLISHED), "Run").replace("{tab:text", f"{{tab:{at}")
         for at, each in enumerate(asked)
     ]
-    document = rf"\documentclass{paper_class}"
-    packages = r"\usepackage[T1]{fontenc}\usepackage{booktabs,textcomp,graphicx}"
-    text = "\n".join([document + packages, r"\begin{document}", *tables, r"\ref{tab:0-to-sql}\end{document}"])
-    (tmp_path / "paper.tex").write_text(text, encoding="utf-8")
-    options = (
-        ["-interaction=nonstopmode", "-halt-on-error"] if compiler.endswith("latex") else ["--keep-logs"]
-    )
-    done = subprocess.run(
-        [compiler, *options, "paper.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout
-    log = (tmp_path / "paper.log").read_text(encoding="utf-8", errors="replace")
-    assert not re.search(r"Overfull \\hbox|Float too large", log)
+    compile_latex(tmp_path, paper_class, *tables, r"\ref{tab:0-to-sql}")
 
 
 def test_markdown_has_its_caption_below(run: Run) -> None:
