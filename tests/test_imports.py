@@ -93,3 +93,12 @@ def test_translating_imports_neither_the_harness_nor_the_loaders() -> None:
     modules = of_the_project(imported("import dialects.translate"))
     assert "dialects.translate" in modules
     assert [name for name in modules if not name.startswith("dialects")] == []
+
+
+@pytest.mark.slow
+def test_an_evaluation_whose_results_are_cached_parses_no_gold(tmp_path: Path) -> None:
+    asked = ("eval", "--dialect", "sqlite", "--driver", "direct", "--workers", "1", "--out", str(tmp_path))
+    first, second = (imported(MAIN, *asked, BIRD_CACHE=str(tmp_path / "cache")) for _ in range(2))
+    assert "harness.sqltree.question_types" in first
+    assert "harness.report.html" in second
+    assert "sqlglot" not in second

@@ -135,12 +135,12 @@ class Question:
 
 def cached_types(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
     """Return the types of questions by their keys; no gold is parsed that an earlier call has read."""
-    ruled = [one for one in questions if one.own_types is None]
+    ruled, parser = [one for one in questions if one.own_types is None], version("sqlglot")
     found = cached_values(
         dict[str, tuple[str, ...]],
         "types",
         (_SQLTREE / "question_types.py", _SQLTREE / "parser.py"),
-        [(version("sqlglot"), one.text, one.evidence, one.gold) for one in ruled],
+        [(parser, one.text, one.evidence, one.gold) for one in ruled],
         lambda place: ruled[place].types,
     )
     rules = {one.key: types for one, types in zip(ruled, found, strict=True)}

@@ -7,7 +7,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.outcomes import AnswerUsage, GoldOrigin, Outcome, PairResult, Preview, Side
-from harness.data.questions import Question, levels_of
+from harness.data.questions import Question, cached_types, levels_of
 from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.errors import ErrorClass
 from harness.engines.plans import PlanComparison, StepMark, compare_plans, numbered, steps_of
@@ -15,6 +15,7 @@ from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.report.plans import described
 from harness.runs.plans import ExplainedText, TextKey
+from harness.runs.summary import By
 from loaders.base.files import ascii_json, parse_json
 
 MOST_CHARACTERS = 20_000
@@ -71,8 +72,11 @@ class Questions:
         """The levels of difficulty, in the order of the tables."""
         self._databases = Numbering(sorted(databases))
         self._keys = Numbering()
+        self._types = cached_types([*known.values()])
+        self.types = By.TYPE.order(name for types in self._types.values() for name in types)
+        """The types of questions that any has, in the order of the tables."""
         self._columns: dict[str, list[Any]] = {
-            "key": self._keys.values, "db": [], "difficulty": [], "text": [], "evidence": []
+            "key": self._keys.values, "db": [], "difficulty": [], "types": [], "text": [], "evidence": []
         }  # fmt: skip
 
     def of(self, result: PairResult) -> int:
@@ -82,6 +86,8 @@ class Questions:
             known = self._known.get(result.question)
             self._columns["db"].append(self._databases.of(result.db_id))
             self._columns["difficulty"].append(self.levels.index(result.difficulty))
+            types = self._types.get(result.question, ())
+            self._columns["types"].append([self.types.index(name) for name in types])
             self._columns["text"].append(known.text[:MOST_CHARACTERS] if known else "")
             self._columns["evidence"].append(known.evidence[:MOST_CHARACTERS] if known else "")
         return place
@@ -175,6 +181,7 @@ class Pairs:
             "dialects": list(kinds_by_name()),
             "titles": dict(TITLES),
             "difficulties": list(self.questions.levels),
+            "types": self.questions.types,
             "outcomes": list(Outcome),
             "error_classes": list(ErrorClass),
             "origins": list(GoldOrigin),

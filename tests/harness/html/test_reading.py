@@ -77,6 +77,13 @@ def test_pairs_are_grouped_sorted_by_scores_and_taken_away(view: View, report: P
     page.locator(".group-row button").first.click()
     expect(page.locator(".group-row")).not_to_have_count(1)
     assert page.locator(".group-row").nth(1).inner_text().strip().startswith("▾")
+    # A pair is in the group of each of its types.
+    page.get_by_label("Group by").select_option("type")
+    types = {key: question.types for key, question in run.questions.items()}
+    for place, (name, share) in enumerate(shares(results, "ex", By.TYPE, types).items()):
+        head = page.locator(".group-row").nth(place)
+        expect(head).to_contain_text(f"{name.replace('_', ' ')} {share.questions} pairs")
+        head.get_by_role("button").click()
     page.get_by_label("Group by").select_option("")
 
     page.get_by_role("button", name="Soft-F1").click()
@@ -95,6 +102,7 @@ def test_pairs_are_grouped_sorted_by_scores_and_taken_away(view: View, report: P
             each.outcome, each.scores["ex"], each.scores["soft_f1"],
         )  # fmt: skip
         assert row["sql"] == (each.sql or "")
+        assert row["types"] == ", ".join(types[each.question])
     page.get_by_role("link", name="Remove Engine: SQLite").click()
     expect(page.locator(".found")).to_have_text("36 of 108 pairs")
 

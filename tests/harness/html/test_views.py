@@ -87,6 +87,9 @@ def test_every_outcome_is_drawn_as_often_as_it_happened_and_leads_to_its_pairs(
             "db=db_2&difficulty=challenging",
             lambda one: (one.db_id, one.difficulty) == ("db_2", "challenging"),
         ),
+        # Every second question has evidence that names the value of its gold.
+        ("type=value_illustration&type=synonym", lambda one: one.question_id % 2),
+        ("type=ranking", lambda _: False),
         ("class=wrong_literal", lambda one: one.error_class == "wrong_literal"),
         ("q=no+such+column", lambda one: one.error is not None),
         ("q=PREDICTOR-2+%2311", lambda one: (one.predictor, one.question) == ("predictor-2", "11")),

@@ -4,7 +4,7 @@ import { Choice, Chosen } from "./choice.jsx";
 import { FILTERS } from "./filters.js";
 import { change } from "./route.js";
 import { Search } from "./search.jsx";
-import { ENGINES, count, visible, words } from "./words.js";
+import { ENGINES, count, typeName, visible, words } from "./words.js";
 
 function pattern(data, text) {
   const right = data.dialects.filter((_, at) => text[at] === "1").map((each) => ENGINES[each]);
@@ -22,6 +22,7 @@ export function optionsOf(data, params) {
     class: { title: "Error class", all: named(data.error_classes.filter((_, place) => data.pairs.error_class.includes(place)), words) },
     db: { title: "Database", all: named(data.databases) },
     difficulty: { title: "Difficulty", all: named(data.difficulties) },
+    type: { title: "Type", all: named(data.types, typeName) },
     agree: { title: "Engines", all: patterns.length ? [["differ", "some right, some wrong"], ...patterns.map((each) => [each, pattern(data, each)])] : [] },
   };
   return Object.fromEntries(Object.entries(all).filter(([name, each]) => each.all.length > 1 || params[name]));

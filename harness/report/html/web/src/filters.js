@@ -2,7 +2,7 @@
 import { disagrees } from "./data.js";
 import { listOf } from "./route.js";
 
-export const FILTERS = ["q", "predictor", "engine", "outcome", "difficulty", "db", "class", "agree"];
+export const FILTERS = ["q", "predictor", "engine", "outcome", "difficulty", "type", "db", "class", "agree"];
 
 export const SCORE = "score.";
 
@@ -14,17 +14,18 @@ const COMPARED = {
   class: (data) => data.pairs.error_class,
   db: (data) => data.pairs.question.map((question) => data.questions.db[question]),
   difficulty: (data) => data.pairs.question.map((question) => data.questions.difficulty[question]),
+  type: (data) => data.pairs.question.map((question) => data.questions.types[question]),
   seconds: (data) => data.pairs.seconds,
   ratio: (data) => data.pairs.ratio,
 };
 
-// The values that a list is sorted or grouped by; nothing for an unknown name.
+// The values that a list is sorted or grouped by, of types a list for each pair; nothing for an unknown name.
 function columnOf(data, name) {
   if (name.startsWith(SCORE)) return data.pairs.scores[name.slice(SCORE.length)];
   return COMPARED[name]?.(data);
 }
 
-export const GROUPS = ["question", "predictor", "engine", "outcome", "class", "db", "difficulty"];
+export const GROUPS = ["question", "predictor", "engine", "outcome", "class", "db", "difficulty", "type"];
 
 function exactly(data, params) {
   const { pairs, questions } = data;
@@ -35,13 +36,14 @@ function exactly(data, params) {
     if (!chosen.length) return;
     const wanted = new Set(chosen.map((value) => list.findIndex((each) => each.toWellFormed() === value)));
     if (name === "outcome" && chosen.includes("wrong")) tests.push((pair) => pairs.outcome[pair] !== match || wanted.has(match));
-    else tests.push((pair) => wanted.has(valueOf(pair)));
+    else tests.push((pair) => [valueOf(pair)].flat().some((value) => wanted.has(value)));
   };
   among("predictor", data.predictors, (pair) => pairs.predictor[pair]);
   among("engine", data.dialects, (pair) => pairs.dialect[pair]);
   among("class", data.error_classes, (pair) => (pairs.error_class[pair] < 0 ? null : pairs.error_class[pair]));
   among("outcome", data.outcomes, (pair) => pairs.outcome[pair]);
   among("difficulty", data.difficulties, (pair) => questions.difficulty[pairs.question[pair]]);
+  among("type", data.types, (pair) => questions.types[pairs.question[pair]]);
   among("db", data.databases, (pair) => questions.db[pairs.question[pair]]);
   const agree = listOf(params.agree);
   if (agree.length) tests.push((pair) => agree.some((each) => (each === "differ" ? disagrees(data.pattern(pair)) : data.pattern(pair) === each)));
@@ -108,7 +110,7 @@ export function select(data, params) {
   // What has no value stands last in both directions.
   const isNothing = (value) => value == null || value === -1;
   const by = (column, direction) => (one, other) => {
-    const [a, b] = [column[one], column[other]];
+    const [a, b] = [firstOf(column[one]), firstOf(column[other])];
     if (isNothing(a) || isNothing(b)) return isNothing(a) - isNothing(b);
     return direction * (a - b);
   };
@@ -127,19 +129,25 @@ export function select(data, params) {
   });
 }
 
-// The pairs of a list with a head before those of each group; those of groups in `closed` are left out.
+const firstOf = (value) => (Array.isArray(value) ? value[0] : value);
+
+// The pairs of a list with a head before those of each group; those of groups in `closed` are left out. A pair with
+// several types is in several groups.
 export function grouped(data, params, listed, closed) {
   const column = GROUPS.includes(params.group) ? columnOf(data, params.group) : null;
   if (!column) return listed;
   const match = data.outcomes.indexOf("match");
-  const rows = [];
-  let head = null;
+  const groups = new Map();
   for (const pair of listed) {
-    const value = column[pair] ?? -1;
-    if (head?.value !== value) rows.push((head = { group: params.group, value, pairs: 0, right: 0, first: pair }));
-    head.pairs += 1;
-    head.right += data.pairs.outcome[pair] === match;
-    if (!closed.has(value)) rows.push(pair);
+    const values = [column[pair] ?? -1].flat();
+    for (const value of values.length ? values : [-1]) {
+      if (!groups.has(value)) groups.set(value, []);
+      groups.get(value).push(pair);
+    }
   }
-  return rows;
+  const last = (value) => (value < 0 ? Infinity : value);
+  return [...groups].sort(([one], [other]) => last(one) - last(other)).flatMap(([value, pairs]) => {
+    const right = pairs.filter((pair) => data.pairs.outcome[pair] === match).length;
+    return [{ group: params.group, value, pairs: pairs.length, right }, ...(closed.has(value) ? [] : pairs)];
+  });
 }

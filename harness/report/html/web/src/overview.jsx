@@ -230,31 +230,34 @@ const rowsOf = (data, shown) =>
       isFirst: place === 0 || all[place - 1].predictor !== score.predictor,
     }));
 
-function Databases({ data, shown }) {
-  const key = (predictor, dialect, db) => `${predictor},${dialect},${db}`;
+// EX on questions in groups; `of` has the group of each question, or its groups.
+function Shares({ data, shown, what, param, values, of, titles = values }) {
+  const key = (predictor, dialect, group) => `${predictor},${dialect},${group}`;
   const all = new Map();
   const match = data.outcomes.indexOf("match");
-  const { pairs, questions } = data;
+  const { pairs } = data;
   for (let pair = 0; pair < data.count; pair++) {
-    const name = key(pairs.predictor[pair], pairs.dialect[pair], questions.db[pairs.question[pair]]);
-    const found = all.get(name) ?? [0, 0];
-    all.set(name, [found[0] + (pairs.outcome[pair] === match), found[1] + 1]);
+    for (const group of [of[pairs.question[pair]]].flat()) {
+      const name = key(pairs.predictor[pair], pairs.dialect[pair], group);
+      const found = all.get(name) ?? [0, 0];
+      all.set(name, [found[0] + (pairs.outcome[pair] === match), found[1] + 1]);
+    }
   }
   return (
     <Heat
-      label="EX by database, in percent"
+      label={`EX by ${what}, in percent`}
       head="predictor"
       rows={rowsOf(data, shown)}
-      columns={data.databases}
-      cell={(row, db) => {
-        const found = all.get(key(row.score.predictor, row.score.dialect, db));
+      columns={titles}
+      cell={(row, group) => {
+        const found = all.get(key(row.score.predictor, row.score.dialect, group));
         if (!found) return null;
         const share = found[0] / found[1];
         return {
           share,
           text: percent(100 * share, 0),
           title: `${found[0]} of ${found[1]}`,
-          href: link("pairs", [], { predictor: row.name, engine: row.engine, db: data.databases[db] }),
+          href: link("pairs", [], { predictor: row.name, engine: row.engine, [param]: values[group] }),
         };
       }}
     />
@@ -442,6 +445,7 @@ export function Overview({ data, params }) {
     ["outcomes", "Outcomes"],
     metric && ["difficulty", "Difficulty"],
     ["databases", "Databases"],
+    data.types.length > 0 && ["types", "Types of questions"],
     engines.length > 1 && ["engines", "Where engines disagree"],
     ["classes", "Error classes"],
     ["times", "Time relative to gold"],
@@ -544,8 +548,13 @@ export function Overview({ data, params }) {
         </Section>
       )}
       <Section id="databases" title="Databases" note="EX in percent of the questions on each database.">
-        <Databases data={data} shown={shown} />
+        <Shares data={data} shown={shown} what="database" param="db" values={data.databases} of={data.questions.db} />
       </Section>
+      {data.types.length > 0 && (
+        <Section id="types" title="Types of questions" note="EX in percent of the questions of each type; a question may be of several.">
+          <Shares data={data} shown={shown} what="type" param="type" values={data.types} of={data.questions.types} titles={data.types.map(words)} />
+        </Section>
+      )}
       {engines.length > 1 && (
         <Section id="engines" title="Where engines disagree" note="Questions that a predictor has right on some engines and wrong on others.">
           <Disagreements data={data} engines={engines} shown={shown} />

@@ -5,7 +5,7 @@ import { usePrinting } from "./list.jsx";
 import { Plans } from "./plans.jsx";
 import { Copy } from "./taking.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
-import { ENGINES, count, visible } from "./words.js";
+import { ENGINES, count, typeName, visible } from "./words.js";
 
 function Steps({ place, all, back, step }) {
   return (
@@ -30,6 +30,7 @@ export function Question({ data, question }) {
     <>
       <p class="about">
         <span class="key">{visible(questions.key[question])}</span> {visible(data.databases[questions.db[question]])} · {data.difficulties[questions.difficulty[question]]}
+        {questions.types[question].map((type) => ` · ${typeName(data.types[type])}`)}
       </p>
       <div class="titled">
         <h1>{visible(questions.text[question]) || <span class="null">The question's text was not recorded</span>}</h1>

@@ -8,7 +8,7 @@ import { change } from "./route.js";
 import { Export } from "./taking.jsx";
 import { ENGINES, labels, percent, plural, ratio, seconds, visible, words } from "./words.js";
 
-const TITLES = { question: "Question", predictor: "Predictor", engine: "Engine", outcome: "Outcome", class: "Error class", db: "Database", difficulty: "Difficulty" };
+const TITLES = { question: "Question", predictor: "Predictor", engine: "Engine", outcome: "Outcome", class: "Error class", db: "Database", difficulty: "Difficulty", type: "Type" };
 
 const MOST_OF_A_NAME = 20;
 const MOST_ON_A_PHONE = 17;
@@ -49,7 +49,7 @@ function Head({ columns, sort, scores }) {
 // The title of a group.
 function groupName(data, head) {
   const { value } = head;
-  const lists = { predictor: data.predictors, engine: data.dialects.map((each) => ENGINES[each] ?? each), outcome: data.outcomes.map(words), class: data.error_classes.map(words), db: data.databases, difficulty: data.difficulties };
+  const lists = { predictor: data.predictors, engine: data.dialects.map((each) => ENGINES[each] ?? each), outcome: data.outcomes.map(words), class: data.error_classes.map(words), db: data.databases, difficulty: data.difficulties, type: data.types.map(words) };
   if (head.group === "question") return visible(`${data.questions.key[value]} ${data.questions.text[value].slice(0, 160)}`);
   return value < 0 ? "none" : visible(lists[head.group][value]);
 }
@@ -86,7 +86,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
     return (
       <div
         role="row"
-        key={pair}
+        key={`${pair} ${index}`}
         class={pair === cursor ? "row current" : "row"}
         aria-rowindex={index + 2}
         aria-current={pair === cursor ? "true" : undefined}
@@ -121,7 +121,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
       <Bar data={data} params={params} view="pairs" found={howMany(data, params, listed)} isAwaited={isAwaited}>
         <label class={params.group ? "set" : ""}>
           <span class="hidden">Group by</span>
-          <select value={String(params.group ?? "")} onChange={(event) => change("group", event.target.value)}>
+          <select value={String(params.group ?? "")} onChange={(event) => { setClosed(new Set()); change("group", event.target.value); }}>
             <option value="">No groups</option>
             {GROUPS.map((name) => (
               <option value={name}>{`By ${TITLES[name].toLowerCase()}`}</option>

@@ -48,7 +48,7 @@ export function csvOf(data, listed) {
   const metrics = Object.keys(pairs.scores);
   const named = (list, place) => (place < 0 ? null : list[place]);
   const text = (column, pair) => (details ? named(details.texts, details[column][pair]) : null);
-  const heads = ["question", "db_id", "difficulty", "predictor", "engine", "outcome", "error_class", ...metrics];
+  const heads = ["question", "db_id", "difficulty", "types", "predictor", "engine", "outcome", "error_class", ...metrics];
   const lines = [[...heads, "seconds", "gold_seconds", "ratio", "text", "sql", "gold", "error"]];
   for (const pair of listed) {
     const question = pairs.question[pair];
@@ -56,6 +56,7 @@ export function csvOf(data, listed) {
       questions.key[question],
       data.databases[questions.db[question]],
       data.difficulties[questions.difficulty[question]],
+      questions.types[question].map((type) => data.types[type]).join(", "),
       data.predictors[pairs.predictor[pair]],
       data.dialects[pairs.dialect[pair]],
       data.outcome(pair),

@@ -26,6 +26,9 @@ export const ORIGINS = {
 
 export const words = (name) => name.replaceAll("_", " ");
 
+// A set's own types may have characters that do not print.
+export const typeName = (name) => visible(words(name));
+
 // As the tables round: what lies exactly half-way goes to the even digit.
 export function percent(value, digits = 1) {
   if (value == null) return "–";
