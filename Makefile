@@ -23,7 +23,7 @@ TRANSLATOR ?=#  for `conformance`: bird (default), or bird with sqlglot or polyg
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
 RUN ?=#         the run folder that `report` makes the reports of; default: results/latest
 FORMAT ?=#      for `report`: console, markdown, csv, latex, json or html; default: the tables, and every file; for `describe`: the same but csv
-BY ?=#          for `report`: difficulty, database, outcome, error-class, construct or type
+BY ?=#          for `report`: difficulty, database, outcome, error-class, error-group, construct or type
 SEED ?=#        which queries `fuzz` generates and `conformance` samples (default: 0), which rows `twins` makes up (default: 1)
 TO ?=#          folder that `twins` puts databases in, or `report` its files; the file that `describe` writes
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root

@@ -13,7 +13,7 @@ from harness.cli.console import AsJson, give_json, say
 from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
-from harness.report.documents import published_beside, tables
+from harness.report.documents import ErrorGroups, published_beside, tables
 from harness.report.files import (
     HTML,
     TEXTS,
@@ -30,7 +30,7 @@ from harness.report.paper import PaperRequest, paper
 from harness.report.run_list import cache_lines, cleared_lines, print_runs, runs_in
 from harness.report.sets_table import sets_table
 from harness.report.table_model import Document
-from harness.runs.reader import read_run
+from harness.runs.reader import Run, read_run
 from harness.runs.summary import By
 from loaders.base.store import Store, allowed_bytes, default_path
 
@@ -131,12 +131,18 @@ def report(  # noqa: PLR0913 - one parameter an option
         raise BadInput(
             f"--out {to}: is not a folder, and there are {len(wanted)} files to write; name a folder"
         )
-    document = tables(found, groupings)
+    document = tables(found, groupings, _error_groups(found) if By.ERROR_GROUP in groupings else None)
     for each in wanted:
         if each is ReportFormat.HTML:
             say(f"written: {write_page(found, _place(to, HTML) or run / HTML)}")
         else:
             _give(document, [each], to, by=groupings)
+
+
+def _error_groups(run: Run) -> ErrorGroups:
+    from harness.analyses.error_groups import error_groups  # noqa: PLC0415 - few ask for it, and it has sqlglot
+
+    return error_groups(run)
 
 
 def _check_table(table: ReportTable, groupings: Sequence[By], options: Sequence[str]) -> None:

@@ -71,12 +71,16 @@ class PaperType:
 
 @dataclass(frozen=True)
 class Paper:
-    """The figures of BIRD's paper; `typed` is the predictor whose EX `types` have."""
+    """The figures of BIRD's paper.
+
+    `typed` is the predictor whose EX `types` have; `errors` are the percentages of its groups of errors.
+    """
 
     source: str
     typed: str
     rows: tuple[PaperRow, ...]
     types: tuple[PaperType, ...]
+    errors: Mapping[str, float]
 
 
 @cache

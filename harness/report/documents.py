@@ -33,8 +33,9 @@ from harness.report.table_model import (
     TableRow,
 )
 from harness.runs.reader import AGAIN, Run, read_labels, read_questions
-from harness.runs.summary import TOTAL, By, Score, Share, by_level, pairs, shares, summarize
+from harness.runs.summary import TOTAL, By, Key, Score, Share, by_level, pairs, shares, summarize
 from harness.sqltree.constructs import QuestionType
+from harness.sqltree.diagnosis import ErrorGroup
 from loaders.base.records import read_record, to_record
 
 # The rows of BIRD's paper, EX and VES by difficulty, next to those of a run of its dev set.
@@ -155,6 +156,10 @@ _NOTES = {
         "In percent of all pairs of the predictor on the engine.",
         "none: pairs that match, or whose outcome is not the predictor's.",
     ),
+    By.ERROR_GROUP: (
+        "In percent of the predictor's failed answers on the engine. Rules: docs/reference/error-classes.md.",
+        "BIRD's paper: of 500 wrong answers of ChatGPT, by reading. unassigned: in none of its groups.",
+    ),
     By.CONSTRUCT: (
         "What the gold for SQLite uses, on every engine. Groups overlap: a gold may use several.",
         "plain: none of the others; unreadable: the gold cannot be read here.",
@@ -202,15 +207,30 @@ def grouped_grid(
     return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
 
 
-def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
-    """Return a table of the number of pairs and the share of each group, for outcomes and error classes.
+@dataclass(frozen=True)
+class ErrorGroups:
+    """The group of each failed answer of a run in the BIRD paper's error analysis.
+
+    `without` are the databases in which nothing could be looked up.
+    """
+
+    groups: Mapping[Key, ErrorGroup]
+    without: Sequence[str]
+
+
+def shares_grid(scores: Sequence[Score], by: By, errors: ErrorGroups | None = None) -> TableModel:
+    """Return a table of the number of pairs and the share of each group, for outcomes and errors.
 
     Args:
         scores: of a run.
         by: what makes the groups.
+        errors: the groups of failed answers, for `By.ERROR_GROUP`.
     """
     dialects = dialects_of(scores)
-    counted = {(score.predictor, score.dialect): pairs(score.results, by) for score in scores}
+    groups_of_errors = errors.groups if errors else None
+    counted = {
+        (score.predictor, score.dialect): pairs(score.results, by, groups_of_errors) for score in scores
+    }
     totals = {whose: sum(found.values()) for whose, found in counted.items()}
     name = by.replace("-", " ")
     columns = (
@@ -230,7 +250,22 @@ def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
                 cells += [Cell(count), Cell(100 * count / total if total else None, questions=total)]
             rows.append(TableRow((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
     groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
-    return TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
+    grid = TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
+    return grid if errors is None else _beside_paper(grid, errors)
+
+
+def _beside_paper(grid: TableModel, errors: ErrorGroups) -> TableModel:
+    """Add the paper's percentages to a table of groups of errors, and what could not be looked up."""
+    printed = birds_paper().errors
+    column = TableColumn("% of answers", "paper_percent", "error_group")
+    rows = (
+        replace(row, cells=(*row.cells, Cell(printed[row.level]) if row.level in printed else None))
+        for row in grid.rows
+    )
+    lines = [f"No file of the run's databases to look values up in: {', '.join(errors.without)}."]
+    notes = (*grid.notes, *(lines if errors.without else ()))
+    groups = (*grid.groups, ColumnGroup("BIRD's paper", (column,)))
+    return replace(grid, groups=groups, rows=tuple(rows), notes=notes)
 
 
 def _cells(share: Share | None, levels: Sequence[str]) -> Iterator[Cell | None]:
@@ -244,8 +279,13 @@ def _cells(share: Share | None, levels: Sequence[str]) -> Iterator[Cell | None]:
     yield Cell(share.percent, share.interval, share.questions)
 
 
-def tables(run: Run, by: Iterable[By] = ()) -> Document:
+def tables(run: Run, by: Iterable[By] = (), errors: ErrorGroups | None = None) -> Document:
     """Return the tables of a run, or, with `by`, those of its metrics by these groups instead.
+
+    Args:
+        run: the run.
+        by: the criteria of the groups.
+        errors: the groups of its failed answers, for `By.ERROR_GROUP`.
 
     Raises:
         BadInput: the questions are needed but cannot be read.
@@ -253,7 +293,7 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
     scores, metrics = scores_of(run), _metrics(run)
     groupings = list(dict.fromkeys(by))
     if groupings:
-        grids = marked(_grouped(run, scores, metrics, groupings), extent_lines(scores, run.extent))
+        grids = marked(_grouped(run, scores, metrics, groupings, errors), extent_lines(scores, run.extent))
     else:
         grids = overview(scores, metrics, run.extent)
     grids = noted(grids, notes_of(run.manifest))
@@ -308,11 +348,17 @@ def extents(scores: Sequence[Score]) -> dict[tuple[str, ...], tuple[int, int]]:
     return {(score.predictor, score.dialect): (score.planned, score.questions) for score in scores}
 
 
-def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[TableModel]:
+def _grouped(
+    run: Run,
+    scores: Sequence[Score],
+    metrics: Sequence[str],
+    by: Sequence[By],
+    errors: ErrorGroups | None,
+) -> list[TableModel]:
     grids: list[TableModel] = []
     for each in by:
         if each.is_of_pairs:
-            grids.append(shares_grid(scores, each))
+            grids.append(shares_grid(scores, each, errors if each is By.ERROR_GROUP else None))
             continue
         labels = read_labels(run.folder, each)
         made = (grouped_grid(scores, name, each, labels) for name in metrics if METRICS[name].has_score)

@@ -26,7 +26,7 @@ from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
 from harness.sqltree.constructs import Construct
-from harness.sqltree.diagnosis import GROUPS, ErrorGroup
+from harness.sqltree.diagnosis import ErrorGroup
 from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, totals
 from loaders.base.records import to_plain, to_record
 
@@ -354,7 +354,6 @@ class Score:
             "fenced": self.fenced,
             "gold_failures": self.gold_failures,
             "error_classes": error_classes(self.results),
-            "error_groups": error_groups(self.results),
             **({"spider": spider(self.results)} if any(result.structure for result in self.results) else {}),
             **({"usage": self.usage.to_json()} if self.usage else {}),
         }
@@ -432,12 +431,6 @@ def error_classes(results: Iterable[PairResult]) -> Mapping[str, int]:
     return {error_class: counts[error_class] for error_class in ErrorClass}
 
 
-def error_groups(results: Iterable[PairResult]) -> Mapping[str, int]:
-    """Return the number of pairs of each of the paper's groups that rules detect (`diagnosis.GROUPS`)."""
-    counts = Counter(GROUPS[result.error_class] for result in results if result.error_class is not None)
-    return {group: counts[group] for group in ErrorGroup}
-
-
 def _by_predictor(whose: Whose) -> tuple[str, int]:
     return whose[0], list(kinds_by_name()).index(whose[1])
 
@@ -485,7 +478,7 @@ def _percent(values: Sequence[float]) -> float | None:
     return 100 * math.fsum(values) / len(values) if values else None
 
 
-# Groups of pairs: by difficulty, database, outcome, error class, or what gold uses.
+# Groups of pairs: by difficulty, database, outcome, error class or group, or what gold uses.
 
 NO_CLASS = "none"
 """The group of pairs without an error class."""
@@ -498,13 +491,14 @@ class By(StrEnum):
     DATABASE = "database"
     OUTCOME = "outcome"
     ERROR_CLASS = "error-class"
+    ERROR_GROUP = "error-group"
     CONSTRUCT = "construct"
     TYPE = "type"
 
     @property
     def is_of_pairs(self) -> bool:
         """True if the criterion is a result of the pair, so that all pairs of a group have the same EX."""
-        return self in (By.OUTCOME, By.ERROR_CLASS)
+        return self in (By.OUTCOME, By.ERROR_CLASS, By.ERROR_GROUP)
 
     def order(self, groups: Iterable[str]) -> list[str]:
         """Return each group once, in the order of its vocabulary; databases alphabetically."""
@@ -522,8 +516,13 @@ class By(StrEnum):
 _VOCABULARIES: Mapping[By, Sequence[str]] = {
     By.OUTCOME: tuple(Outcome),
     By.ERROR_CLASS: (*ErrorClass, NO_CLASS),
+    By.ERROR_GROUP: tuple(ErrorGroup),
     By.CONSTRUCT: tuple(Construct),
 }
+
+
+_UNLABELLED: Mapping[By, str] = {By.CONSTRUCT: Construct.UNREADABLE, By.TYPE: NO_TYPE}
+"""The groups of questions without labels."""
 
 
 @dataclass(frozen=True)
@@ -567,14 +566,26 @@ def _share(members: Sequence[PairResult], metric: str, scale: Sequence[str]) -> 
     return Share(len(members), means[TOTAL], interval(members, metric), levels)
 
 
-def pairs(results: Sequence[PairResult], by: By) -> dict[str, int]:
-    """Return the number of pairs of each group, in the groups' order."""
-    counts = Counter(group for result in results for group in groups_of(result, by, {}))
+def pairs(
+    results: Sequence[PairResult], by: By, errors: Mapping[Key, ErrorGroup] | None = None
+) -> dict[str, int]:
+    """Return the number of pairs of each group, in the groups' order.
+
+    Args:
+        results: the results of one predictor on one engine.
+        by: what makes the groups.
+        errors: the groups of failed answers, for `By.ERROR_GROUP`; no other pair is in one.
+    """
+    if by is By.ERROR_GROUP:
+        keys = ((result.dialect, result.predictor, result.question) for result in results)
+        counts = Counter(str(errors[key]) for key in keys if errors and key in errors)
+    else:
+        counts = Counter(group for result in results for group in groups_of(result, by, {}))
     return {group: counts[group] for group in by.order(counts)}
 
 
 def groups_of(result: PairResult, by: By, labels: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """Return the groups of one pair: several by construct and type, otherwise one."""
+    """Return the groups of one pair: several by construct and type, none by error group, otherwise one."""
     match by:
         case By.DIFFICULTY:
             return (result.difficulty,)
@@ -584,7 +595,8 @@ def groups_of(result: PairResult, by: By, labels: Mapping[str, Sequence[str]]) -
             return (result.outcome,)
         case By.ERROR_CLASS:
             return (result.error_class or NO_CLASS,)
-        case By.CONSTRUCT:
-            return labels.get(result.question) or (Construct.UNREADABLE,)
-        case By.TYPE:
-            return labels.get(result.question) or (NO_TYPE,)
+        case By.ERROR_GROUP:
+            # It takes more than a result: `harness.analyses.error_groups`.
+            return ()
+        case By.CONSTRUCT | By.TYPE:
+            return labels.get(result.question) or (_UNLABELLED[by],)

@@ -201,7 +201,7 @@ def explainer_of_run(
     ]
     if not results:
         raise BadInput(f"{operand}: no prediction matches, so there is nothing to explain; name a --question")
-    everything = load_set(_set_of(run), request.bird_home, on_server=True)
+    everything = load_set(set_of(run), request.bird_home, on_server=True)
     request = replace(
         request,
         profile=Profile(run.manifest.get("profile", request.profile)),
@@ -305,7 +305,7 @@ def _key(name: str, results: Sequence[PairResult], operand: str) -> str:
     raise BadInput(f"--question {brief(name)}: {operand} has no result for it")
 
 
-def _set_of(run: Run) -> str:
+def set_of(run: Run) -> str:
     """Return the set of a run as its command named it: a path for a user's own set."""
     words = [str(word) for word in run.manifest.get("command", ())]
     named = next((word.removeprefix("--set=") for word in words if word.startswith("--set=")), None)

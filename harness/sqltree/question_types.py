@@ -22,9 +22,10 @@ _TRUTHS = (*_EQUALS, *_COMPARES, exp.In, exp.Is, exp.And, exp.Or, exp.Not)
 _TEXT_POSITIONS = frozenset({"SUBSTR", "SUBSTRING", "INSTR", "LEFT", "RIGHT", "STR_POSITION", "STRPOS"})
 """Functions in whose arguments arithmetic counts characters."""
 
-_FORMULA = re.compile(
+FORMULA = re.compile(
     r"\b(?:DIVIDE|SUBTRACT|MULTIPLY|ADD)\s*\(|[\w`\")\]]\s+[-/*+]\s+[\w`\"(\[]", re.IGNORECASE
 )
+"""A formula of evidence."""
 _THRESHOLD = re.compile(
     r"(?:[<>]=?|\bbetween\b|\bnot in\b)\s*'?(-?\d+(?:\.\d+)?)|(?<![\d.])(\d+(?:\.\d+)?)\s*[<>]=?",
     re.IGNORECASE,
@@ -218,7 +219,7 @@ def _is_part_of_ratio(node: exp.Expr, select: exp.Select) -> bool:
 def _of_evidence(question: str, evidence: str, tree: exp.Query | None) -> Iterator[QuestionType]:
     numbers = set(_NUMBER.findall(question))
     thresholds = {one or other for one, other in _THRESHOLD.findall(evidence)}
-    if thresholds - numbers or _FORMULA.search(evidence):
+    if thresholds - numbers or FORMULA.search(evidence):
         yield QuestionType.DOMAIN_KNOWLEDGE
     if tree is None:
         return
@@ -229,8 +230,8 @@ def _of_evidence(question: str, evidence: str, tree: exp.Query | None) -> Iterat
         for phrase, column in _readings(clause)
     ):
         yield QuestionType.SYNONYM
-    told = f" {_normal(evidence)} "
-    if any(f" {value} " in told for value in map(_normal, _values(tree)) if value):
+    told = f" {normal(evidence)} "
+    if any(f" {value} " in told for value in map(normal, _values(tree)) if value):
         yield QuestionType.VALUE_ILLUSTRATION
 
 
@@ -271,6 +272,6 @@ def _stems(text: str) -> set[str]:
     return {word[:_STEM] for word in re.findall(r"[a-z]+", text.lower()) if word not in _UNTELLING}
 
 
-def _normal(text: str) -> str:
+def normal(text: str) -> str:
     """Return a text's letters, digits and signs, with single blanks between."""
     return " ".join(re.findall(r"[a-z0-9]+|[+-]", text.lower()))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from harness.engines.errors import ErrorClass
 
@@ -125,6 +126,17 @@ class ReadCondition:
         return ReadCondition(all_renamed(self.subject, names), self.operator, self.values)
 
 
+class Equated(NamedTuple):
+    """A stored column, as `table.column` if its table is known, and a literal that it must be equal to.
+
+    `is_pattern` is True if the literal is a pattern of LIKE.
+    """
+
+    column: str
+    text: str
+    is_pattern: bool
+
+
 @dataclass(frozen=True, slots=True)
 class SortKey:
     """One expression to sort by."""
@@ -166,6 +178,7 @@ class Notes:
     groups: set[frozenset[str]] = field(default_factory=set)
     pairs: list[tuple[str, str]] = field(default_factory=list)
     conditions: set[ReadCondition] = field(default_factory=set)
+    equated: set[Equated] = field(default_factory=set)
     cuts: set[Cut] = field(default_factory=set)
     spellings: dict[Clause, set[Spelling]] = field(
         default_factory=lambda: {clause: set() for clause in Clause}
@@ -182,7 +195,7 @@ class Reading:
 
     `tables` are the base tables anywhere in it; `outputs` its columns in order; `aggregates` the aggregate
     functions anywhere; `groups` the columns of each GROUP BY with aggregates; `joined` the sets of columns
-    that it equates; `spellings` all else in the clauses.
+    that it equates; `equated` the columns that it equates with literals; `spellings` all else in the clauses.
     """
 
     tables: frozenset[str]
@@ -191,6 +204,7 @@ class Reading:
     groups: frozenset[frozenset[str]]
     joined: frozenset[frozenset[str]]
     conditions: frozenset[ReadCondition]
+    equated: frozenset[Equated]
     cuts: frozenset[Cut]
     spellings: Mapping[Clause, frozenset[Spelling]]
 
@@ -204,6 +218,7 @@ class Reading:
             groups=frozenset(notes.groups),
             joined=_classes(notes.pairs),
             conditions=frozenset(notes.conditions),
+            equated=frozenset(notes.equated),
             cuts=frozenset(notes.cuts),
             spellings={clause: frozenset(found) for clause, found in notes.spellings.items()},
         )
@@ -278,9 +293,13 @@ class Renamed:
     @property
     def used(self) -> frozenset[str]:
         """Every column outside of joins."""
-        shapes = [term.shape for term in self.outputs]
-        shapes += [shape for clause in Clause for shape, _ in self.spelled(clause)]
-        return frozenset(name for shape in shapes for name in columns_in(shape))
+        return self.decisive.union(*[columns_in(term.shape) for term in self.outputs])
+
+    @property
+    def decisive(self) -> frozenset[str]:
+        """Every column outside of joins and outputs."""
+        shapes = [shape for clause in Clause for shape, _ in self.spelled(clause)]
+        return NOTHING.union(*map(columns_in, shapes))
 
 
 def _classes(pairs: Iterable[tuple[str, str]]) -> frozenset[frozenset[str]]:
@@ -405,6 +424,22 @@ def first_difference(prediction: Reading, gold: Reading) -> ErrorClass:
     """Return the class of the first rule that applies; OTHER if none does."""
     mine, theirs = prediction.renamed(_names(prediction, gold)), gold.canonical
     return next((found for found, differs in RULES if differs(mine, theirs)), ErrorClass.OTHER)
+
+
+def reads_otherwise(prediction: Reading, gold: Reading) -> bool:
+    """Return True if a prediction reads other tables or columns than its gold, or joins them otherwise.
+
+    Columns that it adds to its result do not count, and neither do keys by which gold joins.
+    """
+    mine, theirs = prediction.renamed(_names(prediction, gold)), gold.canonical
+    joined = _without(prediction.joined, prediction.tables - gold.tables)
+    keys = NOTHING.union(*gold.joined)
+    return (
+        mine.tables != theirs.tables
+        or not joined <= gold.joined
+        or not theirs.used - keys <= mine.used
+        or not mine.decisive - keys <= theirs.used
+    )
 
 
 def _names(prediction: Reading, gold: Reading) -> Mapping[str, str]:

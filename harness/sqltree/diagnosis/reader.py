@@ -19,6 +19,7 @@ from harness.sqltree.diagnosis.differences import (
     NOTHING,
     Clause,
     Cut,
+    Equated,
     Notes,
     ReadCondition,
     Reading,
@@ -36,6 +37,8 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<=",
 }  # fmt: skip
 _PATTERNS = (exp.Like, exp.ILike, exp.Glob, exp.RegexpLike, exp.RegexpILike, exp.SimilarTo)
+_EQUALITIES = ("", "=", "= like", "= ilike")
+"""Comparisons that hold for some stored values: those of other patterns are not known here."""
 _OPPOSITES = {"=": "<>", "<>": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 _FLIPPED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _NO_CONDITION = Term("")
@@ -333,6 +336,13 @@ class QueryReader:
             constants = [side for side in sides if not side.columns | side.aggregates] or sides
             values = frozenset(text.strip("%*") for side in constants for text in side.literals)
             self.notes.conditions.add(ReadCondition(subject, operator, values))
+        if right is not None and operator == "=" and spelled in _EQUALITIES:
+            for one, other in ((left, right), (right, left)):
+                if one.only_column is not None and other.shape in ("?", _listed(other)):
+                    is_pattern = spelled.endswith("like")
+                    self.notes.equated |= {
+                        Equated(one.only_column, text, is_pattern) for text in other.literals
+                    }
         return found
 
     def _aggregate(self, node: exp.Expr, scope: ReadingScope) -> Term:
@@ -628,6 +638,11 @@ def _goes_right(left: Term, right: Term) -> bool:
     if is_constant[0] != is_constant[1]:
         return is_constant[0]
     return (left.shape, left.literals) > (right.shape, right.literals)
+
+
+def _listed(term: Term) -> str:
+    """Return the shape of a list of as many literals as a term has."""
+    return f"list({','.join('?' * len(term.literals))})"
 
 
 def _counted(node: exp.Expr) -> exp.Expr | None:

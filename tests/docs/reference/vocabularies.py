@@ -16,7 +16,7 @@ from harness.analyses.coverage import answers
 from harness.data import outcomes, questions
 from harness.engines import errors as engine_errors
 from harness.metrics import METRICS
-from harness.sqltree import constructs
+from harness.sqltree import constructs, diagnosis
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 
@@ -45,6 +45,7 @@ def vocabularies() -> str:
         "\n## Error classes\n",
         "[Error classes](error-classes.md) has the rules.\n",
         *_enum(engine_errors.ErrorClass, engine_errors),
+        *_enum(diagnosis.ErrorGroup, diagnosis),
         "## Where gold comes from\n",
         *_enum(outcomes.GoldOrigin, outcomes),
         "## Reasons of coverage\n",

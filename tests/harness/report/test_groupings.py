@@ -50,6 +50,7 @@ BY_HAND = {
         "gold_error": (1, 0.0),
     },
     By.ERROR_CLASS: {"syntax": (1, 0.0), "wrong_order": (1, 0.0), NO_CLASS: (4, 50.0)},
+    By.ERROR_GROUP: {},
     By.CONSTRUCT: {
         "join": (3, 100 / 3),
         "aggregation": (1, 100.0),

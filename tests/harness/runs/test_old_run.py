@@ -50,4 +50,7 @@ def test_it_is_resumed_with_nothing_left_to_do_and_written_as_it_was(tmp_path: P
     for name in (RESULTS, PREVIEWS):
         assert (folder / name).read_bytes() == (OLD / name).read_bytes()
     old, new = (json.loads((path / "summary.json").read_text(encoding="utf-8")) for path in (OLD, folder))
+    for score in old["scores"]:
+        # Since then, `report --by error-group` has these, and looks into databases.
+        del score["error_groups"]
     assert new | {"run_id": ""} == old | {"run_id": ""}

@@ -22,7 +22,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.report.console import print_grids
 from harness.report.measures import diagnosis_grid
 from harness.runs.summary import error_classes
-from harness.sqltree.diagnosis import GROUPS, ErrorGroup, diagnose
+from harness.sqltree.diagnosis import diagnose
 from harness.sqltree.diagnosis.differences import RULES
 from loaders.namespace import Database
 from tests.harness.sqltree.diagnosis.library import diagnosed
@@ -165,11 +165,6 @@ def test_an_error_that_depends_on_rows_or_limits_leaves_it_to_the_text(
 def test_what_runs_and_is_no_query_is_syntax() -> None:
     assert diagnose("", lambda: None, Dialect.SQLITE) is ErrorClass.SYNTAX
     assert diagnose("SHOW TABLES", lambda: None, Dialect.MYSQL) is ErrorClass.SYNTAX
-
-
-def test_every_class_has_a_group() -> None:
-    assert GROUPS.keys() == set(ErrorClass)
-    assert set(GROUPS.values()) == set(ErrorGroup)
 
 
 def result(error_class: ErrorClass | None, dialect: Dialect = Dialect.SQLITE) -> PairResult:

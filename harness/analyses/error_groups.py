@@ -1,0 +1,102 @@
+"""Sort the failed answers of a run into the BIRD paper's groups, by what its databases hold."""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from functools import cache, partial
+from pathlib import Path
+
+from dialects.enums import Dialect
+from harness.data.questions import QuestionSet
+from harness.data.sets.loader import load_set
+from harness.engines import dialect_of, kind_of
+from harness.report.documents import ErrorGroups
+from harness.runs.reader import Run, key_of, read_questions
+from harness.session.explanation import set_of
+from harness.sqltree import DatabaseSchema, SchemaColumn
+from harness.sqltree.diagnosis import read
+from harness.sqltree.diagnosis.differences import Equated
+from harness.sqltree.diagnosis.groups import error_group
+from loaders.base.digests import digests
+from loaders.source import opened
+
+
+def error_groups(run: Run) -> ErrorGroups:
+    """Return the group of every failed answer of a run; literals are looked up in SQLite files.
+
+    Raises:
+        BadInput: the set of the run is not found, or a file is damaged.
+    """
+    everything = load_set(set_of(run), questions_alone=True)
+    questions = read_questions(run.folder)
+    failed = [(result, result.error_class) for result in run.results if result.error_class is not None]
+    groups = {}
+    with ExitStack() as stack:
+        files = _databases(run, everything)
+        stored = {db_id: stack.enter_context(opened(path)) for db_id, path in files.items()}
+
+        @cache
+        def holds(db_id: str, one: Equated, *, ignores_case: bool) -> bool | None:
+            return _holds(stored[db_id], one, ignores_case=ignores_case) if db_id in stored else None
+
+        schemas = {**{db_id: _schema(db_id, one) for db_id, one in stored.items()}, **everything.schemas}
+        reading = cache(lambda sql, dialect, db_id: read(sql, dialect, schemas.get(db_id)))
+        for result, error_class in failed:
+            language = dialect_of(result.dialect)
+            question = questions[result.question].each(language)[result.gold_index]
+            if language not in question.gold or language in question.by_rows:
+                language = Dialect.SQLITE
+            ignores_case = kind_of(result.dialect).ignores_case
+            groups[key_of(result)] = error_group(
+                error_class,
+                result.error,
+                question=question.text,
+                evidence=question.evidence,
+                prediction=reading(result.sql or "", result.dialect, result.db_id),
+                gold=reading(question.gold.get(language, ""), language, result.db_id),
+                holds=partial(holds, result.db_id, ignores_case=ignores_case),
+            )
+    return ErrorGroups(groups, tuple(sorted({result.db_id for result, _ in failed} - files.keys())))
+
+
+def _databases(run: Run, everything: QuestionSet) -> Mapping[str, Path]:
+    """Return the SQLite files that are those of the run."""
+    recorded = run.manifest.get("databases") or {}
+    paths = {db_id: everything.database(db_id).sqlite_path for db_id in everything.db_ids}
+    found = digests(path for path in paths.values() if path.is_file())
+    return {db_id: path for db_id, path in paths.items() if found.get(path, "") == recorded.get(db_id)}
+
+
+def _schema(db_id: str, connection: sqlite3.Connection) -> DatabaseSchema:
+    """Return the tables and columns of a file, for sets that publish none."""
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    columns = [
+        SchemaColumn(table, name, "")
+        for table in tables
+        for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    ]
+    return DatabaseSchema(db_id, tuple(tables), tuple(columns), (), ())
+
+
+def _holds(connection: sqlite3.Connection, one: Equated, *, ignores_case: bool) -> bool | None:
+    """Return whether a row has such a value; None if there is no such column."""
+    table, _, column = (name.replace("`", "``") for name in one.column.partition("."))
+    # A name in backticks is never a text: https://sqlite.org/quirks.html
+    if one.is_pattern:
+        condition = f"`{column}` LIKE :text"
+    else:
+        # The reading of a number is its value, however it is written.
+        collation = "COLLATE NOCASE" if ignores_case else ""
+        is_number = f"ltrim(`{column}`, '+-') NOT GLOB '*[^0-9.]*'"
+        condition = f"`{column}` = :text {collation} OR CAST(`{column}` AS REAL) = :number AND {is_number}"
+    query = f"SELECT 1 FROM `{table}` WHERE {condition} LIMIT 1"  # noqa: S608 - names are quoted
+    with suppress(sqlite3.OperationalError):
+        found = connection.execute(query, {"text": one.text, "number": _number(one.text)})
+        return found.fetchone() is not None
+    return None
+
+
+def _number(text: str) -> float | None:
+    with suppress(ValueError):
+        return float(text)
+    return None
