@@ -21,7 +21,7 @@ from harness.analyses.gap.experiments import (
 )
 from harness.analyses.units import Units
 from harness.data.outcomes import Judgement, Outcome, PairResult
-from harness.data.questions import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet, cached_types
 from harness.engines import EngineName, in_order, kind_of
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_scheduler
@@ -75,6 +75,8 @@ class PredictorGap:
     on_target: int
     explained: Sequence[Explained]
     what_if: WhatIf
+    pairs: Sequence[tuple[PairResult, PairResult]] = ()
+    """The results that are compared, SQLite's first."""
 
     def count(self, cause: Cause, direction: Direction | None = None) -> int:
         """Return the questions of a cause, in one direction or in both."""
@@ -100,6 +102,8 @@ class Gap:
     databases: int = 0
     translated: Sequence[TranslatedAnswers] = ()
     """Right answers for SQLite, translated; of every predictor with answers for it."""
+    types: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The types of each question, by its key."""
 
     @property
     def explained(self) -> list[Explained]:
@@ -231,10 +235,11 @@ def explain(  # noqa: PLR0913 - what is explained, and with what
                 on_target,
                 explained,
                 WhatIf(on_target + repaired, *held[one.predictor, one.target]),
+                one.pairs,
             )
         )
-    profile, databases = trying.profile, len(questions.db_ids)
-    return Gap(run_id, questions.name, profile, gaps, left_out, synthetic, databases, translated)
+    profile, databases, types = trying.profile, len(questions.db_ids), cached_types(questions.questions)
+    return Gap(run_id, questions.name, profile, gaps, left_out, synthetic, databases, translated, types)
 
 
 def _translated(

@@ -209,6 +209,7 @@ def explained_record(one: Explained) -> dict[str, Any]:
         "question": one.question.key,
         "question_id": one.question.question_id,
         "db_id": one.question.db_id,
+        "types": list(one.question.types),
         "direction": str(one.direction),
         "cause": str(decision.cause),
         "says": decision.says,

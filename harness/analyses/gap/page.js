@@ -144,13 +144,13 @@ function go(place) {
 }
 
 function choose() {
-  const [predictor, engine, cause, direction] = ["predictor", "engine", "cause", "direction"].map((id) => at(id).value);
+  const [predictor, engine, cause, direction, type] = ["predictor", "engine", "cause", "direction", "type"].map((id) => at(id).value);
   const words = at("search").value.toLowerCase();
   const has = (one) =>
     !words ||
     [one.question, one.db_id, text(one.says), text(one.text), text(one.sqlite.sql), text(one.native.sql)].some((each) => (each || "").toLowerCase().includes(words));
   shown = data.questions.filter(
-    (one) => (!predictor || one.predictor === predictor) && (!engine || one.dialect === engine) && (!cause || one.cause === cause) && (!direction || one.direction === direction) && has(one),
+    (one) => (!predictor || one.predictor === predictor) && (!engine || one.dialect === engine) && (!cause || one.cause === cause) && (!direction || one.direction === direction) && (!type || one.types.includes(type)) && has(one),
   );
   current = 0;
   listing();
@@ -171,11 +171,12 @@ document.addEventListener("keydown", (event) => {
 
 async function main() {
   data = await unpacked(at("data").textContent);
-  const values = (name) => [...new Set(data.questions.map((one) => one[name]))];
+  const values = (name) => [...new Set(data.questions.flatMap((one) => one[name]))];
   options("predictor", values("predictor"));
   options("engine", values("dialect"), data.engines);
   options("cause", Object.keys(data.causes).filter((each) => values("cause").includes(each)), data.causes);
   options("direction", values("direction"), data.directions);
+  options("type", values("types").sort());
   at("search").addEventListener("input", choose);
   at("filters").addEventListener("submit", (event) => event.preventDefault());
   choose();

@@ -10,7 +10,8 @@ from fractions import Fraction
 from harness.analyses.gap.cause_rules import ABOUT, Cause, Direction
 from harness.analyses.gap.experiments import TranslatedAnswers
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
-from harness.engines import TITLES, in_order
+from harness.data.outcomes import Outcome
+from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, wilson
 from harness.report.table_model import (
@@ -25,6 +26,7 @@ from harness.report.table_model import (
     spelled,
     table,
 )
+from harness.runs.summary import By, groups_of
 
 SYNTHETIC = "on synthetic databases"
 """The remark on figures from rows other than the published ones."""
@@ -35,7 +37,8 @@ _EX = METRICS[OUTCOME_METRIC].title
 def documented(gap: Gap) -> Document:
     """Return every table of a gap."""
     facts = [f"question set: {gap.set_name}, profile {gap.profile}", *gap.left_out, *synthetic_lines(gap)]
-    tables = (waterfall(gap), _causes(gap), each_predictor(gap), _what_if(gap), _translated(gap))
+    groups = (_grouped(gap, by) for by in (By.DIFFICULTY, By.TYPE))
+    tables = (waterfall(gap), _causes(gap), *groups, each_predictor(gap), _what_if(gap), _translated(gap))
     return Document(gap.run_id, tuple(facts), tuple(table for table in tables if table.rows))
 
 
@@ -147,6 +150,45 @@ def _causes(gap: Gap) -> TableModel:
             cells += _counts([one for one in gap.explained if one.target == target], cause)
         rows.append(row((ABOUT[cause].title,), cells, cause, by="cause"))
     return TableModel("Causes, all predictors", ("cause",), groups, tuple(rows), tuple(_meanings(gap)))
+
+
+def _grouped(gap: Gap, by: By) -> TableModel:
+    """Return all predictors together: EX on SQLite and on each engine by group of questions."""
+    members: dict[str, dict[EngineName, list[tuple[bool, bool]]]] = {}
+    for one in gap.gaps:
+        for sqlite, native in one.pairs:
+            right = sqlite.outcome is Outcome.MATCH, native.outcome is Outcome.MATCH
+            for group in groups_of(sqlite, by, gap.types):
+                members.setdefault(group, {}).setdefault(one.target, []).append(right)
+    columns = tuple(
+        TableColumn(head, metric, by, kind=kind)
+        for head, metric, kind in (
+            ("pairs", "pairs", CellKind.COUNT),
+            (f"{_EX} on SQLite", "sqlite", CellKind.PERCENT),
+            (f"{_EX} there", "target", CellKind.PERCENT),
+            ("lost", "lost", CellKind.COUNT),
+            ("won", "won", CellKind.COUNT),
+            ("points", "points", CellKind.DIFFERENCE),
+        )
+    )
+    targets = in_order(one.target for one in gap.gaps)
+    groups = tuple(ColumnGroup(TITLES[target], columns, target) for target in targets)
+    rows = []
+    for group in by.order(members):
+        cells = [cell for target in targets for cell in _rights(members[group].get(target, ()))]
+        rows.append(row((group.replace("_", " "),), cells, group, by=by))
+    notes = ("A question may be of several types.",) if by is By.TYPE else ()
+    return TableModel(f"By {by}, all predictors", (by,), groups, tuple(rows), notes)
+
+
+def _rights(pairs: Sequence[tuple[bool, bool]]) -> Iterator[Cell]:
+    """Yield the cells of a group from what is right on SQLite and there; dashes without a pair."""
+    sqlite, there = (sum(pair[side] for pair in pairs) for side in (0, 1))
+    shares = [
+        float(_points(right, len(pairs))) if pairs else None for right in (sqlite, there, there - sqlite)
+    ]
+    for value in (len(pairs), *shares[:2], pairs.count((True, False)), pairs.count((False, True)), shares[2]):
+        yield Cell(value, questions=len(pairs))
 
 
 def _counts(explained: Sequence[Explained], cause: Cause) -> Iterator[Cell]:

@@ -15,6 +15,7 @@ from harness.data.outcomes import PairResult
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind
 from harness.report.table_model import MINUS, texts
+from tests.harness.run_folders import pair
 
 QUESTION = Question("1", 1, "things", "", "", Difficulty.SIMPLE, {})
 
@@ -50,6 +51,28 @@ def test_what_is_printed_adds_up_to_the_last_digit(chance: random.Random) -> Non
     assert begin + sum(between) == end
     exact = sum(step for _, step in steps(gap))
     assert exact * gap.questions == 100 * (gap.on_target - gap.on_sqlite)
+
+
+def test_groups_of_questions_have_what_is_right_on_both_engines() -> None:
+    rights = [(1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (1.0, 0.0)]
+    pairs = [
+        (pair(place, "model", Dialect.SQLITE, ex=one), pair(place, "model", Dialect.MYSQL, ex=other))
+        for place, (one, other) in enumerate(rights)
+    ]
+    types = {"0": ("match",), "1": ("match", "ranking"), "2": (), "3": ("ranking",)}
+    one = PredictorGap("model", Dialect.MYSQL, 4, 3, 2, [], WhatIf(0, 0, 0), pairs)
+    grids = documented(Gap("run", "set", Profile.OFFICIAL, [one], types=types)).grids
+    found = {grid.title: [[*row.labels, *texts(grid, row)] for row in grid.rows] for grid in grids}
+    assert found["By type, all predictors"] == [
+        ["match", "2", "100.00", "50.00", "1", "0", f"{MINUS}50.00"],
+        ["ranking", "2", "100.00", "0.00", "2", "0", f"{MINUS}100.00"],
+        ["none", "1", "0.00", "100.00", "0", "1", "+100.00"],
+    ]
+    assert found["By difficulty, all predictors"] == [
+        ["simple", "2", "100.00", "50.00", "1", "0", f"{MINUS}50.00"],
+        ["moderate", "1", "100.00", "0.00", "1", "0", f"{MINUS}100.00"],
+        ["challenging", "1", "0.00", "100.00", "0", "1", "+100.00"],
+    ]
 
 
 def test_every_cause_and_edit_is_described() -> None:

@@ -108,6 +108,10 @@ def test_questions_are_filtered_and_read(view: View, page_path: Path) -> None:
     page.locator("#direction").select_option("")
     page.locator("#search").fill("{{ 7 * 7 }}")
     expect(page.locator("#list li")).to_have_count(1)
+    # Its text is the evidence, too, and has a formula.
+    page.locator("#search").fill("")
+    page.locator("#type").select_option("domain_knowledge")
+    expect(page.locator("#list li")).to_have_count(1)
     assert page.title() == "The dialect gap of run run"
 
 
