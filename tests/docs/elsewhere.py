@@ -85,7 +85,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "python -m benchmarks.sets --databases 50,200 --questions 5 --dialect postgresql": Why.HOURS,
     "python -m benchmarks.work measure --set mini_dev --predictions FILE --dialect mysql": Why.HOURS,
     "python -m benchmarks.work fit": Why.HOURS,
-    "python -m benchmarks.question_types": Why.DATA,
+    "python -m benchmarks.question_types dev.sql": Why.DATA,
     "BIRD_SCHEMAS=150 .venv/bin/pytest tests/harness/session/test_twin_sets.py": Why.HOURS,
     "python -m benchmarks.joins --dialect mysql": Why.HOURS,
     "python -m benchmarks.joins --dialect postgresql": Why.HOURS,
