@@ -150,7 +150,12 @@ def predict(
     """
     own, settings, options = given[""], given["settings"], given["options"]
     show_prompt, evaluate, name, out = (own.pop(each) for each in ("show_prompt", "evaluate", "name", "out"))
-    called = name or default_name(predictor, own["method"], chain_of_thought=options["chain_of_thought"])
+    called = name or default_name(
+        predictor,
+        own["method"],
+        chain_of_thought=options["chain_of_thought"],
+        knowledge=options["knowledge"],
+    )
     if not _NAME.fullmatch(called):
         raise BadInput(f"--name {called!r}: is not a file name; use letters, digits, and . _ + - ( ) inside")
     settings |= {
@@ -183,7 +188,7 @@ def predict(
     raise typer.Exit(predicted.code)
 
 
-def default_name(spec: str, method: str, *, chain_of_thought: bool) -> str:
+def default_name(spec: str, method: str, *, chain_of_thought: bool, knowledge: bool) -> str:
     """Return the default name of a predictor, derived from what answers and how it is asked."""
     kind, _, rest = spec.partition(":")
     if kind in ("command", "file"):
@@ -192,7 +197,7 @@ def default_name(spec: str, method: str, *, chain_of_thought: bool) -> str:
         last = rest.rsplit(":" if kind == "python" else "/", 1)[-1]
     plain = re.sub(r"[^\w.+-]+", "-", last or kind, flags=re.ASCII).strip("-._+")
     parts = [plain or kind, *([method] if method != "direct" else []), *(["cot"] if chain_of_thought else [])]
-    return "-".join(parts)
+    return "-".join([*parts, *([] if knowledge else ["no-knowledge"])])
 
 
 def _object(text: str | None) -> dict[str, Any]:

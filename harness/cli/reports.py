@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -267,7 +268,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
     ] = False,
     form: Annotated[
         ReportFormat | None,
-        typer.Option("--format", help="With --golds: console, markdown, csv, latex or json."),
+        typer.Option("--format", help="With --by or --golds: console, markdown, csv, latex or json."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -289,20 +290,35 @@ def compare(  # noqa: PLR0913 - one parameter an option
             raise BadInput("--golds: combines with --format and --json only; leave the other options out")
         _compare_golds([a, b, *(more or ())], ReportFormat.JSON if as_json else form or ReportFormat.CONSOLE)
         return
-    if form is not None:
-        raise BadInput(f"--format {form}: needs --golds; add it, or use --json or --html")
-    raise typer.Exit(compare_runs(request, say, give_json if as_json else None))
+    if form is not None and by is None:
+        raise BadInput(f"--format {form}: needs --by or --golds; add one, or use --json or --html")
+    _check_text(form)
+    show = None if form in (None, ReportFormat.CONSOLE) else partial(_show, form)
+    as_plain = give_json if as_json or form is ReportFormat.JSON else None
+    raise typer.Exit(compare_runs(request, say, as_plain, show))
 
 
-def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
-    """Print the tables of runs under several golds."""
-    if form not in TEXTS:
+def _check_text(form: ReportFormat | None) -> None:
+    """Check that a format is that of a text.
+
+    Raises:
+        BadInput: it is not.
+    """
+    if form is not None and form not in TEXTS:
         raise BadInput(f"--format {form}: choose from {', '.join(TEXTS)}")
-    document = gold_ranks([read_run(Path(folder)) for folder in folders])
+
+
+def _show(form: ReportFormat, document: Document) -> None:
     if form is ReportFormat.CONSOLE:
         print_grids(document.grids)
     else:
         give(TEXTS[form](document, title_of(document)), None, say)
+
+
+def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
+    """Print the tables of runs under several golds."""
+    _check_text(form)
+    _show(form, gold_ranks([read_run(Path(folder)) for folder in folders]))
 
 
 @app.command()

@@ -20,8 +20,11 @@ from harness.report.comparison import (
     SideComparison,
     common_metrics,
     differences,
+    group_grids,
     print_comparisons,
+    tests_note,
 )
+from harness.report.table_model import Document
 from harness.runs.reader import (
     Run,
     Selection,
@@ -99,7 +102,10 @@ def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
 
 
 def compare(
-    request: CompareRequest, say: Callable[[str], None], give: Callable[[Any], None] | None = None
+    request: CompareRequest,
+    say: Callable[[str], None],
+    give: Callable[[Any], None] | None = None,
+    show: Callable[[Document], None] | None = None,
 ) -> int:
     """Compare, print and write; return the exit code: 1 if a threshold failed, with a line to `say`.
 
@@ -107,6 +113,7 @@ def compare(
         request: what to compare.
         say: called with one line at a time.
         give: called with all results as plain values, instead of printing.
+        show: called with the tables of groups, instead of printing; `by` is set then.
 
     Raises:
         BadInput: an option or a run is wrong, or the two have nothing in common.
@@ -126,13 +133,22 @@ def compare(
     failures = list(_failures(request, comparisons))
     if give is not None:
         give(_plain(comparisons, notes, failures))
+    elif show is not None and request.by is not None:
+        show(groups_document(comparisons, request.by, notes))
     else:
-        print_comparisons(comparisons, notes, flips=request.flips)
+        print_comparisons(comparisons, notes, by=request.by, flips=request.flips)
     if request.html is not None:
-        _write_page(request.html, comparisons, {"A": a, **others}, notes, failures)
+        _write_page(request, request.html, comparisons, {"A": a, **others}, notes, failures)
     if failures:
         say(f"exit code 1: {'; '.join(failures)}")
     return 1 if failures else 0
+
+
+def groups_document(comparisons: Sequence[SideComparison], by: By, notes: Sequence[str]) -> Document:
+    """Return the tables of groups of questions; the notes are its facts."""
+    runs = dict.fromkeys(side.run_id for one in comparisons for side in (one.a, one.b))
+    grids = tuple(grid for one in comparisons for grid in group_grids(one, by))
+    return Document(" and ".join(runs), (*notes, *tests_note(comparisons)), grids)
 
 
 def _against(
@@ -308,7 +324,8 @@ def _plain(
     }
 
 
-def _write_page(
+def _write_page(  # noqa: PLR0913, PLR0917 - the parts of a comparison
+    request: CompareRequest,
     path: Path,
     comparisons: Sequence[SideComparison],
     sides: Mapping[str, Selection],
@@ -327,7 +344,9 @@ def _write_page(
         for letter, side in sides.items()
     }
     manifests = {f"{letter}: {side.text}": side.run.manifest for letter, side in sides.items()}
-    write_comparison_html(comparisons, materials, path, notes=notes, failures=failures, manifests=manifests)
+    write_comparison_html(
+        comparisons, materials, path, notes=notes, failures=failures, manifests=manifests, by=request.by
+    )
 
 
 def _refusal(a: Selection, b: Selection, fault: str) -> BadInput:

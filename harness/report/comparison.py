@@ -1,13 +1,13 @@
 """Compute the differences between two scores, with intervals and tests.
 
 Only questions that both sides have are compared, in a fixed order, so that equal results give equal figures,
-and swapping the sides changes only signs. On a terminal a comparison is a row per metric, then the questions
-that flipped.
+and swapping the sides changes only signs. On a terminal a comparison is a row per metric, then a table of
+each metric by groups of questions, if requested, then the questions that flipped.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rich.console import Console
@@ -17,8 +17,20 @@ from harness.data.outcomes import Outcome, PairResult
 from harness.engines import TITLES, EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
-from harness.report.console import figure, new_table, print_line, print_table, wide
-from harness.runs.summary import TOTAL, by_level
+from harness.report.console import figure, new_table, print_grids, print_line, print_table, wide
+from harness.report.documents import NOTES
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    Mark,
+    TableColumn,
+    TableModel,
+    TableRow,
+    spelled,
+    spelled_range,
+    table,
+)
+from harness.runs.summary import TOTAL, By, by_level
 from loaders.base.records import to_plain
 
 
@@ -232,6 +244,7 @@ def print_comparisons(
     comparisons: Sequence[SideComparison],
     notes: Sequence[str],
     *,
+    by: By | None = None,
     flips: int | None = None,
     console: Console | None = None,
 ) -> None:
@@ -240,6 +253,7 @@ def print_comparisons(
     Args:
         comparisons: in the order of the output.
         notes: the notes to read first, a line each.
+        by: what makes the groups of questions, if they are compared, too.
         flips: the number of questions to list for each direction; None for all.
         console: where to print.
     """
@@ -250,19 +264,22 @@ def print_comparisons(
         for line in _head(comparison):
             print_line(console, line)
         print_table(console, _table(comparison.differences.changes, comparison.letter))
-        for change in comparison.differences.changes if comparison.groups else ():
-            print_table(console, _group_table(comparison, change.metric))
+        if by is not None:
+            print_grids(list(group_grids(comparison, by)), console)
         for line in _flips(comparison.differences.flips, flips, comparison.letter):
             print_line(console, line)
+    for note in tests_note(comparisons):
+        print_line(console, note)
+
+
+def tests_note(comparisons: Sequence[SideComparison]) -> list[str]:
+    """Return the note that several tests need."""
     tests = sum(
         len(found.changes)
         for comparison in comparisons
         for found in (comparison.differences, *comparison.groups.values())
     )
-    if tests > 1:
-        print_line(
-            console, f"{tests} tests: without any real difference, 1 in 20 has p below 0.05 by chance."
-        )
+    return [f"{tests} tests: without any real difference, 1 in 20 has p below 0.05 by chance."][: tests > 1]
 
 
 def _head(comparison: SideComparison) -> Iterator[str]:
@@ -285,9 +302,11 @@ def _head(comparison: SideComparison) -> Iterator[str]:
 def _table(changes: Sequence[Change], letter: str) -> Table:
     table = new_table("")
     table.add_column("%", no_wrap=True)
-    for head in _heads(letter):
+    heads = _heads(letter)
+    for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
-    _add_levels(table, changes, letter)
+    for level in dict.fromkeys(level for change in changes for level in levels(change)):
+        table.add_column(f"{heads[2]}\n{level}", justify="right", no_wrap=True, style="dim")
     for change in changes:
         test, shown = change.mcnemar, printed(change)
         table.add_row(
@@ -300,32 +319,41 @@ def _table(changes: Sequence[Change], letter: str) -> Table:
     return table
 
 
-def _add_levels(table: Table, changes: Sequence[Change], letter: str) -> None:
-    for level in dict.fromkeys(level for change in changes for level in levels(change)):
-        table.add_column(f"{_heads(letter)[2]}\n{level}", justify="right", no_wrap=True, style="dim")
+def group_grids(comparison: SideComparison, by: By) -> Iterator[TableModel]:
+    """Yield a table for each metric: a row of all questions, then one of each group of questions.
 
-
-def _group_table(comparison: SideComparison, metric: str) -> Table:
-    """A row for each group of questions, by one metric; with levels, unless they are the groups."""
-    table = new_table("")
-    table.add_column(f"{METRICS[metric].title} %", no_wrap=True)
-    for head in ("n", *_heads(comparison.letter)[:5]):
-        table.add_column(head, justify="right", no_wrap=True)
-    changes = {
-        group: next(one for one in found.changes if one.metric == metric)
-        for group, found in comparison.groups.items()
-    }
-    has_levels = any(not changes.keys() <= {*levels(change)} for change in changes.values())
-    if has_levels:
-        _add_levels(table, [*changes.values()], comparison.letter)
-    for group, change in changes.items():
-        shown = printed(change)
-        figures = [shown[name] for name in ("a", "b", "total", "interval", "p")]
-        figures += shown["levels"].values() if has_levels else ()
-        style = "bold" if change.is_proven else ""
-        questions = comparison.groups[group].questions
-        table.add_row(group.replace("_", " "), str(questions), *figures, style=style)
-    return table
+    Differences at each level of difficulty stand beside, unless the levels are the groups.
+    """
+    name = by.replace("-", " ")
+    both = {TOTAL: comparison.differences, **comparison.groups}
+    for place, change in enumerate(comparison.differences.changes):
+        metric, minus = change.metric, _heads(comparison.letter)[2]
+        beside = () if by is By.DIFFICULTY else levels(change)
+        difference = TableColumn(minus, metric, "difference", kind=CellKind.DIFFERENCE)
+        columns = (
+            TableColumn("A", metric, "a", has_questions=True),
+            TableColumn(comparison.letter, metric, "b"),
+            replace(difference, is_total=True, has_interval=True),
+            TableColumn("p", f"{metric}_p", "difference", kind=CellKind.P),
+            *(replace(difference, head=f"{minus} {level}", level=level) for level in beside),
+        )
+        rows = []
+        for group, found in both.items():
+            one = found.changes[place]
+            mark = Mark.SIGNIFICANT if one.is_proven else None
+            cells = (
+                Cell(one.a[TOTAL], questions=found.questions),
+                Cell(one.b[TOTAL], questions=found.questions),
+                Cell(one.total, one.interval, found.questions, mark),
+                Cell(one.p),
+                *(Cell(one.differences[level]) for level in beside),
+            )
+            shown = group if by is By.DATABASE else group.replace("_", " ")
+            rows.append(TableRow((shown,), cells, comparison.b.predictor, comparison.b.dialect, group))
+        sides = f"A: {comparison.a}; {comparison.letter}: {comparison.b}"
+        title = f"{METRICS[metric].title} by {name} (%)"
+        notes = (f"{sides}. p and 95 %: paired, on the same questions.", *NOTES.get(by, ()))
+        yield table(title, (name,), columns, rows, *notes)
 
 
 def levels(change: Change) -> list[str]:
@@ -335,13 +363,14 @@ def levels(change: Change) -> list[str]:
 
 def printed(change: Change) -> dict[str, Any]:
     """Return the figures of one metric as printed on a terminal and in a page, rounded once."""
+    kind = CellKind.DIFFERENCE
     return {
         "a": figure(change.a[TOTAL]),
         "b": figure(change.b[TOTAL]),
-        "total": _signed(change.total),
-        "interval": f"{change.interval[0]:+.1f} to {change.interval[1]:+.1f}" if change.interval else "-",
-        "p": _probability(change.p),
-        "levels": {level: _signed(change.differences[level]) for level in levels(change)},
+        "total": spelled(change.total, kind),
+        "interval": spelled_range(change.interval, kind),
+        "p": spelled(change.p, CellKind.P),
+        "levels": {level: spelled(change.differences[level], kind) for level in levels(change)},
     }
 
 
@@ -359,14 +388,3 @@ def _flips(flips: Sequence[Flip], most: int | None, letter: str) -> Iterator[str
             yield f"  {where}: {flip.a} -> {flip.b}; {titles}"
         if most is not None and len(listed) > most:
             yield f"  and {len(listed) - most} more: leave out --flips, or see --json"
-
-
-def _signed(percent: float | None) -> str:
-    if percent is None:
-        return "-"
-    text = f"{percent:+.2f}"
-    return "0.00" if float(text) == 0 else text
-
-
-def _probability(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"  # noqa: PLR2004 - the last digit that is shown

@@ -150,7 +150,7 @@ def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
     return TableModel(title, ("type", "predictor"), groups, tuple(rows), tuple(notes))
 
 
-_NOTES = {
+NOTES = {
     By.OUTCOME: ("In percent of all pairs of the predictor on the engine.",),
     By.ERROR_CLASS: (
         "In percent of all pairs of the predictor on the engine.",
@@ -166,6 +166,7 @@ _NOTES = {
     ),
     By.TYPE: ("Groups overlap: a question may be of several types. none: of no type.",),
 }
+"""What a reader of groups needs to know."""
 
 
 def grouped_grid(
@@ -204,7 +205,7 @@ def grouped_grid(
             rows.append(TableRow((predictor, shown), cells, predictor, level=group))
     columns = (*level_columns(levels, metric, kind), total)
     groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
-    return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
+    return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), NOTES.get(by, ()))
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,7 @@ def shares_grid(scores: Sequence[Score], by: By, errors: ErrorGroups | None = No
                 cells += [Cell(count), Cell(100 * count / total if total else None, questions=total)]
             rows.append(TableRow((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
     groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
-    grid = TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
+    grid = TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), NOTES[by])
     return grid if errors is None else _beside_paper(grid, errors)
 
 

@@ -26,6 +26,8 @@ class CellKind(StrEnum):
     """A count with its share of its questions: `3 (60.00 %)`, and `0`."""
     CHANGE = "change"
     """Of counts."""
+    P = "p"
+    """The p of a test: at least 0.001, or less."""
     MEAN = "mean"
     """Of counts."""
     TOKENS = "tokens"
@@ -35,11 +37,13 @@ class CellKind(StrEnum):
 
 
 class Mark(StrEnum):
-    """The rank of a figure in its column, in tables that compare figures."""
+    """What a figure is in its column, in tables that compare figures."""
 
     BEST = "best"
     NOT_DISTINGUISHABLE = "not_distinguishable"
     """From the best one, by a test on the same questions."""
+    SIGNIFICANT = "significant"
+    """A difference whose p is below 0.05."""
 
 
 @dataclass(frozen=True)
@@ -272,6 +276,8 @@ def spelled(value: float | None, kind: CellKind) -> str:
             return _signed(value, 2)
         case CellKind.CHANGE:
             return f"{value:+.0f}".replace("-", MINUS) if value else "0"
+        case CellKind.P:
+            return "<0.001" if value < 0.001 else f"{value:.3f}"  # noqa: PLR2004 - the last digit that is shown
         case _:
             return f"{value:.{_DIGITS[kind]}f}"
 
@@ -337,11 +343,11 @@ def _dagger(cell: Cell) -> str:
 
 
 def emphasised(grid: TableModel, row: TableRow) -> Iterator[bool]:
-    """Yield for each of the `texts` of a row True if it is the best of its column."""
+    """Yield for each of the `texts` of a row True if it is the best of its column, or significant."""
     for column, cell in zip(grid.columns, row.cells, strict=True):
         if column.has_questions:
             yield False
-        yield cell is not None and cell.mark is Mark.BEST
+        yield cell is not None and cell.mark in (Mark.BEST, Mark.SIGNIFICANT)
         if column.has_interval:
             yield False
 

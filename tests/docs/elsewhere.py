@@ -93,7 +93,6 @@ ELSEWHERE: Mapping[str, Why] = {
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --scale 1.0": Why.HOURS,
     "bird-harness compare A B": Why.OWN,
     "bird-harness compare results/before results/after": Why.OWN,
-    "bird-harness compare results/without-knowledge results/with-knowledge --by type --metrics ex": Why.OWN,
     "bird-harness compare results/latest:gpt-4 results/latest:mixtral": Why.OWN,
     "bird-harness compare results/latest:sqlite results/latest:postgresql": Why.OWN,
     "bird-harness eval --set mini_dev --predictions answers/ --metrics ex,ts --variants 10": Why.DATA,

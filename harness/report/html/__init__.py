@@ -12,7 +12,7 @@ from harness.data.outcomes import Outcome, PairResult, Preview
 from harness.data.questions import Question, id_order
 from harness.engines import TITLES, kinds_by_name
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.report.comparison import RunSide, SideComparison, printed
+from harness.report.comparison import RunSide, SideComparison, group_grids, printed, tests_note
 from harness.report.console import figure
 from harness.report.documents import cautions
 from harness.report.html.page import PageTable, write_page
@@ -21,9 +21,10 @@ from harness.report.measures import usage_grid
 from harness.report.overview import dialects_of, extent_lines, is_partial, scored, versions
 from harness.report.table_model import CellKind, spelled, spelled_range, texts
 from harness.report.table_model import heads as column_heads
+from harness.report.table_model import names as column_names
 from harness.runs.plans import ExplainedText, TextKey
 from harness.runs.reader import Run
-from harness.runs.summary import TOTAL, Key, Score, error_classes, summarize
+from harness.runs.summary import TOTAL, By, Key, Score, error_classes, summarize
 
 _MEASURED = (
     "The prediction's time divided by gold's, for pairs that match, as measured for R-VES."
@@ -215,6 +216,7 @@ def write_comparison_html(  # noqa: PLR0913 - the parts of a comparison
     notes: Sequence[str] = (),
     failures: Sequence[str] = (),
     manifests: Mapping[str, Mapping[str, Any]] | None = None,
+    by: By | None = None,
 ) -> None:
     """Write a comparison as one file: the totals, and both sides of every question that flipped.
 
@@ -225,6 +227,7 @@ def write_comparison_html(  # noqa: PLR0913 - the parts of a comparison
         notes: the notes to read first, a line each.
         failures: the thresholds that failed, a line each.
         manifests: the manifests of the runs, by title.
+        by: what makes the groups of questions, if they are compared, too.
 
     Raises:
         BadInput: the file cannot be written.
@@ -255,7 +258,8 @@ def write_comparison_html(  # noqa: PLR0913 - the parts of a comparison
         "notes": list(notes),
         "failures": list(failures),
         "metrics": {name: METRICS[name].title for name in (OUTCOME_METRIC, *metrics)},
-        "comparisons": [_comparison(one) for one in comparisons],
+        "comparisons": [_comparison(one, by) for one in comparisons],
+        "tests_notes": tests_note(comparisons),
         "flips": flips,
         "manifests": dict(manifests or {}),
     }
@@ -270,8 +274,9 @@ def write_comparison_html(  # noqa: PLR0913 - the parts of a comparison
     write_page(path, "bird-harness: comparison", table, core, pairs.details())
 
 
-def _comparison(one: SideComparison) -> dict[str, Any]:
+def _comparison(one: SideComparison, by: By | None) -> dict[str, Any]:
     found = one.differences
+    grids = () if by is None else group_grids(one, by)
     return {
         "a": _side(one.a),
         "b": _side(one.b),
@@ -290,6 +295,15 @@ def _comparison(one: SideComparison) -> dict[str, Any]:
                 "mcnemar": change.to_json()["mcnemar"],
             }
             for change in found.changes
+        ],
+        "groups": [
+            {
+                "title": grid.title,
+                "heads": [*grid.labels, *column_names(grid)],
+                "rows": [[*row.labels, *texts(grid, row)] for row in grid.rows],
+                "notes": grid.notes,
+            }
+            for grid in grids
         ],
     }
 

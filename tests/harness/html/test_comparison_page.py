@@ -105,6 +105,18 @@ def test_what_was_won_or_lost_is_chosen_and_the_differences_stand_on_an_axis(
     assert (middle, float(least[1:])) == ("0", float(most[1:]))
 
 
+def test_groups_have_the_rows_that_the_command_prints(
+    view: View, compared: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = compared("--by", "database", "--metrics", "ex")
+    lines = capsys.readouterr().out.splitlines()
+    rows = view(path).go().get_by_role("region", name="EX by database").locator("tbody tr").all()
+    assert len(rows) > 2
+    for row in rows:
+        cells = [row.locator("th").inner_text(), *row.locator("td").all_inner_texts()]
+        assert " ".join(cells) in {" ".join(line.split()) for line in lines}
+
+
 def test_several_sides_are_held_against_the_first(view: View, tmp_path: Path, call: Call) -> None:
     first, second = sides()
     names = {"a": first, "b": second, "c": first, "d": second}

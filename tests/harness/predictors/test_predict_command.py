@@ -350,12 +350,14 @@ def test_a_prompt_that_fits_nowhere_is_shown_as_that(call: Call) -> None:
         ("command:bin/tool.py --beam 4", [], "tool"),
         ("file:answers/predict_x.json", [], "predict_x"),
         ("offline", [], "offline"),
+        ("offline", ["--cot", "--no-knowledge"], "offline-cot-no-knowledge"),
         ("python:", [], "python"),
     ],
 )
 def test_a_predictor_is_called_after_what_answers(spec: str, options: Sequence[str], expected: str) -> None:
     method = options[1] if "--method" in options else "direct"
-    assert default_name(spec, method, chain_of_thought="--cot" in options) == expected
+    asked = {"chain_of_thought": "--cot" in options, "knowledge": "--no-knowledge" not in options}
+    assert default_name(spec, method, **asked) == expected
 
 
 PROGRAM = """

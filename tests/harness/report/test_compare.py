@@ -1,7 +1,9 @@
+import csv
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,8 @@ from dialects.enums import Dialect
 from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
-from harness.report.comparison import Differences, _signed, differences
+from harness.report.comparison import Differences, differences
+from harness.report.table_model import CellKind, spelled
 from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_questions, read_results
 from harness.sqltree.constructs import QuestionType
 from tests import forked
@@ -165,7 +168,19 @@ def test_groups_of_questions_are_compared_as_the_choice_of_them_alone(evaluated:
         right = sum(results[key].outcome is Outcome.MATCH for key in own)
         assert group["metrics"]["ex"]["a"]["total"] == pytest.approx(100 * right / len(own))
         line = next(each for each in output.splitlines() if each.startswith(f" {name.replace('_', ' ')} "))
-        assert line.split()[-1] == _signed(group["metrics"]["ex"]["difference"]["challenging"])
+        expected = group["metrics"]["ex"]["difference"]["challenging"]
+        assert line.split()[-1] == spelled(expected, CellKind.DIFFERENCE)
+    text = call(*sides, "--by", "type", "--metrics", "ex", "--format", "csv")[1]
+    found = {(row["by"], row["level"], row["metric"]): row for row in csv.DictReader(StringIO(text))}
+    for name, group in {"total": content, **content["groups"]}.items():
+        ex = group["metrics"]["ex"]
+        row = found["difference", name, "ex"]
+        assert (row["value"], row["questions"]) == (str(ex["difference"]["total"]), str(group["questions"]))
+        assert [row["low"], row["high"]] == [*map(str, ex["interval"] or ("", ""))]
+        assert row["mark"] == ("significant" if ex["p"] < 0.05 else "")
+        assert found["difference", name, "ex_p"]["value"] == str(ex["p"])
+        simple = found["difference", f"{name}, simple", "ex"]["value"]
+        assert simple == str(ex["difference"]["simple"]).removeprefix("None")
     levels = json.loads(call(*sides, "--by", "difficulty", "--json")[1])["comparisons"][0]
     for name, group in levels["groups"].items():
         assert group["metrics"]["ex"]["difference"]["total"] == levels["metrics"]["ex"]["difference"][name]
@@ -344,6 +359,8 @@ def test_a_run_that_cannot_be_compared_exits_with_2_and_says_what_to_do(
         (["a", "a", "--fail-under", "ex=nan"], ["--fail-under ex=nan: must be METRIC=PERCENT"]),
         (["a", "a", "--by", "outcome"], ["--by outcome: differs between the sides", "type"]),
         (["a", "a", "--significant"], ["--significant", "--no-regression"]),
+        (["a", "a", "--format", "csv"], ["--format csv: needs --by or --golds"]),
+        (["a", "a", "--by", "type", "--format", "html"], ["--format html: choose from console, markdown"]),
     ],
 )
 def test_bad_usage_exits_with_2_and_one_line(

@@ -84,6 +84,39 @@ function Totals({ data, comparison }) {
   );
 }
 
+function Groups({ grid, name }) {
+  return (
+    <details open>
+      <summary>{grid.title}</summary>
+      <div class="scroll" tabIndex={0} role="region" aria-label={`${grid.title}, ${name}`}>
+        <table class="scores">
+          <caption class="hidden">{`${grid.title}, ${name}`}</caption>
+          <thead>
+            <tr>
+              {grid.heads.map((head) => (
+                <th scope="col">{head}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {grid.rows.map(([group, ...figures]) => (
+              <tr>
+                <th scope="row">{visible(group)}</th>
+                {figures.map((figure) => (
+                  <td>{figure}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {grid.notes.map((note) => (
+        <p class="note">{visible(note)}</p>
+      ))}
+    </details>
+  );
+}
+
 function Sides({ comparison }) {
   return (
     <dl class="tiles">
@@ -205,7 +238,6 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
     turn: { title: "Won or lost", all: [["won", "won: wrong only in A"], ["lost", "lost: right only in A"]] },
     ...(data.comparisons.length > 1 && { side: { title: "Comparison", all: data.comparisons.map((each, place) => [String(place), fullName(data, each)]) } }),
   };
-  const tests = data.comparisons.reduce((sum, each) => sum + each.metrics.length, 0);
   const head = (
     <div role="row" class="row">
       {["Question", "Comparison", "A", data.comparisons.length > 1 ? "Other" : "B", "By", "Database", "Difficulty"].map((title, place) => (
@@ -262,13 +294,18 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
           <h2>{fullName(data, comparison)}</h2>
           <Sides comparison={comparison} />
           <Totals data={data} comparison={comparison} />
+          {comparison.groups.map((grid) => (
+            <Groups grid={grid} name={fullName(data, comparison)} />
+          ))}
           <details>
             <summary>Outcomes</summary>
             <Outcomes data={data} comparison={comparison} />
           </details>
         </section>
       ))}
-      {tests > 1 && <p class="note">{`${tests} tests: without any real difference, 1 in 20 has p below 0.05 by chance.`}</p>}
+      {data.tests_notes.map((note) => (
+        <p class="note">{note}</p>
+      ))}
       <section>
         <h2>{plural(data.flips.length, "question")} flipped</h2>
         {data.flips.length > 0 ? (
