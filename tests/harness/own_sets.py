@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from dialects.enums import Dialect
+from harness.data.set_manifest import PUBLISHED
 
 ITEMS = ((1, "pen", 2), (2, "ink", 7), (3, "cup", 7))
 
@@ -77,7 +77,7 @@ def bird_train(folder: Path) -> Path:
 
 
 def mini_dev(folder: Path) -> Path:
-    for dialect in Dialect:
+    for dialect in PUBLISHED:
         asked = [
             {"question_id": 10 + place, "evidence": "", "difficulty": "moderate", **one}
             for place, one in enumerate(records())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
+from harness.data.set_manifest import PUBLISHED
 
 SEPARATOR = "\t----- bird -----\t"
 
@@ -65,7 +66,7 @@ def write_lines(path: Path, records: Sequence[Any]) -> Path:
 def write_mini_dev(home: Path) -> Path:
     """The first revision: an id occurs twice, gold files beside the questions, spaced otherwise."""
     folder = home / "MINIDEV"
-    for dialect in Dialect:
+    for dialect in PUBLISHED:
         asked = questions(FIRST_REVISION, dialect)
         write_json(folder / f"mini_dev_{dialect}.json", asked)
         gold = "".join(f"{q['SQL'].replace('  ', ' ')}\t{q['db_id']}\n" for q in asked)
@@ -77,7 +78,7 @@ def write_mini_dev(home: Path) -> Path:
 def write_mini_dev_2025(home: Path) -> Path:
     """The later revision: another order on the servers, no gold files, databases of the first."""
     folder = home / "MINIDEV_2025"
-    for dialect in Dialect:
+    for dialect in PUBLISHED:
         ids = LATER_REVISION if dialect is Dialect.SQLITE else LATER_REVISION_ON_SERVERS
         write_json(folder / f"mini_dev_{dialect}.json", questions(ids, dialect))
     write_databases(home / "MINIDEV")

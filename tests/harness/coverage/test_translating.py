@@ -13,6 +13,7 @@ from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Label, label
 from harness.data.predictions import read_predictions
 from harness.data.published_scores import golds_note
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
@@ -267,7 +268,7 @@ def test_without_a_server_golds_are_written_and_not_proven(asked: Path, tmp_path
     before = (out / "asked_mysql.json").read_bytes()
     assert call(*usual, "--dialect", "postgresql")[0] == 1
     assert (out / "asked_mysql.json").read_bytes() == before
-    assert set(load_set(str(out)).questions[0].gold) == set(Dialect)
+    assert set(load_set(str(out)).questions[0].gold) == set(PUBLISHED)
 
 
 @pytest.mark.usefixtures("no_server")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.analyses.gap.cause_rules import Cause, Direction
+from harness.data.set_manifest import PUBLISHED
 
 SQLITE, MYSQL, POSTGRESQL = Dialect.SQLITE, Dialect.MYSQL, Dialect.POSTGRESQL
 SERVERS = (MYSQL, POSTGRESQL)
@@ -329,7 +330,7 @@ def write_set(folder: Path, plants: Sequence[Plant] = PLANTS) -> Path:
     with sqlite3.connect(database) as connection:
         connection.executescript(SCHEMA)
     connection.close()
-    for dialect in Dialect:
+    for dialect in PUBLISHED:
         records = [
             {
                 "question_id": place,
@@ -349,7 +350,7 @@ def write_answers(path: Path, plants: Sequence[Plant] = PLANTS, predictor: str =
     """The answers of one predictor for all engines."""
     lines = []
     for place, plant in enumerate(plants):
-        for dialect in Dialect:
+        for dialect in PUBLISHED:
             sql = plant.sqlite if dialect is SQLITE else plant.answers[dialect]
             reason = {} if sql is not None else {"reason": "it gave none"}
             line = {"question_id": place, "predictor": predictor, "dialect": dialect, "sql": sql, **reason}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, Preview, preview
 from harness.data.questions import Difficulty, Question
+from harness.data.set_manifest import PUBLISHED
 from harness.engines.errors import ErrorClass
 from harness.runs.reader import Run, key_of
 from harness.runs.summary import Key
@@ -96,7 +97,7 @@ def made(predictors: int = 3, questions: int = 12, seed: int = 1, noise: int = 0
     previews: dict[Key, Preview] = {}
     for one in asked:
         for number in range(predictors):
-            for dialect in Dialect:
+            for dialect in PUBLISHED:
                 outcome = chance.choice(OUTCOMES)
                 above = int(one.question_id) + number % 2
                 sql = f"SELECT COUNT(t.id) FROM things AS t WHERE t.number > {above}"
@@ -139,7 +140,7 @@ def hostile() -> Made:
             gold=dict.fromkeys(Dialect, next(texts)),
         )  # fmt: skip
         questions[asked.key] = asked
-        for dialect in Dialect:
+        for dialect in PUBLISHED:
             for predictor in HOSTILE[:3]:
                 found = result(asked, predictor, dialect, Outcome.MISMATCH, next(texts))
                 found = replace(found, error=next(texts), code=next(texts))

@@ -8,12 +8,11 @@ import pytest
 
 from benchmarks.work import SAMPLES, fitted, judged, read
 from harness.data.outcomes import Judgement, Outcome
-from harness.engines import kinds
 from harness.metrics.efficiency import TOLERANCE
 from harness.metrics.work import WEIGHTS, WorkRatio, r_ves_work, ratio, units, ves_work
 
 FITTED = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-ENGINES = [kind.name for kind in kinds()]
+ENGINES = sorted(FITTED)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -14,6 +14,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cli.predict import default_name
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from loaders.server import Server
 from tests import forked
@@ -99,7 +100,7 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
     for server in (mysql_server, postgresql_server):
         name(server, monkeypatch)
     log, folder = tmp_path / "log", tmp_path / "predictions" / "sample" / "parrot"
-    every = len(ASKED) * len(Dialect)
+    every = len(ASKED) * len(PUBLISHED)
     rules = [{"contains": text, "acts": [fault, {"does": "answer"}]} for text, fault in AT_FAULT.items()]
     options = ["--dialect", "all", "--limit", str(len(ASKED)), "--answer-timeout", "3"]
     with served(log, answers=GOLD, rules=rules, delay=0.05, api_key=KEY) as base_url:
@@ -143,7 +144,7 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
     assert len(answered) == every
     assert read(folder) == {
         f"predict_sample_parrot_{dialect}.jsonl": {each.key: GOLD[each.text] for each in ASKED}
-        for dialect in Dialect
+        for dialect in PUBLISHED
     }
     for engine in ("SQLite", "MySQL", "PostgreSQL"):
         assert engine in out

@@ -10,6 +10,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import Difficulty, Question
+from harness.data.set_manifest import PUBLISHED
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -48,7 +49,7 @@ def result(
 
 
 def results(
-    predictors: Sequence[str] = ("p",), dialects: Sequence[Dialect] = tuple(Dialect), questions: int = 12
+    predictors: Sequence[str] = ("p",), dialects: Sequence[Dialect] = tuple(PUBLISHED), questions: int = 12
 ) -> list[PairResult]:
     """Every third answer is wrong; some of it is worth a part of Soft-F1."""
     return [
@@ -68,7 +69,7 @@ def results(
     ]
 
 
-def scores(predictors: Sequence[str] = ("p",), dialects: Sequence[Dialect] = tuple(Dialect)) -> list[Score]:
+def scores(predictors: Sequence[str] = ("p",), dialects: Sequence[Dialect] = tuple(PUBLISHED)) -> list[Score]:
     return summarize(results(predictors, dialects), ["ex", "soft_f1"])
 
 

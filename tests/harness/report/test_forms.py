@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from dialects.enums import Dialect
+from harness.data.set_manifest import PUBLISHED
 from harness.report.console import console_text, print_grids
 from harness.report.overview import overview
 from harness.report.table_model import Document
@@ -324,7 +324,7 @@ def test_tables_are_as_wide_as_the_terminal_and_no_figure_is_cut_or_folded(width
     assert "\N{HORIZONTAL ELLIPSIS}" not in text
     # 12 questions, of each level 4: all of the first and last, none of the second right.
     rows = [line.split() for line in text.splitlines() if line.startswith(" b ")]
-    engines = len(Dialect) if width < 200 else 1
+    engines = len(PUBLISHED) if width < 200 else 1
     assert sum(row[1:5] == ["100.00", "0.00", "100.00", "66.67"] for row in rows) == engines
     assert all(f"EX (%)\n{'':13}" in text or name in text for name in ("SQLite", "MySQL", "PostgreSQL"))
 

@@ -7,6 +7,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.engines.errors import ErrorClass
 from harness.metrics.statistics import wilson
@@ -179,7 +180,7 @@ def test_the_means_of_groups_that_do_not_overlap_add_up_to_the_total(tmp_path: P
     for by in (By.DIFFICULTY, By.DATABASE):
         grid = tables(run, [by]).grids[0]
         for predictor in ("p", "q"):
-            for engine in Dialect:
+            for engine in PUBLISHED:
                 own = [f for f in _of(grid) if (f.predictor, f.engine) == (predictor, engine)]
                 groups = [f for f in own if ", " not in f.level]
                 assert sum(f.questions or 0 for f in groups) == 12
@@ -195,7 +196,7 @@ def test_what_became_of_pairs_is_counted_and_shared_and_never_scored(tmp_path: P
     assert {figure.metric for figure in found} == {"pairs", "pairs_percent"}
     names = {"match": 8, "prediction_error": 4} if by is By.OUTCOME else {"none": 12}
     for predictor in ("p", "q"):
-        for engine in Dialect:
+        for engine in PUBLISHED:
             own = [f for f in found if (f.predictor, f.engine) == (predictor, engine)]
             assert {f.level: f.value for f in own if f.metric == "pairs"} == names
             shares_ = {f.level: f.value for f in own if f.metric == "pairs_percent"}

@@ -14,6 +14,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
+from harness.data.set_manifest import PUBLISHED
 from harness.engines import kinds
 from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
@@ -163,7 +164,7 @@ def test_three_engines_and_a_long_name_stand_side_by_side_in_a_file() -> None:
     name = "a-model-with-a-name-" * 5
     results = [
         result(Outcome.MATCH, predictor=predictor, dialect=dialect)
-        for dialect in Dialect
+        for dialect in PUBLISHED
         for predictor in (name, "[bold]x")
     ]
     text = printed(results)

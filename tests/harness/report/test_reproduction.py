@@ -26,6 +26,7 @@ from harness.data.published_scores import (
     said_of,
 )
 from harness.data.published_sets import find_published
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.report.documents import PublishedReference, reproduction
 from harness.report.files import write_reports, write_reproduction
@@ -216,7 +217,7 @@ def check(home: Path, folder: Path, engine: Dialect) -> None:
     for metric in METRICS_PUBLISHED:
         with (home / "published" / f"{metric}.csv").open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
-                for dialect in Dialect:
+                for dialect in PUBLISHED:
                     shown = found.get((metric, row["file_stem"], dialect, "published"))
                     is_asked = metric in asked and dialect is engine
                     assert shown == (float(row[dialect]) if row[dialect] and is_asked else None)

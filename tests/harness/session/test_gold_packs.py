@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from dialects.enums import Dialect
 from harness import Answer, Evaluator
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import Outcome
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.engines import dialect_of
 from harness.provision import dsn
@@ -48,15 +48,15 @@ def asked(tmp_path: Path) -> Path:
         {"question_id": key, "db_id": "shop", "question": about, "SQL": gold, "difficulty": "simple"}
         for key, (gold, about) in GOLDS.items()
     ]
-    for dialect in Dialect:
+    for dialect in PUBLISHED:
         own_sets.write(folder / f"{dialect}.json", questions)
-    files = "".join(f'{dialect} = "{dialect}.json"\n' for dialect in Dialect)
+    files = "".join(f'{dialect} = "{dialect}.json"\n' for dialect in PUBLISHED)
     own_sets.write(
         folder / "benchmark.toml", f'name = "asked"\ndatabases = "dev_databases"\n[questions]\n{files}'
     )
     lines = [
         {"question_id": key, "dialect": dialect, "sql": sql}
-        for dialect in Dialect
+        for dialect in PUBLISHED
         for key, sql in ANSWERS.items()
     ]
     own_sets.write(tmp_path / "answers.jsonl", own_sets.lines(lines))

@@ -19,6 +19,7 @@ from dialects.errors import BadInput
 from dialects.translate import Untranslatable, translate
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_set
 from harness.provision import dsn
@@ -40,7 +41,7 @@ class Scored:
 
     outcomes: dict[Dialect, Counter[Outcome]]
     said: list[str] = field(default_factory=list)
-    refused: dict[Dialect, list[str]] = field(default_factory=lambda: {dialect: [] for dialect in Dialect})
+    refused: dict[Dialect, list[str]] = field(default_factory=lambda: {dialect: [] for dialect in PUBLISHED})
     """The golds that no server can run as they are meant: untranslatable, or of data that none can hold."""
 
 
@@ -88,7 +89,7 @@ def scored(
             url = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
             patch.setenv(dsn.variable(server.dialect), url)
         answers = []
-        for dialect in Dialect:
+        for dialect in PUBLISHED:
             for question in questions.questions:
                 sql = question.gold[Dialect.SQLITE]
                 if dialect is not Dialect.SQLITE:
@@ -99,7 +100,7 @@ def scored(
                         found.refused[dialect].append(f"{question.key}: {refusal}")
                 answers.append(Answer(question.key, sql, dialect))
         with Evaluator(
-            str(folder), dialects=list(Dialect), workers=2, cache=False, say=found.said.append
+            str(folder), dialects=list(PUBLISHED), workers=2, cache=False, say=found.said.append
         ) as one:
             judged = one.score(answers)
         for answer, judgement in zip(answers, judged, strict=True):

@@ -12,6 +12,7 @@ from dialects.errors import BadInput
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
 from harness.data.questions import BIRD_LEVELS
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set, name_of
 from tests.harness import own_sets as sets
 
@@ -39,7 +40,7 @@ def test_a_folder_is_a_set(family: str, tmp_path: Path) -> None:
     if family not in LEVELS:
         assert [one.difficulty for one in questions.questions] == list(sets.HARDNESS)
     assert set(questions.questions[0].gold) == (
-        set(Dialect) if family in {"mini_dev", "own"} else {Dialect.SQLITE}
+        set(PUBLISHED) if family in {"mini_dev", "own"} else {Dialect.SQLITE}
     )
     assert questions.db_ids == (("my shop", "shop-1") if family == "spider_rough" else ("shop",))
     assert all(questions.database(db_id).sqlite_path.is_file() for db_id in questions.db_ids)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect
 from harness.data import published_sets as manifest
+from harness.data.set_manifest import PUBLISHED
 from loaders.sample import sample_folder
 from tests.harness.data.sets.packages.fetched import dev_zip, mini_dev_zip
 
@@ -53,7 +53,7 @@ def publish(tmp_path: Path, packages: dict[str, bytes], monkeypatch: pytest.Monk
             else:
                 lines += ['databases_of = "mini_dev"', f"[{name}.hub]", 'repository = "birds/questions"']
                 lines += [f'revision = "{REVISION}"', f"[{name}.hub.files]"]
-                lines += [f'"mini_dev_{one}.json" = "data/mini_dev_{one}-0.json"' for one in Dialect]
+                lines += [f'"mini_dev_{one}.json" = "data/mini_dev_{one}-0.json"' for one in PUBLISHED]
             lines += [f"[{name}.files]", *digests]
         path = tmp_path / "published.toml"
         path.write_text("\n".join(lines), encoding="utf-8")

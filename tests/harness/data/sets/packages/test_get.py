@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published_sets import published
+from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.archives import Unreachable
 from harness.data.sets.loader import load_set
 from harness.data.sets.packages import PackageRequest, get, kept_archive
@@ -441,7 +441,7 @@ def test_another_folder_is_refused(tmp_path: Path) -> None:
 def hub(sample: Path) -> dict[str, Answer]:
     """The sample's questions as files of a data set on the hub."""
     found: dict[str, Answer] = {}
-    for one in Dialect:
+    for one in PUBLISHED:
         raw = (sample / f"sample_{one}.json").read_bytes()
         etag = f'"{hashlib.sha256(raw).hexdigest()[:40]}"'
         address = f"/datasets/birds/questions/resolve/{REVISION}/data/mini_dev_{one}-0.json"
@@ -501,7 +501,7 @@ def test_questions_of_the_hub_may_be_brought_by_hand(tmp_path: Path, publish: Pu
     unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
     publish(NOWHERE)
     (tmp_path / "mine").mkdir()
-    for one in Dialect:
+    for one in PUBLISHED:
         shutil.copyfile(sample_folder() / f"sample_{one}.json", tmp_path / "mine" / spelled.format(one))
     get(PackageRequest("mini_dev_2025", tmp_path / "data", tmp_path / "mine", allow_unknown=True), quiet)
     assert load_set("mini_dev_2025", tmp_path / "data").questions
