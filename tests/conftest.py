@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from dialects.enums import Dialect
 from harness import provision
@@ -35,6 +36,15 @@ sys.dont_write_bytecode = False
 # Commands started from here inherit an ignored SIGINT (background jobs, some CI), and tests send it to them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Each run draws the same examples; `make check` draws fewer than `make test`.
+for _name, _examples in (("check", 25), ("test", 150)):
+    settings.register_profile(_name, max_examples=_examples, derandomize=True, deadline=None, database=None)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples a property is tried with."""
+    settings.load_profile("check" if "not slow" in config.getoption("markexpr") else "test")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 
@@ -27,13 +28,19 @@ def name_of(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", found[0]).lower()
 
 
-def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """The top-level packages that a module imports anywhere in it, with the lines."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((each.name.partition(".")[0], node.lineno) for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.partition(".")[0], node.lineno
+@cache
+def imports() -> Mapping[str, Sequence[str]]:
+    """The top-level packages that the rooms import, each with the places."""
+    found: dict[str, list[str]] = {}
+    for path in (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                module = getattr(node, "module", None)
+                for name in [module] if module else [each.name for each in node.names]:
+                    found.setdefault(name.partition(".")[0], []).append(
+                        f"{path.relative_to(ROOT)}:{node.lineno}"
+                    )
+    return found
 
 
 def declared() -> set[str]:
@@ -69,27 +76,18 @@ def installed_with(names: set[str]) -> set[str]:
 
 def test_every_import_is_of_something_declared() -> None:
     of = packages_distributions()
-    undeclared = [
-        f"{path.relative_to(ROOT)}:{line}: {name}"
-        for room in ROOMS
-        for path in sorted((ROOT / room).rglob("*.py"))
-        for name, line in imports(path)
+    assert {
+        name: places
+        for name, places in imports().items()
         if name not in sys.stdlib_module_names
         and name not in ROOMS
         and not {name_of(each) for each in of.get(name, [name])} & declared()
-    ]
-    assert undeclared == []
+    } == {}
 
 
 def test_every_declared_dependency_is_imported_or_said_to_be_needed() -> None:
     of = packages_distributions()
-    used = {
-        name_of(each)
-        for room in ROOMS
-        for path in (ROOT / room).rglob("*.py")
-        for name, _ in imports(path)
-        for each in of.get(name, [])
-    }
+    used = {name_of(each) for name in imports() for each in of.get(name, [])}
     by_others = {"cryptography", "zensical"}  # PyMySQL's, and a command
     assert declared() - used - by_others == set()
 
@@ -125,6 +123,7 @@ print(count)
 """
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_where_nothing_for_developing_is_installed() -> None:
     kept = installed_with(declared()) | {"bird-harness"}
     blocked = {

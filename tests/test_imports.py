@@ -77,6 +77,7 @@ def test_every_command_that_is_declared_is_listed() -> None:
     assert names == set(COMMANDS)
 
 
+@pytest.mark.slow
 def test_cheap_commands_do_without_what_others_need() -> None:
     assert not imported(MAIN, "cache", "--help") & {"pytest", "ray", "scipy", "sqlglot", "pymysql", "psycopg"}
     for name in ("eval", "load", "status"):

@@ -66,7 +66,7 @@ def test_a_translation_is_the_same_whatever_the_names_are(
 ) -> None:
     expected = translated(query, list(PLAIN), target, tmp_path)
 
-    @settings(max_examples=12, derandomize=True, database=None, deadline=None)
+    @settings(max_examples=12)
     @given(st.lists(MADE, min_size=8, max_size=8, unique_by=folded))
     def holds(chosen: list[str]) -> None:
         assert translated(query, chosen, target, tmp_path) == expected

@@ -38,13 +38,7 @@ def test_rules_keep_the_rows_of_whatever_data(server: Server, tmp_path: Path) ->
     engine = on_server(server)
     applied: Counter[str] = Counter()
 
-    @settings(
-        max_examples=3,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=3, suppress_health_check=list(HealthCheck))
     @given(worlds())
     def holds(world: World) -> None:
         database = loaded(server, world.write(tmp_path / "world.sqlite"))

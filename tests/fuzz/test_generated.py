@@ -33,14 +33,7 @@ def test_generated_queries_answer_the_same(
     checker: Checker, catalogs: list[Catalog], target: Dialect
 ) -> None:
     # Faults are made smaller by `shrink`, which knows what keeps an answer unique.
-    @settings(
-        max_examples=40,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=40, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
     @given(st.sampled_from([catalogs[0], catalogs[0], *catalogs]), st.randoms(use_true_random=False))
     def holds(catalog: Catalog, random: Random) -> None:
         node = statement(random, catalog)

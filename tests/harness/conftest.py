@@ -2,9 +2,11 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from harness.cli import main
 from harness.data.questions import QuestionSet
@@ -15,10 +17,14 @@ Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _one_worker() -> Iterator[None]:
-    """In this process one worker judges, unless a test says how many: a second takes longer to start."""
+def _quick_commands() -> Iterator[None]:
+    """In this process one worker judges, unless a test says how many: a second takes longer to start.
+
+    Typer makes its group of commands once, not for every call.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("harness.session.request.processors", lambda: 1)
+        patch.setattr("typer.main.get_command", cache(get_command))
         yield
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 
@@ -15,8 +14,7 @@ from harness.engines.plans import Operator, PlanNode, QueryPlan
 from harness.metrics.work import units
 from harness.report.plans import plans_markdown, print_plans, spelled_rows
 from harness.runs.plans import ExplainedPair, ExplainedText, read_plans
-
-Call = Callable[..., tuple[int, str, str]]
+from tests.harness.conftest import Call
 
 TEXT = "SELECT name FROM animal WHERE legs = 4"
 OTHER = "SELECT name FROM animal WHERE rowid IN (SELECT rowid FROM animal WHERE legs = 4)"

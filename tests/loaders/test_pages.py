@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect, Profile
@@ -204,7 +204,6 @@ def _bits(value: float, form: str = "d") -> bytes:
     return struct.pack(f"!{form}", value)
 
 
-@settings(derandomize=True, deadline=None, max_examples=60)
 @given(
     values=st.lists(
         st.floats(allow_nan=False, allow_infinity=False)

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data.outcomes import (
@@ -94,7 +94,6 @@ def test_large_results_are_cut() -> None:
     assert (len(many.gold.rows), many.gold.marked) == (MOST_ROWS, MOST_DIFFERENT)
 
 
-@settings(derandomize=True, deadline=None)
 @given(RESULTS, RESULTS)
 def test_every_preview_comes_back_from_json_and_agrees_with_ex(gold: list[Row], predicted: list[Row]) -> None:
     seen = preview(gold, predicted)

@@ -38,6 +38,7 @@ MOST_OF_TODAY = 200
 """Pairs, of 6,500, whose gold or prediction asks for the present."""
 
 
+@pytest.mark.slow
 def test_scores_on_sqlite_are_the_official_scripts_for_every_question(
     bird_home: Path, mini_dev: QuestionSet
 ) -> None:
@@ -103,6 +104,7 @@ def golds_of(name: str, mini_dev: QuestionSet, bird_home: Path) -> QuestionSet:
     return replace(questions, questions=tuple(new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_gold_matches_itself_on_sqlite(bird_home: Path, mini_dev: QuestionSet, name: str) -> None:
     assert failures_of_gold(golds_of(name, mini_dev, bird_home), Dialect.SQLITE, ()) == {}

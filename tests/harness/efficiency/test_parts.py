@@ -101,6 +101,7 @@ def test_each_part_alone(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list((tmp_path / "state" / "study").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_killed_study_goes_on_and_says_the_same(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

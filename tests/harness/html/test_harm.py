@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
 
@@ -102,7 +102,6 @@ def test_nothing_of_the_data_is_markup_or_text_of_the_file(tmp_path: Path) -> No
     assert "unsafe" not in policy
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.dictionaries(st.text(st.characters()), st.lists(st.text(st.characters()))))
 def test_whatever_ispacked_is_unpacked_again(content: dict[str, list[str]]) -> None:
     assert json.loads(gzip.decompress(b64decode(packed(content)))) == content

@@ -7,7 +7,7 @@ from decimal import Decimal
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.metrics import accuracy
@@ -169,7 +169,6 @@ def related(draw: st.DrawFn, values: st.SearchStrategy[object]) -> tuple[list[Ro
     return one, draw(st.permutations(one) | st.lists(st.sampled_from(one) | row, max_size=5))
 
 
-@settings(derandomize=True, deadline=None)
 @given(pair=related(EXACT), ordered=st.booleans())
 def test_strict_is_official_and_multiplicity_and_order_where_values_are_exact(
     pair: tuple[list[Row], list[Row]], *, ordered: bool
@@ -181,7 +180,6 @@ def test_strict_is_official_and_multiplicity_and_order_where_values_are_exact(
     assert ex_strict(predicted, gold, Answers(ordered)) == float(expected)
 
 
-@settings(derandomize=True, deadline=None)
 @given(pair=related(NUMBERS | EXACT), ordered=st.booleans())
 def test_strict_is_symmetric_where_gold_allows_nothing_else(
     pair: tuple[list[Row], list[Row]], *, ordered: bool
@@ -192,7 +190,6 @@ def test_strict_is_symmetric_where_gold_allows_nothing_else(
     assert ex_strict(one, one, answers) == 1.0
 
 
-@settings(derandomize=True, deadline=None)
 @given(
     groups=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), max_size=4),
     start=st.integers(0, 6),

@@ -8,7 +8,7 @@ from itertools import cycle, islice
 from random import Random
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon
 
@@ -27,7 +27,6 @@ from harness.metrics.efficiency import (
     steady,
 )
 
-PROFILE = settings(derandomize=True, database=None, deadline=None, max_examples=120)
 LAST = max(LOOKS)
 
 
@@ -158,7 +157,6 @@ def test_too_few_ratios_for_an_interval_are_refused() -> None:
         interval([1.0, 1.1, 1.2, 1.3], 0.05)
 
 
-@PROFILE
 @given(
     st.lists(st.integers(-1000, 1000).filter(bool), min_size=6, max_size=LAST, unique_by=abs),
     st.sampled_from([0.0313, 0.05, 0.2]),

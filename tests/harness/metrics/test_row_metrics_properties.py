@@ -7,7 +7,7 @@ from itertools import permutations
 from random import Random
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.metrics import METRICS, Basis, assignment
@@ -24,8 +24,6 @@ NAN = float("nan")
 FEW = [0, 1, 2, 3, None]
 MANY = [*FEW, 4, 5, True, 1.0, Decimal(2), "1", "", "a", b"a", NAN, float("nan")]
 """Few, so that rows share values; and many that are equal to another, or look so."""
-
-PROFILE = settings(derandomize=True, database=None, deadline=None, max_examples=100)
 
 
 def results(width: int, values: Sequence[object]) -> st.SearchStrategy[Rows]:
@@ -75,14 +73,12 @@ def by_the_text(predicted: Rows, gold: Rows) -> Fraction:
     return 2 * precision * recall / (precision + recall)
 
 
-@PROFILE
 @given(pairs())
 def test_every_score_is_between_zero_and_one(pair: tuple[Rows, Rows]) -> None:
     assert all(0.0 <= score(*pair) <= 1.0 for score in BY_ROWS.values())
 
 
 @pytest.mark.parametrize("name", BY_ROWS)
-@PROFILE
 @given(rows=results(3, MANY))
 def test_gold_itself_scores_one(name: str, rows: Rows) -> None:
     assert BY_ROWS[name](rows, list(rows)) == 1.0
@@ -96,13 +92,11 @@ def test_all_metrics_of_rows_are_tested_here() -> None:
     }  # fmt: skip
 
 
-@PROFILE
 @given(pairs())
 def test_the_official_score_is_the_descriptions(pair: tuple[Rows, Rows]) -> None:
     assert soft_f1(*pair) == pytest.approx(float(by_the_text(*pair)), rel=1e-14)
 
 
-@PROFILE
 @given(pairs(), st.data())
 def test_the_aligned_score_does_not_depend_on_the_order_of_rows(
     pair: tuple[Rows, Rows], data: st.DataObject
@@ -112,7 +106,6 @@ def test_the_aligned_score_does_not_depend_on_the_order_of_rows(
     assert soft_f1_aligned(*turned) == soft_f1_aligned(predicted, gold)
 
 
-@PROFILE
 @given(pairs(), st.data())
 def test_no_order_of_rows_has_a_higher_official_score_than_the_aligned_one(
     pair: tuple[Rows, Rows], data: st.DataObject
@@ -125,7 +118,6 @@ def test_no_order_of_rows_has_a_higher_official_score_than_the_aligned_one(
     assert soft_f1(*turned) <= highest * (1 + 1e-14)
 
 
-@PROFILE
 @given(pairs())
 def test_the_aligned_score_is_the_highest_of_all_orders(pair: tuple[Rows, Rows]) -> None:
     predicted, gold = (distinct(rows) for rows in pair)
@@ -136,7 +128,6 @@ def test_the_aligned_score_is_the_highest_of_all_orders(pair: tuple[Rows, Rows])
     assert soft_f1_aligned(*pair) == float(max(scores))
 
 
-@settings(PROFILE, max_examples=60)
 @given(st.randoms(use_true_random=False), st.integers(1, 5), st.integers(2, 30))
 def test_rows_paired_beforehand_cost_nothing(random: Random, width: int, different: int) -> None:
     gold: Rows = [tuple(random.randrange(different) for _ in range(width)) for _ in range(40)]
@@ -150,7 +141,6 @@ def test_rows_paired_beforehand_cost_nothing(random: Random, width: int, differe
         assert soft_f1_aligned(predicted, gold) == beforehand
 
 
-@PROFILE
 @given(pairs())
 def test_what_ex_says_is_right_is_right_when_aligned(pair: tuple[Rows, Rows]) -> None:
     predicted, gold = pair
@@ -160,7 +150,6 @@ def test_what_ex_says_is_right_is_right_when_aligned(pair: tuple[Rows, Rows]) ->
 
 
 @pytest.mark.parametrize("score", [soft_f1, soft_f1_documented, soft_f1_aligned])
-@PROFILE
 @given(pair=pairs(same_width=True))
 def test_scores_are_symmetric_for_results_of_equal_width_without_repeats_in_a_row(
     score: Score, pair: tuple[Rows, Rows]
@@ -170,7 +159,6 @@ def test_scores_are_symmetric_for_results_of_equal_width_without_repeats_in_a_ro
     assert score(gold, predicted) == score(predicted, gold)
 
 
-@PROFILE
 @given(pairs())
 def test_scores_are_symmetric_for_other_widths_where_no_row_is_without_a_partner(
     pair: tuple[Rows, Rows],

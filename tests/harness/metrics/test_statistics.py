@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
@@ -22,7 +22,6 @@ from harness.metrics.statistics import (
 
 SCORES = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 0.9, 1.0, 1.25**0.5])
 PAIRS = st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=40)
-same_examples = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,6 @@ def test_a_share_of_nothing_has_no_interval() -> None:
     assert wilson(0, 0) is None
 
 
-@same_examples
 @given(st.integers(1, 2000), st.data())
 def test_the_interval_of_a_share_holds_it_and_mirrors(trials: int, data: st.DataObject) -> None:
     successes = data.draw(st.integers(0, trials))
@@ -112,7 +110,6 @@ def test_values_that_are_all_the_same_have_no_interval(values: list[float]) -> N
     assert bootstrap_mean(values) is None
 
 
-@same_examples
 @given(st.lists(SCORES, min_size=2, max_size=60), st.randoms(use_true_random=False))
 def test_the_interval_of_a_mean_holds_it_whatever_the_order(values: list[float], random: object) -> None:
     assume(len(set(values)) > 1)
@@ -153,7 +150,6 @@ def test_mcnemars_test_is_exact(counts: tuple[int, int, int, int], p: float) -> 
     assert found.p == pytest.approx(p, abs=5e-5)
 
 
-@same_examples
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60))
 def test_mcnemars_test_is_the_same_from_both_sides(pairs: list[tuple[bool, bool]]) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
@@ -172,7 +168,6 @@ def test_series_of_different_lengths_are_refused() -> None:
         paired_difference([], [])
 
 
-@same_examples
 @given(PAIRS)
 def test_a_difference_holds_its_mean_and_is_symmetric(pairs: list[tuple[float, float]]) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]

@@ -407,23 +407,22 @@ def test_an_error_is_the_servers_own(server: Server) -> None:
         assert "absent" in (check((server.dialect, QUESTION.key), "SELECT absent") or "")
 
 
-@pytest.mark.parametrize(
-    ("answers", "chosen"),
-    [
-        (["SELECT 1", "SELECT 2", "SELECT 1 "], 0),
-        (["SELECT 1", "SELECT 2", "SELECT 3 - 1"], 1),
-        (["SELECT 1", "SELECT 2"], 0),
-        (["SELECT x", "SELECT y", "SELECT 2"], 2),
-        (["SELECT x", "SELECT x", "SELECT 2"], 2),
-        (["SELECT x", None], 0),
-        ([None, "SELECT x", "SELECT y"], 1),
-        ([None, None], None),
-        (["SELECT 1 UNION SELECT 2", "SELECT 3", "VALUES (2), (1)"], 0),
-        (["SELECT 3", "SELECT 2 UNION ALL SELECT 2", "SELECT 2"], 1),
-    ],
-)
-def test_the_largest_group_of_equal_results_is_chosen(
-    setup: Setup, answers: Sequence[str | None], chosen: int | None
-) -> None:
-    place = Dialect.SQLITE, QUESTION.key
-    assert votes(REQUEST, setup, {place: answers}) == {place: chosen}
+VOTES: Sequence[tuple[Sequence[str | None], int | None]] = [
+    (["SELECT 1", "SELECT 2", "SELECT 1 "], 0),
+    (["SELECT 1", "SELECT 2", "SELECT 3 - 1"], 1),
+    (["SELECT 1", "SELECT 2"], 0),
+    (["SELECT x", "SELECT y", "SELECT 2"], 2),
+    (["SELECT x", "SELECT x", "SELECT 2"], 2),
+    (["SELECT x", None], 0),
+    ([None, "SELECT x", "SELECT y"], 1),
+    ([None, None], None),
+    (["SELECT 1 UNION SELECT 2", "SELECT 3", "VALUES (2), (1)"], 0),
+    (["SELECT 3", "SELECT 2 UNION ALL SELECT 2", "SELECT 2"], 1),
+]
+
+
+def test_the_largest_group_of_equal_results_is_chosen(setup: Setup) -> None:
+    places: list[tuple[str, str]] = [(Dialect.SQLITE, question.key) for question in SAMPLE.questions]
+    answers = {place: texts for place, (texts, _) in zip(places, VOTES, strict=False)}
+    chosen = {place: choice for place, (_, choice) in zip(places, VOTES, strict=False)}
+    assert votes(REQUEST, setup, answers) == chosen

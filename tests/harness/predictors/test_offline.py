@@ -371,7 +371,6 @@ def parsed(dialect: Dialect, text: str, evidence: str) -> exp.Expr:
 
 
 @pytest.mark.parametrize("dialect", list(PUBLISHED))
-@settings(max_examples=60, deadline=None)
 @given(
     text=st.one_of(st.text(max_size=200), PHRASES),
     evidence=st.one_of(st.text(max_size=200), PHRASES, BODIES, STATEMENTS),
@@ -390,7 +389,7 @@ def empty() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=PHRASES, evidence=st.one_of(PHRASES, BODIES, STATEMENTS))
 def test_any_question_gets_a_query_that_sqlite_runs(
     empty: sqlite3.Connection, text: str, evidence: str
@@ -402,7 +401,6 @@ def test_any_question_gets_a_query_that_sqlite_runs(
 NAMES = st.text(min_size=1, max_size=12).filter(lambda name: "\0" not in name)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     names=st.lists(NAMES, min_size=2, max_size=6, unique_by=str.lower),
     types=st.lists(

@@ -1,18 +1,17 @@
 import csv
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
 from harness.report.comparison import Differences, differences
@@ -20,24 +19,14 @@ from harness.report.table_model import CellKind, spelled
 from harness.runs.reader import LATEST, MANIFEST, RESULTS, SUMMARY, read_questions, read_results
 from harness.sqltree.constructs import QuestionType
 from tests import forked
+from tests.harness.conftest import Call
 from tests.harness.run_folders import pair, right_on, write_run
-
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """The command in this process: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def inside(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bird-harness", "compare", *args])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert isinstance(stopped.value.code, int)
-        return stopped.value.code, *capsys.readouterr()
-
-    return inside
+def call(call: Call) -> Call:
+    """`compare` in this process."""
+    return partial(call, "compare")
 
 
 def found(a: Sequence[PairResult], b: Sequence[PairResult], *metrics: str) -> Differences:
@@ -94,7 +83,6 @@ def test_without_a_metric_of_0_and_1_outcomes_say_which_questions_flipped() -> N
 SIDES = st.lists(st.tuples(st.booleans(), st.sampled_from([0.0, 0.3, 1.0])), min_size=12, max_size=12)
 
 
-@settings(max_examples=40, derandomize=True, deadline=None, database=None)
 @given(SIDES, SIDES)
 def test_swapping_the_sides_swaps_signs_and_directions_and_nothing_else(
     of_a: list[tuple[bool, float]], of_b: list[tuple[bool, float]]

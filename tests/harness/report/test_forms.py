@@ -12,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -223,7 +223,6 @@ def test_programs_read_a_hostile_name_as_it_is(name: str) -> None:
     assert json_text(of).encode()
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, database=None)
 @given(st.text(st.characters(exclude_categories=[]), min_size=1))
 def test_any_name_is_read_back_and_leaves_the_shape_of_every_format(name: str) -> None:
     of = document(grid("p", name))

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from harness.runs.summary import summarize
 from harness.session.request import Request
 from loaders.server import Server
 from tests.harness import small_sets as small
+from tests.harness.conftest import Call
 from tests.harness.report.tables import result, results, scores, write_run
 
 HEAD = "predictor,file_stem,sqlite,mysql,postgresql\n"
@@ -261,9 +262,6 @@ def test_published_predictions_are_held_against_the_published_figures_on_a_serve
         assert reproduce_published(asked, lambda _: None, Console(file=nowhere)) == 0
     check(bird_home, tmp_path / LATEST, server.dialect)
     assert len({key[1] for key in figures(tmp_path / LATEST) if key[3] == "ours"}) == 9
-
-
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -208,6 +208,7 @@ def test_every_gold_of_the_sample_is_right_and_its_choices_are_known() -> None:
     assert open_golds(load_set("sample")) == ([], ["42"])
 
 
+@pytest.mark.slow
 @pytest.mark.bird
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_every_gold_of_mini_dev_is_right_and_its_choices_are_known(bird_home: Path, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
@@ -23,8 +23,6 @@ from harness.scoring.codec import decode, encode
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-
-same_examples = settings(max_examples=200, derandomize=True, deadline=None, database=None)
 
 ZONES = [None, UTC, timezone(timedelta(hours=-3, minutes=-30, seconds=-1)), ZoneInfo("Europe/Zurich")]
 FIXED = [zone for zone in ZONES if not isinstance(zone, ZoneInfo)]
@@ -69,7 +67,6 @@ def through(*values: object) -> tuple[object, ...]:
     return decode(data).rows[0]
 
 
-@same_examples
 @given(
     st.sampled_from(Ending),
     ROWS,

@@ -318,6 +318,7 @@ def timed_from(moment: float, databases: Path, predictions: Mapping[str, str]) -
         evaluation.close()
 
 
+@pytest.mark.slow
 def test_a_text_that_hangs_only_when_it_is_timed_costs_its_own_times_alone(databases: Path) -> None:
     for seconds in (1, 5, 25, 125):
         # As long as a machine needs to judge it before.

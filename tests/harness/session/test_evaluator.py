@@ -335,6 +335,7 @@ def test_the_gold_of_a_triple_is_the_dialects_own_or_sqlites_translated(
         assert [each.outcome for each in evaluator.score([right, translated])] == [Outcome.MATCH] * 2
 
 
+@pytest.mark.slow
 def test_a_batch_ends_by_its_deadline_and_what_is_late_is_not_begun(sample: QuestionSet) -> None:
     slow = [Answer(question.key, SLOW.format(0)) for question in sample.questions[:6]]
     with Evaluator("sample", workers=1, seconds=2) as evaluator:
@@ -351,6 +352,7 @@ def test_a_batch_ends_by_its_deadline_and_what_is_late_is_not_begun(sample: Ques
         assert evaluator.statistics.executed <= 3
 
 
+@pytest.mark.slow
 def test_what_others_ask_for_too_is_not_given_up(sample: QuestionSet) -> None:
     both = Answer(sample.questions[1].key, "SELECT 5")
     with Evaluator("sample", workers=1, seconds=3, cache=False) as evaluator, ThreadPoolExecutor(2) as pool:
@@ -364,6 +366,7 @@ def test_what_others_ask_for_too_is_not_given_up(sample: QuestionSet) -> None:
         assert evaluator.statistics.timeouts == 1
 
 
+@pytest.mark.slow
 def test_answers_come_as_they_are_judged_and_those_that_are_late_last(sample: QuestionSet) -> None:
     first, second = golds(sample, 2)
     answers = [Answer(sample.questions[2].key, SLOW.format(0)), first, second, first]

@@ -38,6 +38,7 @@ def test_every_gold_is_read_and_matches_itself(bird_home: Path, name: str) -> No
     assert unmatched == []
 
 
+@pytest.mark.slow
 def test_predictions_that_sqlite_can_run_are_read(bird_home: Path) -> None:
     questions = load_set("mini_dev", bird_home)
     by_db = schemas(questions)

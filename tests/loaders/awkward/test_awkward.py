@@ -297,9 +297,7 @@ COLUMNS = st.sampled_from(ANY_KINDS).flatmap(
 ANY_FILES = st.lists(COLUMNS, min_size=1, max_size=4)
 
 
-@settings(
-    derandomize=True, deadline=None, max_examples=8, suppress_health_check=list(HealthCheck), database=None
-)
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(columns=ANY_FILES)
 def test_any_values_load_exactly_or_stop_where_they_are_said_to(
     server: Server, collection: str, profile: Profile, tmp_path: Path, columns: list[tuple[str, list[object]]]

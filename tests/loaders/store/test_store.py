@@ -299,6 +299,7 @@ def _read_and_write(path: Path, seed: int) -> None:
             assert store.get(map(key, wanted)).items() <= entries(*wanted).items()
 
 
+@pytest.mark.slow
 def test_processes_read_write_and_evict_at_once(path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     finish([context.Process(target=_read_and_write, args=(path, seed)) for seed in range(3)])
@@ -312,6 +313,7 @@ def test_processes_read_write_and_evict_at_once(path: Path) -> None:
         assert store.figures().entries == entries_left > 100
 
 
+@pytest.mark.slow
 def test_processes_that_meet_a_store_of_another_version_agree_on_a_new_one(path: Path) -> None:
     Store(path, say=pytest.fail).close()
     with closing(sqlite3.connect(path)) as connection:

@@ -5,7 +5,7 @@ from datetime import date
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loaders.twins.queries import RowProblem, compared, neighbours, parse, problems
@@ -145,14 +145,12 @@ def test_neighbours_have_one_thing_changed(gold: str, neighbour: str) -> None:
         (("1:23.456", "2:01.007"), r"\d:[0-5]\d\.\d{3}"),
     ],
 )
-@settings(max_examples=30, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_values_are_written_as_the_samples_are(samples: tuple[str, ...], pattern: str, seed: int) -> None:
     drawn = Values(ColumnShape("c", "TEXT", samples)).fresh(chance(seed))
     assert re.fullmatch(pattern, str(drawn))
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
 @given(st.integers(0, 10**6), st.integers(-(10**9), 10**9))
 def test_candidates_have_the_values_beside_a_literal(seed: int, literal: int) -> None:
     found = Values(ColumnShape("c", "INTEGER", (1, 5)), [literal]).candidates(chance(seed))
@@ -161,7 +159,6 @@ def test_candidates_have_the_values_beside_a_literal(seed: int, literal: int) ->
     assert len(found) == len(set(found))
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 10**6), min_size=1))
 def test_beyond_lies_above_all_that_is_there(seed: int, present: list[int]) -> None:
     found = Values(ColumnShape("c", "INTEGER", (1, 5))).beyond(present, chance(seed))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from loaders.verify.forms import (
@@ -54,7 +54,6 @@ def exact(row: Row) -> tuple[str, ...]:
     return tuple(map(repr, row))
 
 
-@settings(derandomize=True, deadline=None)
 @given(st.lists(rows, max_size=20), st.randoms(use_true_random=False))
 def test_the_sum_is_the_same_in_any_order_and_over_any_batches(
     table: list[Row], chance: random.Random
@@ -66,7 +65,6 @@ def test_the_sum_is_the_same_in_any_order_and_over_any_batches(
     assert digest(table[:cut]).total + digest(table[cut:]).total == digest(table).total
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(rows, min_size=1, max_size=6), st.lists(rows, min_size=1, max_size=6))
 def test_two_tables_have_the_same_sum_only_if_they_hold_the_same_rows_as_often(
     one: list[Row], other: list[Row]
@@ -75,7 +73,6 @@ def test_two_tables_have_the_same_sum_only_if_they_hold_the_same_rows_as_often(
     assert (digest(one) == digest(other)) == same
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
 @given(st.lists(rows, min_size=1, max_size=5), st.data())
 def test_any_one_change_of_a_table_changes_its_sum(table: list[Row], data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(table) - 1))

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,8 +11,7 @@ import pytest
 from harness.analyses.describe import describe
 from harness.data.sets.loader import load_set
 from tests.harness import own_sets as sets
-
-Call = Callable[..., tuple[int, str, str]]
+from tests.harness.conftest import Call
 
 
 def shop(folder: Path) -> Path:

@@ -3,39 +3,22 @@
 import json
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dialects.enums import Dialect
-from harness.cli import main
 from harness.data.sets.loader import load_set
 from harness.provision.dsn import variable
 from harness.runs.reader import LATEST, MANIFEST
 from loaders.base.errors import command
 from tests.harness import own_sets as sets
+from tests.harness.conftest import Call
 from tests.harness.data.sets.bad_own_sets import CASES, Case, typed
 from tests.harness.pytest_plugin.running import run
 
 ROOT = Path(__file__).parents[4]
-Call = Callable[..., tuple[int, str, str]]
 ONE_LINE = ("not_toml", "file_cut_off", "databases_not_there", "gold_is_blank", "keys_are_no_table")
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """A command in this process: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def inside(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bird-harness", *args])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return int(stopped.value.code or 0), *capsys.readouterr()
-
-    return inside
 
 
 def answers(folder: Path) -> Path:
@@ -118,25 +101,18 @@ def test_types_of_the_sets_own_count_instead_of_the_rules(call: Call, tmp_path: 
     assert "paper" not in shares
 
 
-@pytest.mark.parametrize(
-    ("first", "then"),
-    [
-        ("--difficulty tricky", "--difficulty warm-up"),
-        ("--question Q/0", "--question Q/1"),
-        ("--sample 2 --seed 1", "--sample 2 --seed 2"),
-        ("--db shop", "--limit 1"),
-        ("--limit 2", "--sample 2"),
-        ("--limit 2", "--limit 3"),
-    ],
-)
-def test_a_run_of_other_questions_is_not_resumed(call: Call, tmp_path: Path, first: str, then: str) -> None:
+def test_a_run_of_other_questions_is_not_resumed(call: Call, tmp_path: Path) -> None:
     sets.own(tmp_path / "own")
+    first = "--sample 2 --seed 1"
     assert scored(call, "own", *first.split())[0] == 0
-    folder = latest()
-    code, _, errors = scored(call, "own", *then.split(), "--resume", str(folder))
-    assert (code, errors.count("\n")) == (2, 1)
-    assert "describes another run: " in errors
-    assert scored(call, "own", *first.split(), "--resume", str(folder))[0] == 0
+    folder = str(latest())
+    for then in ("--sample 2 --seed 2", "--difficulty warm-up", "--question Q/1", "--db shop", "--limit 3"):
+        code, _, errors = scored(call, "own", *then.split(), "--resume", folder)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "describes another run: " in errors
+        assert f'choice is "{first}" there and "' in errors
+        assert then in errors
+    assert scored(call, "own", *first.split(), "--resume", folder)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,7 @@ def written(sql: str, schema: Schema) -> Sequence[Rewritten]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_keeps_the_rows_of_whatever_data(rule: str, tmp_path: Path) -> None:
-    @settings(
-        max_examples=12,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=12, suppress_health_check=list(HealthCheck))
     @given(worlds())
     def holds(world: World) -> None:
         database = Database("worlds", "world", world.write(tmp_path / "world.sqlite"))

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
@@ -20,7 +20,6 @@ CONDITIONS = (
     "{0} = {1}", "{0} > {1}", "{0} NOT LIKE {1}", "{0} BETWEEN {1} AND 9", "{0} IS NULL", "{0} IN ({1}, 2)",
     "{0} IN (SELECT id FROM Author WHERE born = {1})", "length({0}) < {1}", "({0} = {1} OR {0} < 3)",
 )  # fmt: skip
-_settled = settings(max_examples=150, derandomize=True, deadline=None, database=None)
 
 columns = st.sampled_from(COLUMNS)
 values = st.sampled_from(["1", "-2.5", "'a'", '"b c"'])
@@ -53,7 +52,6 @@ def all_right(found: Structure) -> bool:
     return all(match.is_right for match in found.parts.values())
 
 
-@_settled
 @given(queries())
 def test_a_query_matches_itself(sql: str) -> None:
     found = structure(sql, sql, LIBRARY)
@@ -62,14 +60,12 @@ def test_a_query_matches_itself(sql: str) -> None:
     assert all_right(found)
 
 
-@_settled
 @given(queries(), queries())
 def test_exact_means_that_every_component_is_right(prediction: str, gold: str) -> None:
     found = structure(prediction, gold, LIBRARY)
     assert found.exact == all_right(found), "there is but one table, so nothing else can differ"
 
 
-@_settled
 @given(queries(), queries())
 def test_both_directions_agree(prediction: str, gold: str) -> None:
     there, back = structure(prediction, gold, LIBRARY), structure(gold, prediction, LIBRARY)
@@ -79,14 +75,12 @@ def test_both_directions_agree(prediction: str, gold: str) -> None:
     }
 
 
-@_settled
 @given(queries(), queries())
 def test_a_component_never_has_more_matches_than_elements(prediction: str, gold: str) -> None:
     for match in structure(prediction, gold, LIBRARY).parts.values():
         assert 0 <= match.matched <= min(match.predicted, match.gold)
 
 
-@_settled
 @given(
     st.lists(conditions, min_size=1, max_size=5),
     st.lists(items, min_size=1, max_size=4),
@@ -107,7 +101,6 @@ def test_the_order_of_conditions_and_columns_never_counts(
     assert found == structure(gold, gold, LIBRARY)
 
 
-@_settled
 @given(queries(), st.text(max_size=12))
 def test_any_text_has_a_structure(gold: str, text: str) -> None:
     for prediction in (text, gold[: len(gold) // 2] + text, gold + text):

@@ -104,6 +104,7 @@ def test_the_samples_golds_are_the_same_when_they_are_written_again(
     assert {(dialect, key) for key, _ in different} <= OTHERWISE_BY_SQLGLOT
 
 
+@pytest.mark.slow
 @pytest.mark.bird
 @pytest.mark.parametrize("dialect", PUBLISHED)
 def test_mistakes_in_mini_devs_golds_are_told_apart(bird_home: Path, dialect: Dialect) -> None:

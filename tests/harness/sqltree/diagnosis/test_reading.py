@@ -1,7 +1,7 @@
 """What is the same question reads the same, however it is written."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
@@ -186,7 +186,6 @@ FILTER ESCAPE VALUES
 
 
 @pytest.mark.parametrize("schema", [LIBRARY, None])
-@settings(max_examples=150, derandomize=True, deadline=None, database=None)
 @given(words=st.lists(st.sampled_from(WORDS.split()), max_size=25), dialect=st.sampled_from(Dialect))
 def test_no_text_breaks_the_reader(schema: DatabaseSchema | None, words: list[str], dialect: Dialect) -> None:
     sql = " ".join(["SELECT", *words])
@@ -194,7 +193,6 @@ def test_no_text_breaks_the_reader(schema: DatabaseSchema | None, words: list[st
     assert reading is None or reading == read(sql, dialect, schema)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None)
 @given(sql=st.text(max_size=60), dialect=st.sampled_from(Dialect))
 def test_no_characters_break_the_reader(sql: str, dialect: Dialect) -> None:
     assert not is_query(f"x{sql}", dialect) or ";" in sql

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.errors import BadInput
@@ -132,7 +132,6 @@ names = st.lists(st.sampled_from(["a", "b", "..", ".", "", "\\", "C:", "é"]), m
 )
 
 
-@settings(derandomize=True, deadline=None, max_examples=80)
 @given(st.lists(names, min_size=1, max_size=4))
 def test_whatever_the_names_are_all_entries_are_inside_or_none_is(
     tmp_path_factory: pytest.TempPathFactory, given_names: list[str]
@@ -151,7 +150,6 @@ def test_whatever_the_names_are_all_entries_are_inside_or_none_is(
     assert not (base / "deep").exists() or {path.name for path in (base / "deep").iterdir()} == {"to"}
 
 
-@settings(derandomize=True, deadline=None, max_examples=150)
 @given(at=st.integers(0, len(SMALL) - 1), byte=st.integers(0, 255))
 def test_one_wrong_byte_anywhere_gives_no_wrong_file(
     tmp_path_factory: pytest.TempPathFactory, at: int, byte: int
