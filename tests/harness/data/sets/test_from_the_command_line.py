@@ -91,7 +91,7 @@ def test_types_of_the_sets_own_count_instead_of_the_rules(call: Call, tmp_path: 
     )
     shutil.rmtree(folder)
     rows = call("report", str(whole), "--by", "type", "--format", "markdown")[1]
-    assert [line.split(" | ")[1:3] for line in rows.splitlines() if line.startswith("| p |")][:4] == [
+    assert [line.split(" | ")[1:5:3] for line in rows.splitlines() if line.startswith("| p |")][:4] == [
         ["riddle", "1"], ["match", "1"], ["ranking", "1"], ["none", "2"]
     ]  # fmt: skip
     content = json.loads(call("compare", str(whole), str(whole), "--by", "type", "--json")[1])
