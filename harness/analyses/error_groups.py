@@ -1,7 +1,7 @@
 """Sort the failed answers of a run into the BIRD paper's groups, by what its databases hold."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -32,7 +32,7 @@ def error_groups(run: Run) -> ErrorGroups:
     failed = [(result, result.error_class) for result in run.results if result.error_class is not None]
     groups = {}
     with ExitStack() as stack:
-        files = _databases(run, everything)
+        files = _databases(run, everything, {result.db_id for result, _ in failed})
         stored = {db_id: stack.enter_context(opened(path)) for db_id, path in files.items()}
 
         @cache
@@ -59,10 +59,10 @@ def error_groups(run: Run) -> ErrorGroups:
     return ErrorGroups(groups, tuple(sorted({result.db_id for result, _ in failed} - files.keys())))
 
 
-def _databases(run: Run, everything: QuestionSet) -> Mapping[str, Path]:
-    """Return the SQLite files that are those of the run."""
+def _databases(run: Run, everything: QuestionSet, db_ids: Iterable[str]) -> Mapping[str, Path]:
+    """Return the SQLite files of these databases that are those of the run."""
     recorded = run.manifest.get("databases") or {}
-    paths = {db_id: everything.database(db_id).sqlite_path for db_id in everything.db_ids}
+    paths = {db_id: everything.database(db_id).sqlite_path for db_id in db_ids}
     found = digests(path for path in paths.values() if path.is_file())
     return {db_id: path for db_id, path in paths.items() if found.get(path, "") == recorded.get(db_id)}
 
@@ -79,10 +79,13 @@ def _schema(db_id: str, connection: sqlite3.Connection) -> DatabaseSchema:
 
 
 def _holds(connection: sqlite3.Connection, one: Equated, *, ignores_case: bool) -> bool | None:
-    """Return whether a row has such a value; None if there is no such column."""
+    """Return whether a row has such a value; None if there is no such column, or a search takes too long."""
     table, _, column = (name.replace("`", "``") for name in one.column.partition("."))
     # A name in backticks is never a text: https://sqlite.org/quirks.html
     if one.is_pattern:
+        # SQLite tries a text again and again for each % in the middle of a pattern.
+        if "%" in one.text.strip("%"):
+            return None
         condition = f"`{column}` LIKE :text"
     else:
         # The reading of a number is its value, however it is written.
@@ -90,7 +93,8 @@ def _holds(connection: sqlite3.Connection, one: Equated, *, ignores_case: bool) 
         is_number = f"ltrim(`{column}`, '+-') NOT GLOB '*[^0-9.]*'"
         condition = f"`{column}` = :text {collation} OR CAST(`{column}` AS REAL) = :number AND {is_number}"
     query = f"SELECT 1 FROM `{table}` WHERE {condition} LIMIT 1"  # noqa: S608 - names are quoted
-    with suppress(sqlite3.OperationalError):
+    # No column has a name, and no row a text, that SQLite cannot hold.
+    with suppress(sqlite3.OperationalError, sqlite3.ProgrammingError, UnicodeEncodeError):
         found = connection.execute(query, {"text": one.text, "number": _number(one.text)})
         return found.fetchone() is not None
     return None

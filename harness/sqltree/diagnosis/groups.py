@@ -46,10 +46,10 @@ def error_group(  # noqa: PLR0913 - everything that is known of an answer
         return ErrorGroup.UNASSIGNED
     if any(holds(one) is False for one in _wrong_values(prediction, gold)):
         return ErrorGroup.DATABASE_CONTENT
-    needed = set(_explained(error_class, prediction, gold))
-    if any(_says(evidence, each) and not _says(question, each) for each in needed) or (
-        error_class is ErrorClass.WRONG_AGGREGATION and FORMULA.search(evidence)
-    ):
+    told, asked = (f" {normal(text)} " for text in (evidence, question))
+    needed = (f" {normal(text)} " for text in _explained(error_class, prediction, gold))
+    is_formula = error_class is ErrorClass.WRONG_AGGREGATION and FORMULA.search(evidence)
+    if is_formula or any(text in told and text not in asked for text in needed if text.strip()):
         return ErrorGroup.KNOWLEDGE_EVIDENCE
     return ErrorGroup.SCHEMA_LINKING if reads_otherwise(prediction, gold) else ErrorGroup.UNASSIGNED
 
@@ -77,9 +77,3 @@ def _explained(error_class: ErrorClass, prediction: Reading, gold: Reading) -> s
         keys = {name for cut in gold.cuts for key in cut.keys for name in key.of}
         missing |= {name.rpartition(".")[2] for name in keys}
     return missing
-
-
-def _says(text: str, words: str) -> bool:
-    """Return True if a text has these words, signs and numbers in a row."""
-    wanted = normal(words)
-    return bool(wanted) and f" {wanted} " in f" {normal(text)} "
