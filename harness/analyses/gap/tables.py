@@ -178,7 +178,7 @@ def _grouped(gap: Gap, by: By) -> TableModel:
         cells = [cell for target in targets for cell in _rights(members[group].get(target, ()))]
         rows.append(row((group.replace("_", " "),), cells, group, by=by))
     notes = ("A question may be of several types.",) if by is By.TYPE else ()
-    return TableModel(f"By {by}, all predictors", (by,), groups, tuple(rows), notes)
+    return TableModel(f"{_EX} by {by}, all predictors", (by,), groups, tuple(rows), notes)
 
 
 def _rights(pairs: Sequence[tuple[bool, bool]]) -> Iterator[Cell]:

@@ -63,12 +63,12 @@ def test_groups_of_questions_have_what_is_right_on_both_engines() -> None:
     one = PredictorGap("model", Dialect.MYSQL, 4, 3, 2, [], WhatIf(0, 0, 0), pairs)
     grids = documented(Gap("run", "set", Profile.OFFICIAL, [one], types=types)).grids
     found = {grid.title: [[*row.labels, *texts(grid, row)] for row in grid.rows] for grid in grids}
-    assert found["By type, all predictors"] == [
+    assert found["EX by type, all predictors"] == [
         ["match", "2", "100.00", "50.00", "1", "0", f"{MINUS}50.00"],
         ["ranking", "2", "100.00", "0.00", "2", "0", f"{MINUS}100.00"],
         ["none", "1", "0.00", "100.00", "0", "1", "+100.00"],
     ]
-    assert found["By difficulty, all predictors"] == [
+    assert found["EX by difficulty, all predictors"] == [
         ["simple", "2", "100.00", "50.00", "1", "0", f"{MINUS}50.00"],
         ["moderate", "1", "100.00", "0.00", "1", "0", f"{MINUS}100.00"],
         ["challenging", "1", "0.00", "100.00", "0", "1", "+100.00"],
