@@ -16,9 +16,8 @@ HOME = ROOT / "docs" / "reference"
 def pages() -> Mapping[str, str]:
     """The text of each page that is written from the code, by its file name."""
     return {
-        "cli.md": f"{cli()}\n{make()}",
+        "cli.md": f"{cli()}\n{make()}\n{plugin()}",
         "api.md": api(),
-        "pytest-options.md": plugin(),
         "words.md": f"{vocabularies()}\n{errors()}",
     }
 

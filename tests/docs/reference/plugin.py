@@ -1,15 +1,14 @@
-"""The page of the pytest plugin."""
+"""The section of the pytest plugin."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from harness import pytest_plugin
 from tests.docs.reference.markdown import cell, docstring
-from tests.docs.reference.written import WRITTEN
 
 _HEAD = """\
 The pytest plugin comes with bird-harness, and does nothing without one of its options
-([pytest](../how-to/pytest.md)). Options mean the same as those of [`bird-harness eval`](cli.md#eval).
+([pytest](../how-to/pytest.md)). Options mean the same as those of [`bird-harness eval`](#eval).
 """
 
 
@@ -49,14 +48,13 @@ def plugin() -> str:
         said = "" if default in (None, []) else f"`{default}`"
         rows.append(f"| {shown} | {said} | {cell(about.get('help') or '')} |")
     parts = [
-        WRITTEN,
-        "# pytest options and fixtures\n",
+        "## pytest options and fixtures\n",
         _HEAD,
         "| option | default | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n",
     ]
     fixtures = list(_fixtures())
     if fixtures:
-        parts += ["## Fixtures\n", *(f"### {name}\n\n{text}\n" for name, text in fixtures)]
+        parts += ["### Fixtures\n", *(f"#### {name}\n\n{text}\n" for name, text in fixtures)]
     return "\n".join(parts)
 
 
