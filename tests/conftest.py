@@ -131,6 +131,11 @@ def _runs_already(dialect: Dialect) -> bool:
     return is_named or (Origin.COMPOSE in allowed and compose.running(dialect) is not None)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put first what loads the published data, so that not every process loads all of them."""
+    items.sort(key=lambda item: not all(map(item.get_closest_marker, ("bird", "engine"))))
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the process that prints the summary what this one ran on."""
     forked.close()

@@ -37,9 +37,23 @@ def make_file(tmp_path: Path) -> MakeFile:
 
 
 @pytest.fixture
-def collection(server: Server) -> Iterator[str]:
-    """The name of a collection on `server`."""
-    yield from _collection(server)
+def collection(server: Server, _stack: ExitStack, _emptied: list[str]) -> Iterator[str]:
+    """The name of a collection on `server`.
+
+    PostgreSQL takes longer to make a database than to load such a file, so that one test after the other gets
+    the same ones, which hold nothing. A test that is about new databases asks for a `postgresql_collection`.
+    """
+    if server.dialect is Dialect.MYSQL:
+        yield from _collection(server)
+        return
+    if not _emptied:
+        name = f"test_{uuid4().hex[:8]}"
+        _stack.callback(drop, server, name)
+        _emptied.append(name)
+    name = _emptied.pop()
+    yield name
+    empty(server, name)
+    _emptied.append(name)
 
 
 @pytest.fixture
@@ -60,6 +74,7 @@ def _collection(server: Server) -> Iterator[str]:
 
 @pytest.fixture(params=list(Profile))
 def profile(request: pytest.FixtureRequest) -> Profile:
+    """Each profile in turn."""
     assert isinstance(request.param, Profile)
     return request.param
 
@@ -76,27 +91,13 @@ def _emptied(_stack: ExitStack) -> list[str]:
     return []
 
 
+_USUAL = {Dialect.MYSQL: Profile.FAITHFUL, Dialect.POSTGRESQL: Profile.OFFICIAL}
+"""One that each server has: profiles differ in names, types and, on MySQL, in how rows are ordered."""
+
+
 @pytest.fixture
-def database(
-    server: Server, profile: Profile, tmp_path: Path, _stack: ExitStack, _emptied: list[str]
-) -> Iterator[Database]:
-    """The file `shop` of `make_file`, to be loaded in each profile.
-
-    PostgreSQL takes longer to make a database than to load such a file, so that one test after the other gets
-    the same ones. A test that is about new databases asks for a collection.
-    """
-
-    def of(name: str) -> Database:
-        return Database(name, "shop", tmp_path / "shop.sqlite", profile)
-
-    if server.dialect is Dialect.MYSQL:
-        yield from map(of, _collection(server))
-        return
-    if not _emptied:
-        name = f"test_{uuid4().hex[:8]}"
-        _stack.callback(drop, server, name)
-        _emptied.append(name)
-    name = _emptied.pop()
-    yield of(name)
-    empty(server, name)
-    _emptied.append(name)
+def database(request: pytest.FixtureRequest, server: Server, collection: str, tmp_path: Path) -> Database:
+    """The file `shop` of `make_file`, to be loaded in one profile, or in each if the test uses `profile`."""
+    either = "profile" in request.fixturenames
+    profile = request.getfixturevalue("profile") if either else _USUAL[server.dialect]
+    return Database(collection, "shop", tmp_path / "shop.sqlite", profile)

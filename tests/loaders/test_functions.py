@@ -23,7 +23,9 @@ SERVERS = [Dialect.MYSQL, Dialect.POSTGRESQL]
 
 
 @pytest.fixture
-def faithful(collection: str, make_file: MakeFile) -> Database:
+def faithful(request: pytest.FixtureRequest, server: Server, make_file: MakeFile) -> Database:
+    """In a new database, which has no functions yet."""
+    collection = request.getfixturevalue(f"{server.dialect}_collection")
     path = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
     return Database(collection, "shop", path, Profile.FAITHFUL)
 

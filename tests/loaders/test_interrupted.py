@@ -66,7 +66,18 @@ def loading(  # noqa: PLR0913 - what the process is told
         yield child
 
 
-@pytest.mark.parametrize(("stop_at", "jobs"), [(0, 1), (1, 1), (2 * ROWS, 1), (1, 2), (2 * ROWS, 2)])
+@pytest.mark.usefixtures("profile")
+@pytest.mark.parametrize(
+    ("stop_at", "jobs", "profile"),
+    [
+        (0, 1, Profile.OFFICIAL),
+        (1, 1, Profile.FAITHFUL),
+        (2 * ROWS, 1, Profile.OFFICIAL),
+        (1, 2, Profile.OFFICIAL),
+        (2 * ROWS, 2, Profile.FAITHFUL),
+    ],
+    indirect=["profile"],
+)
 def test_an_exception_at_any_point_leaves_the_old_database(
     server: Server, database: Database, make_file: MakeFile, stop_at: int, jobs: int
 ) -> None:
@@ -92,7 +103,12 @@ def test_an_exception_at_any_point_leaves_the_old_database(
     assert holds(server, database, "new", ROWS)
 
 
-@pytest.mark.parametrize(("stop_at", "jobs"), [(1, 1), (2 * ROWS, 1), (2 * ROWS, 2)])
+@pytest.mark.usefixtures("profile")
+@pytest.mark.parametrize(
+    ("stop_at", "jobs", "profile"),
+    [(1, 1, Profile.OFFICIAL), (2 * ROWS, 1, Profile.FAITHFUL), (2 * ROWS, 2, Profile.OFFICIAL)],
+    indirect=["profile"],
+)
 def test_a_killed_process_leaves_the_old_database(  # noqa: PLR0913, PLR0917 - fixtures and parameters
     server: Server,
     database: Database,
@@ -112,7 +128,7 @@ def test_a_killed_process_leaves_the_old_database(  # noqa: PLR0913, PLR0917 - f
     assert leftovers(server, database) == []
 
 
-def test_killed_ten_times_at_random_moments_it_is_the_old_or_the_new_database(
+def test_killed_six_times_at_random_moments_it_is_the_old_or_the_new_database(
     server: Server, collection: str, make_file: MakeFile, pytestconfig: pytest.Config
 ) -> None:
     """In both profiles at once, with two processes; each load finds what the killed one before it left."""
@@ -124,7 +140,7 @@ def test_killed_ten_times_at_random_moments_it_is_the_old_or_the_new_database(
     )
     allowed = {database: {(3, "v0") * 2} for database in databases}
     moments = random.Random(6)  # noqa: S311 - moments to be killed at
-    for number in range(1, 11):
+    for number in range(1, 7):
         rows, word = 3 + number, f"v{number}"
         if number % 2:
             rows = ROWS + number

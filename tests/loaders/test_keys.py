@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -130,68 +131,44 @@ def test_foreign_keys_lead_to_the_new_tables_after_a_reload(
     ask(server, database, "INSERT INTO c VALUES (2)")
 
 
-@pytest.mark.parametrize(
-    ("script", "rows", "notes"),
-    [
-        (
-            "CREATE TABLE t (k TEXT PRIMARY KEY)",
-            [("abc",), ("ABC",), ("äbc",)],
-            {
-                (Dialect.MYSQL, Profile.OFFICIAL): [
-                    "primary key of t (k) is an ordinary index: Duplicate entry"
-                ]
-            },
-        ),
-        (
-            "CREATE TABLE t (k REAL UNIQUE)",
-            [(0.1,), (0.1 + 1e-12,)],
-            {
-                (Dialect.POSTGRESQL, Profile.OFFICIAL): [
-                    "unique key of t (k) is an ordinary index: could not create"
-                ]
-            },
-        ),
-        (
-            "CREATE TABLE t (k DATETIME UNIQUE)",
-            [("2020-01-01",), ("2020-01-01 00:00:00",)],
-            {
-                (Dialect.MYSQL, Profile.OFFICIAL): [
-                    "unique key of t (k) is an ordinary index: Duplicate entry"
-                ],
-                (Dialect.POSTGRESQL, Profile.OFFICIAL): [
-                    "unique key of t (k) is an ordinary index: could not create"
-                ],
-            },
-        ),
-        (
-            "CREATE TABLE t (k TEXT UNIQUE)",
-            [("x" * 5_000,), ("y",)],
-            {
-                (Dialect.MYSQL, Profile.OFFICIAL): [
-                    "unique key of t (k) is an ordinary index: BLOB/TEXT column"
-                ],
-                (Dialect.MYSQL, Profile.FAITHFUL): [
-                    "unique key of t (k) is an ordinary index: BLOB/TEXT column"
-                ],
-            },
-        ),
-    ],
-)
-def test_a_key_that_the_server_refuses_costs_no_row(  # noqa: PLR0913, PLR0917 - fixtures and parameters
-    server: Server,
-    database: Database,
-    make_file: MakeFile,
-    script: str,
-    rows: Sequence[Sequence[object]],
-    notes: dict[tuple[Dialect, Profile], list[str]],
+REFUSED: dict[str, tuple[str, Sequence[str], str, set[tuple[Dialect, Profile]]]] = {
+    "a": (
+        "TEXT PRIMARY KEY", ["abc", "ABC", "äbc"], "primary key of a (k) is an ordinary index: Duplicate",
+        {(Dialect.MYSQL, Profile.OFFICIAL)},
+    ),
+    "b": (
+        "REAL UNIQUE", ["0.1", "0.100000000001"], "unique key of b (k) is an ordinary index: could not",
+        {(Dialect.POSTGRESQL, Profile.OFFICIAL)},
+    ),
+    "c": (
+        "DATETIME UNIQUE", ["2020-01-01", "2020-01-01 00:00:00"],
+        "unique key of c (k) is an ordinary index: ",
+        {(dialect, Profile.OFFICIAL) for dialect in (Dialect.MYSQL, Dialect.POSTGRESQL)},
+    ),
+    "d": (
+        "TEXT UNIQUE", ["x" * 5_000, "y"], "unique key of d (k) is an ordinary index: BLOB/TEXT column",
+        {(Dialect.MYSQL, profile) for profile in Profile},
+    ),
+}  # fmt: skip
+"""By table: what its column is declared, its values, and how the key's note begins where it is refused."""
+
+
+@pytest.mark.usefixtures("profile")
+def test_a_key_that_the_server_refuses_costs_no_row(
+    server: Server, database: Database, make_file: MakeFile
 ) -> None:
-    make_file(script, t=rows)
+    make_file(
+        "".join(f"CREATE TABLE {table} (k {declared});" for table, (declared, *_) in REFUSED.items()),
+        **{table: [(value,) for value in values] for table, (_, values, *_) in REFUSED.items()},
+    )
     [done] = load([database], server)
-    wanted = notes.get((server.dialect, database.profile), [])
+    place = (server.dialect, database.profile)
+    wanted = [start for _, _, start, places in REFUSED.values() if place in places]
     assert len(done.notes) == len(wanted)
     assert all(note.startswith(start) for note, start in zip(done.notes, wanted, strict=True))
-    assert read(server, database, "SELECT count(*) FROM t") == [(len(rows),)]
-    assert len(indexes(server, database, "t")) == 1
+    for table, (_, values, *_) in REFUSED.items():
+        assert read(server, database, f"SELECT count(*) FROM {table}") == [(len(values),)]
+        assert len(indexes(server, database, table)) == 1
 
 
 SHOP = """
@@ -274,35 +251,37 @@ def test_a_key_that_is_refused_takes_no_other_along(
     assert _indexes(mysql_server, faithful) == {("t", "a", 1), ("t", "b", 1)}
 
 
-@pytest.mark.parametrize("profile", list(Profile))
-@pytest.mark.parametrize(
-    ("declared", "keys", "refused_by"),
-    [
-        ("TEXT", [("b", 1), ("a", 2), ("a ", 3), ("\0", 4), ("", 5)], []),
-        ("TEXT", [("a", 1), ("A", 1), ("á", 1)], [Profile.OFFICIAL]),
-        ("TEXT COLLATE NOCASE", [("a", 1), ("b", 1)], []),
-        ("TEXT", [("x" * 766, 1), ("y", 1)], []),
-        ("TEXT", [("x" * 767, 1), ("y", 1)], list(Profile)),
-        ("TEXT", [("x" * 5_000, 1), ("y", 1)], list(Profile)),
-        ("REAL", [(0.5, 1), (-0.5, 1)], []),
-    ],
-)
-def test_a_primary_key_of_any_type_is_kept_where_it_can_be(  # noqa: PLR0913, PLR0917 - fixtures and parameters
-    mysql_server: Server,
-    mysql_collection: str,
-    make_file: MakeFile,
-    profile: Profile,
-    declared: str,
-    keys: list[tuple[object, int]],
-    refused_by: list[Profile],
+ANY_TYPE: list[tuple[str, list[tuple[Any, int]], list[Profile]]] = [
+    ("TEXT", [("b", 1), ("a", 2), ("a ", 3), ("\0", 4), ("", 5)], []),
+    ("TEXT", [("a", 1), ("A", 1), ("á", 1)], [Profile.OFFICIAL]),
+    ("TEXT COLLATE NOCASE", [("a", 1), ("b", 1)], []),
+    ("TEXT", [("x" * 766, 1), ("y", 1)], []),
+    ("TEXT", [("x" * 767, 1), ("y", 1)], list(Profile)),
+    ("TEXT", [("x" * 5_000, 1), ("y", 1)], list(Profile)),
+    ("REAL", [(0.5, 1), (-0.5, 1)], []),
+]
+"""What a column of a table's key is declared, the keys, and the profiles in which MySQL refuses it."""
+
+
+def test_a_primary_key_of_any_type_is_kept_where_it_can_be(
+    mysql_server: Server, mysql_collection: str, make_file: MakeFile, profile: Profile
 ) -> None:
-    path = make_file(f"CREATE TABLE t (a {declared}, n INTEGER, PRIMARY KEY (a, n))", t=keys)
+    path = make_file(
+        "".join(
+            f"CREATE TABLE t{number} (a {declared}, n INTEGER, PRIMARY KEY (a, n));"
+            for number, (declared, *_) in enumerate(ANY_TYPE)
+        ),
+        **{f"t{number}": keys for number, (_, keys, _) in enumerate(ANY_TYPE)},
+    )
     database = Database(mysql_collection, "shop", path, profile)
     [done] = load([database], mysql_server)
-    assert sorted(read(mysql_server, database, "SELECT a, n FROM t")) == sorted(keys)
+    for number, (_, keys, _) in enumerate(ANY_TYPE):
+        assert sorted(read(mysql_server, database, f"SELECT a, n FROM t{number}")) == sorted(keys)
     assert [note.partition(":")[0] for note in done.notes] == [
-        "primary key of t (a, n) is an ordinary index" for _ in refused_by if profile in refused_by
-    ][:1]
+        f"primary key of t{number} (a, n) is an ordinary index"
+        for number, (*_, refused_by) in enumerate(ANY_TYPE)
+        if profile in refused_by
+    ]
 
 
 def test_statistics_are_counted_and_stay(

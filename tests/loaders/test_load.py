@@ -59,6 +59,7 @@ def shop(path: Path, sql: str) -> list[tuple[object, ...]]:
         return connection.execute(sql).fetchall()
 
 
+@pytest.mark.usefixtures("profile")
 def test_tables_and_names_of_every_kind_arrive(
     server: Server, database: Database, make_file: MakeFile
 ) -> None:
@@ -70,11 +71,9 @@ def test_tables_and_names_of_every_kind_arrive(
         assert read(server, database, asked) == shop(path, query)
 
 
-def test_several_processes_load_what_one_does(
-    server: Server, collection: str, profile: Profile, make_file: MakeFile
-) -> None:
-    odd = Database(collection, "odd", make_file(ODD_TABLES, "odd"), profile)
-    keyed = Database(collection, "keyed", make_file(KEYED, "keyed"), profile)
+def test_several_processes_load_what_one_does(server: Server, collection: str, make_file: MakeFile) -> None:
+    odd = Database(collection, "odd", make_file(ODD_TABLES, "odd"), Profile.FAITHFUL)
+    keyed = Database(collection, "keyed", make_file(KEYED, "keyed"), Profile.FAITHFUL)
     told: dict[Database, list[tuple[int, int]]] = {odd: [], keyed: []}
     done = load([odd, keyed], server, jobs=2, progress=lambda one, *rows: told[one].append(rows))
     assert [(one.database, one.rows, one.notes) for one in done] == [(odd, 17, ()), (keyed, 2, ())]
@@ -113,10 +112,10 @@ def test_a_second_load_changes_nothing(server: Server, database: Database, make_
 
 
 def test_a_changed_file_replaces_its_own_tables_only(
-    server: Server, collection: str, profile: Profile, make_file: MakeFile
+    server: Server, collection: str, make_file: MakeFile
 ) -> None:
     one, two = (
-        Database(collection, name, make_file(script, name), profile)
+        Database(collection, name, make_file(script, name))
         for name, script in {
             "one": "CREATE TABLE a (x INTEGER); CREATE TABLE gone (x INTEGER); INSERT INTO a VALUES (1)",
             "two": "CREATE TABLE b (x INTEGER); INSERT INTO b VALUES (2)",

@@ -16,7 +16,7 @@ from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import read
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("profile")]
 
 TEXTS = [
     "", " ", "  two  ", "plain", "NULL", "\\N", "\\", "\\\\", "ends with \\", "\\t",

@@ -255,8 +255,10 @@ def _refused(server: Server, database: Database, case: Case, words: str) -> None
     assert standing(server, database) == {"earlier"}
 
 
+@pytest.mark.usefixtures("profile")
+@pytest.mark.parametrize(("server", "profile"), LARGE, indirect=True)
 def test_the_largest_values_load_exactly(server: Server, database: Database) -> None:
-    LARGE[database.profile].write(database.sqlite_path)
+    LARGE[server.dialect, database.profile].write(database.sqlite_path)
     [done] = load([database], server, jobs=2)
     assert require_same(server, database, done.notes) == done.rows == 2
 
@@ -294,16 +296,17 @@ ANY_KINDS = (
 COLUMNS = st.sampled_from(ANY_KINDS).flatmap(
     lambda kind: st.tuples(st.sampled_from(DECLARED), st.lists(st.none() | kind, min_size=1, max_size=6))
 )
-ANY_FILES = st.lists(COLUMNS, min_size=1, max_size=4)
+ANY_FILES = st.lists(COLUMNS, min_size=1, max_size=8)
 
 
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(columns=ANY_FILES)
+@pytest.mark.usefixtures("profile")
 def test_any_values_load_exactly_or_stop_where_they_are_said_to(
-    server: Server, collection: str, profile: Profile, tmp_path: Path, columns: list[tuple[str, list[object]]]
+    server: Server, database: Database, columns: list[tuple[str, list[object]]]
 ) -> None:
-    path = tmp_path / f"{uuid4().hex}.sqlite"
-    database = Database(collection, "shop", path, profile)
+    path = database.sqlite_path
+    path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as file:
         for number, (declared, values) in enumerate(columns):
             file.execute(f"CREATE TABLE t{number} (v {declared})")
@@ -314,7 +317,7 @@ def test_any_values_load_exactly_or_stop_where_they_are_said_to(
         for table in inventory(path).tables
         for column in table.columns
         for stop in column.stops
-        if (server.dialect, profile) in stop.on
+        if (server.dialect, database.profile) in stop.on
     ]
     if not stops:
         [done] = load([database], server)

@@ -206,6 +206,7 @@ def shop(server: Server, database: Database, make_file: MakeFile) -> Database:
     return database
 
 
+@pytest.mark.usefixtures("profile")
 def test_every_corruption_is_found_and_named(server: Server, database: Database, make_file: MakeFile) -> None:
     """Each is done to a table of its own, so that one load and one proof are enough."""
     script = SHOP
@@ -242,6 +243,7 @@ def _numbered(sql: str, number: int) -> str:
     return re.sub(r"\b(goods|log)\b", rf"\1_{number}", sql)
 
 
+@pytest.mark.usefixtures("profile")
 def test_values_of_a_column_whose_type_was_changed_are_compared(server: Server, shop: Database) -> None:
     is_single = (server.dialect, shop.profile) == (POSTGRESQL, OFFICIAL)
     changes = {

@@ -1,7 +1,6 @@
 """What the loader leaves on a server verifies clean, and the proof does not lean on the loader."""
 
 import ast
-import json
 import sys
 from pathlib import Path
 
@@ -43,6 +42,7 @@ INSERT INTO words VALUES ('a'), ('b');
 
 
 @pytest.mark.engine
+@pytest.mark.usefixtures("profile")
 def test_an_awkward_database_verifies_clean(server: Server, database: Database, make_file: MakeFile) -> None:
     singles = (server.dialect, database.profile) == (Dialect.POSTGRESQL, Profile.OFFICIAL)
     reals = SINGLES if singles else [*REALS, -0.0]
@@ -175,12 +175,10 @@ def _a_text(server: Server, database: Database) -> list[tuple[str, str]]:
 
 @pytest.mark.engine
 def test_a_changed_file_differs_until_it_alone_is_loaded_again(
-    server: Server, collection: str, profile: Profile, make_file: MakeFile
+    server: Server, collection: str, make_file: MakeFile
 ) -> None:
     script = "CREATE TABLE {0}_t (a INTEGER); INSERT INTO {0}_t VALUES (1)"
-    databases = [
-        Database(collection, name, make_file(script.format(name), name), profile) for name in ("one", "two")
-    ]
+    databases = [Database(collection, name, make_file(script.format(name), name)) for name in ("one", "two")]
     load(databases, server)
     make_file(script.format("one").replace("(1)", "(2)"), "one")
     assert [found.is_clean for found in verify.verify(databases, server)] == [False, True]
@@ -202,11 +200,10 @@ def test_nothing_is_verified_on_sqlite_and_a_dead_server_is_unavailable(make_fil
 @pytest.mark.bird
 @pytest.mark.engine
 def test_the_published_databases_load_and_verify_clean(
-    server: Server, collection: str, profile: Profile, bird_home: Path
+    server: Server, profile: Profile, bird_home: Path
 ) -> None:
-    folder = bird_home / "MINIDEV" / "dev_databases"
-    names = json.loads((bird_home / "schema" / "postgresql_dump.json").read_text(encoding="utf-8"))
-    databases = [Database(collection, name, folder / name / f"{name}.sqlite", profile) for name in names]
+    questions = load_set("mini_dev", bird_home)
+    databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
     done = load(databases, server)
     assert [one.database for one in done] == databases
     assert not [note for one in done for note in one.notes if "slashes" not in note]
