@@ -39,12 +39,13 @@ HARNESS := $(BIN)/bird-harness
 # uv shows its progress; which packages it were is in the lock.
 install = "$(UV)" pip install --python $(BIN)/python --require-hashes -r $(1)
 
-# Where $(PYTHON) has pip, that one installs uv: setting up another takes two seconds.
+# Where $(PYTHON) has pip, that one installs uv, and uv the pip that comes with Python: `venv` takes two seconds for it.
 PIP := install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+WHEELS := $$("$(PYTHON)" -c 'import ensurepip; print(*ensurepip.__path__)' 2>/dev/null)/_bundled
 define install_uv
 if "$(PYTHON)" -m pip --python $(BIN)/python --version >/dev/null 2>&1; \
 then "$(PYTHON)" -m pip --python $(BIN)/python $(PIP); \
-else $(BIN)/python -m ensurepip >/dev/null && $(BIN)/python -m pip $(PIP); fi
+else $(BIN)/python -m ensurepip --default-pip >/dev/null && $(BIN)/python -m pip $(PIP); fi
 endef
 
 # A misspelt variable would be ignored, and the command mean something else.
@@ -79,6 +80,7 @@ $(RUNNING): requirements/run.txt requirements/uv.txt pyproject.toml harness/__in
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv --without-pip $(VENV)
 	@test -x "$(UV)" || { $(install_uv); }
 	@$(call install,requirements/run.txt)
+	@"$(UV)" pip install --quiet --python $(BIN)/python --no-index --find-links "$(WHEELS)" pip 2>/dev/null || true
 	@"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -34,7 +34,9 @@ def installed(folder: Path) -> Path:
             (folder / block.title).write_text(block.text, encoding="utf-8")
     site = folder / "site"
     how = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(site))
-    subprocess.run([sys.executable, "-m", "pip", "install", *how, str(folder / "lite4")], check=True)
+    uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+    command = [uv, "pip", "install", "--python", sys.executable, *how, str(folder / "lite4")]
+    subprocess.run(command, check=True)
     shutil.rmtree(folder / "lite4")
     return site
 
