@@ -219,7 +219,7 @@ class Case:
     types: Sequence[str]
     draw: Callable[[Random], Arguments]
     chosen: Sequence[Arguments] = ()
-    rows: int = 1000
+    rows: int = 500
 
     def arguments(self) -> list[Arguments]:
         """No two alike; with a NULL in each place."""

@@ -21,7 +21,7 @@ from tests.engines.hostile.mysql_cases import CASES
 pytestmark = pytest.mark.engine
 
 COLLECTION = "bird_hostile"
-LIMITS = Limits(seconds=0.3)
+LIMITS = Limits(seconds=0.1)
 INNOCENT = "SELECT name, legs, @bird, IS_USED_LOCK('a'), @@sql_mode FROM animal ORDER BY legs, name"
 
 CHANGING = frozenset({

@@ -25,7 +25,7 @@ from tests.engines.hostile.postgresql_cases import CASES
 
 pytestmark = pytest.mark.engine
 
-LIMITS = Limits(seconds=0.3, rows=100_000)
+LIMITS = Limits(seconds=0.1, rows=100_000)
 PATIENT = Limits(seconds=60.0)
 GENEROUS_SECONDS = 4.0
 """The promise is the limit and one second; a machine that is busy otherwise takes longer."""
