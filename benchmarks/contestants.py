@@ -8,6 +8,7 @@ folder, with intervals and tables, is given beside it.
 import gc
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import bound
 from benchmarks.memory import Memory
 from benchmarks.naive import Naive
 from dialects.errors import HarnessError
@@ -52,6 +54,8 @@ class Contestant(StrEnum):
     """The same with the items spread over two processes of pytest-xdist."""
     LIBRARY = "library"
     """Ours as a library: one pair after the other."""
+    BOUND = "bound"
+    """No evaluator: every distinct text executed once (`benchmarks.bound`)."""
     BATCH = "batch"
     """Ours as a library: all pairs in one call, without error classes, which naive does not give either."""
 
@@ -82,6 +86,7 @@ class Measured:
 
     `seconds` is the time until the scores of all pairs were there; `whole` until the run folder was complete,
     too. `executions` counts SQL texts that were executed, None where the contestant does not tell.
+    `processor` is the time on a processor, in user and kernel mode, of the contestant's processes.
     Memory is in MB, `worker` is the largest one. `scores` has the scores of each pair; `limited` names pairs
     that a limit ended. `overheads`: for each pair in turn, seconds beyond the database's own, or their mean.
     """
@@ -89,6 +94,7 @@ class Measured:
     seconds: float
     whole: float
     executions: int | None = None
+    processor: float = 0.0
     own: float = 0.0
     worker: float = 0.0
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -164,6 +170,13 @@ def _naive(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
                 scores[pair.name][metric] = attempt.score
     executions = sum(attempt.executions for of_pairs in attempts.values() for attempt in of_pairs)
     return Measured(seconds, seconds, executions, scores=scores, limited=sorted(limited))
+
+
+def _bound(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    started = time.perf_counter()
+    executions = bound.run(plan, pairs, contest.workers)
+    seconds = time.perf_counter() - started
+    return Measured(seconds, seconds, executions)
 
 
 def _ours(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
@@ -318,6 +331,7 @@ def _measured(
 
 _RUN = {
     Contestant.NAIVE: _naive,
+    Contestant.BOUND: _bound,
     Contestant.OURS: _ours,
     Contestant.PYTEST: _pytest,
     Contestant.XDIST: _xdist,
@@ -335,10 +349,18 @@ def _main(contestant: str, task: str, result: str) -> None:
         plan, pairs = _prepared(contest, Path(out))
         # As the command line does.
         gc.freeze()
+        before = _processor()
         with plan, Memory() as memory:
             measured = _RUN[Contestant(contestant)](contest, plan, pairs)
-    measured = replace(measured, own=memory.own, worker=memory.worker)
+        processor = _processor() - before
+    measured = replace(measured, processor=processor, own=memory.own, worker=memory.worker)
     Path(result).write_text(json.dumps(asdict(measured)), encoding="utf-8")
+
+
+def _processor() -> float:
+    """The time on a processor of this process so far, and of its children that have ended."""
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """Prediction files scored by a naive evaluator and by this harness, cold and warm, in the same run.
 
-The naive evaluator (`benchmarks.naive`) works as the official scripts do. *Cold* is the harness with an empty
-store, *warm* with the store that the cold run has left, *batch* the harness as a library: all pairs in one
-call of `Evaluator.score`, with an empty store, without error classes. They take turns, each run in a process
-of its own that has read and loaded everything before it is timed, with the same engine, drivers, account,
-limit and number of workers. The ratios are those of the median times until the scores of all pairs are
-there. Every pair has to have the same EX and Soft-F1 on both sides, but for those that ran into a limit.
+The naive evaluator (`benchmarks.naive`) works as the official scripts do. The *bound* (`benchmarks.bound`)
+executes every distinct text once by the plain driver: no evaluator does less. *Cold* is the harness with an
+empty store, *warm* with the store that the cold run has left, *batch* the harness as a library: all pairs in
+one call of `Evaluator.score`, with an empty store, without error classes. They take turns, each run in a
+process of its own that has read and loaded everything before it is timed, with the same engine, drivers,
+account, limit and number of workers. The ratios are those of the median times until the scores of all pairs
+are there; processor time is that of a contestant's processes, without the server's. Every pair has to have
+the same EX and Soft-F1 on both sides, but for those that ran into a limit.
 
     python -m benchmarks.evaluation --set mini_dev --predictions FOLDER --dialect mysql --workers 2 --runs 3
 
@@ -26,9 +28,15 @@ from dialects.errors import HarnessError
 from harness.engines.execution import Limits
 from harness.metrics import METRICS
 
-NAIVE, COLD, WARM, BATCH = "naive", "cold", "warm", "batch"
+NAIVE, BOUND, COLD, WARM, BATCH = "naive", "bound", "cold", "warm", "batch"
 
-_CONTESTANTS = {NAIVE: Contestant.NAIVE, BATCH: Contestant.BATCH}
+_ALL = {
+    NAIVE: Contestant.NAIVE,
+    BOUND: Contestant.BOUND,
+    COLD: Contestant.OURS,
+    WARM: Contestant.OURS,
+    BATCH: Contestant.BATCH,
+}
 
 Found = Mapping[str, Sequence[Measured]]
 """The runs of each contestant."""
@@ -44,12 +52,11 @@ def rounds(contest: Contest, runs: int, contestants: Sequence[str] = (NAIVE, COL
     for number in range(runs):
         with tempfile.TemporaryDirectory() as store:
             for name in contestants:
-                contestant = _CONTESTANTS.get(name, Contestant.OURS)
                 folder = Path(store, BATCH) if name == BATCH else Path(store)
-                found[name].append(run(contestant, contest, folder))
+                found[name].append(run(_ALL[name], contest, folder))
                 print(f"run {number + 1}, {name}: {found[name][-1].seconds:.2f} s", flush=True)
         for name in contestants:
-            if name != NAIVE:
+            if name not in {NAIVE, BOUND}:
                 same = agreement(contest, found[NAIVE][-1], found[name][-1])
                 print(f"run {number + 1}, naive and {name}: {same}", flush=True)
                 if same.different:
@@ -67,6 +74,11 @@ def whole(measured: Sequence[Measured]) -> float:
     return statistics.median(one.whole for one in measured)
 
 
+def processor(measured: Sequence[Measured]) -> float:
+    """The median of the seconds on a processor."""
+    return statistics.median(one.processor for one in measured)
+
+
 def describe(found: Found) -> None:
     """Print a line for each contestant."""
     for name, measured in found.items():
@@ -74,8 +86,8 @@ def describe(found: Found) -> None:
         last = measured[-1]
         print(
             f"{name:6} median {median(measured):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}),"
-            f" {len(last.scores) / median(measured):.0f} pairs/s,"
-            f" with the run folder {whole(measured):.2f} s,"
+            f" {len(found[NAIVE][-1].scores) / median(measured):.0f} pairs/s,"
+            f" with the run folder {whole(measured):.2f} s, processor {processor(measured):.2f} s,"
             f" executions {_count(last.executions)},"
             f" peak memory {last.own:.0f} MB and {last.worker:.0f} MB in the largest worker,"
             f" {ratio(found, name):.2f} times as fast as naive"
@@ -116,7 +128,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         bird_home=bird_home,
     )
     is_timed = any(METRICS[name].of_timing is not None for name in contest.metrics)
-    found = rounds(contest, runs, (NAIVE, COLD, WARM) if is_timed else (NAIVE, COLD, WARM, BATCH))
+    found = rounds(contest, runs, (NAIVE, COLD, WARM) if is_timed else tuple(_ALL))
     describe(found)
     last = {name: measured[-1] for name, measured in found.items()}
     beyond = {name: one.overheads[0] for name, one in last.items() if one.overheads}
@@ -128,9 +140,17 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
             "executions, naive / cold": f"{_count(last[NAIVE].executions)} / {_count(last[COLD].executions)}",
             **{f"{name}, s": _with_spread(measured) for name, measured in found.items()},
             **{f"naive / {name}": f"{ratio(found, name):.1f}" for name in found if name != NAIVE},
+            **(
+                {"cold / bound": f"{median(found[COLD]) / median(found[BOUND]):.2f}"}
+                if BOUND in found
+                else {}
+            ),
+            "processor, s, " + " / ".join(found): " / ".join(
+                f"{processor(measured):.2f}" for measured in found.values()
+            ),
             "with run folder, s: cold / warm": f"{whole(found[COLD]):.2f} / {whole(found[WARM]):.2f}",
             "pairs/s, " + " / ".join(found): " / ".join(
-                f"{len(last[name].scores) / median(measured):.0f}" for name, measured in found.items()
+                f"{len(last[NAIVE].scores) / median(measured):.0f}" for measured in found.values()
             ),
             **{f"{name}, ms a pair beyond the database's": f"{1000 * s:.2f}" for name, s in beyond.items()},
             **{f"MB, {name}": f"{last[name].own:.0f} + {last[name].worker:.0f}" for name in (NAIVE, COLD)},

@@ -65,7 +65,7 @@ class Naive:
         self._pairs = pairs
         self._task = _Task(
             plan.questions,
-            {dialect_of(pair.dialect): _server(plan, pair) for pair in pairs},
+            {dialect_of(pair.dialect): server_of(plan, pair) for pair in pairs},
             plan.request.profile,
             plan.request.seconds,
         )
@@ -93,7 +93,8 @@ class _Task:
     seconds: float
 
 
-def _server(plan: Plan, pair: Pair) -> Server | None:
+def server_of(plan: Plan, pair: Pair) -> Server | None:
+    """The server that a pair runs on."""
     return getattr(plan.engines[pair.dialect], "server", None)
 
 
@@ -174,7 +175,7 @@ class _Run:
 def _connected(task: _Task, pair: Pair, seconds: float) -> Iterator[Any]:
     """A connection that is cancelled when the time is up; then leaving it raises `_TimeIsUp`."""
     database = task.questions.database(pair.question.db_id, task.profile)
-    connection, cancel = _OPEN[dialect_of(pair.dialect)](task.servers[dialect_of(pair.dialect)], database)
+    connection, cancel = OPEN[dialect_of(pair.dialect)](task.servers[dialect_of(pair.dialect)], database)
     is_over = Event()
 
     def stop() -> None:
@@ -198,17 +199,17 @@ def _connected(task: _Task, pair: Pair, seconds: float) -> Iterator[Any]:
         raise _TimeIsUp
 
 
-_Opened = tuple[Any, Callable[[], object]]
+Opened = tuple[Any, Callable[[], object]]
 """A connection, and what stops its statement from another thread."""
 
 
-def _open_sqlite(server: Server | None, database: Database) -> _Opened:
+def _open_sqlite(server: Server | None, database: Database) -> Opened:
     del server
     connection = sqlite3.connect(database.sqlite_path, check_same_thread=False)
     return connection, connection.interrupt
 
 
-def _open_mysql(server: Server | None, database: Database) -> _Opened:
+def _open_mysql(server: Server | None, database: Database) -> Opened:
     assert server is not None
 
     def connect(name: str | None) -> Any:
@@ -226,7 +227,7 @@ def _open_mysql(server: Server | None, database: Database) -> _Opened:
     return connection, cancel
 
 
-def _open_postgresql(server: Server | None, database: Database) -> _Opened:
+def _open_postgresql(server: Server | None, database: Database) -> Opened:
     assert server is not None
     connection = psycopg.connect(
         host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,
@@ -235,8 +236,9 @@ def _open_postgresql(server: Server | None, database: Database) -> _Opened:
     return connection, connection.cancel
 
 
-_OPEN: dict[Dialect, Callable[[Server | None, Database], _Opened]] = {
+OPEN: dict[Dialect, Callable[[Server | None, Database], Opened]] = {
     Dialect.SQLITE: _open_sqlite,
     Dialect.MYSQL: _open_mysql,
     Dialect.POSTGRESQL: _open_postgresql,
 }
+"""Opens a connection of the plain driver, by dialect."""

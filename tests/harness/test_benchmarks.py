@@ -77,6 +77,9 @@ def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more(
     assert naive == 4 * 2 * 2, "a prediction and its gold, for each of two metrics"
     assert 2 < cold <= 2 + 4, "a gold for each question, and the distinct predictions"
     assert re.search(r"^warm .* executions 0,", done.stdout, re.MULTILINE)
+    assert (bound := re.search(r"^bound .* executions (\d+),", done.stdout, re.MULTILINE))
+    assert 2 < int(bound[1]) <= cold, "each distinct text once; ours counts predictions that are gold's text"
+    assert is_a_figure(row["cold / bound"])
 
 
 def test_the_naive_r_ves_executes_200_times_what_matches(tmp_path: Path) -> None:
