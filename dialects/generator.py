@@ -4,12 +4,11 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 from dialects.base_generator import TargetGenerator
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
-from dialects.mysql import MySQL
-from dialects.postgresql import PostgreSQL
 
-_GENERATORS: dict[Dialect, TargetGenerator] = {Dialect.MYSQL: MySQL(), Dialect.POSTGRESQL: PostgreSQL()}
+_GENERATORS = ByDialect[TargetGenerator]("dialects.{}.generator", "GENERATOR")
 
 
 def spell(tree: exp.Expr, target: Dialect) -> str:

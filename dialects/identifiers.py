@@ -1,20 +1,15 @@
 """The names of tables and columns on each server, and the names that a server rejects."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 
 FUNCTIONS_NAMESPACE = "bird_sqlite"
 """Holds SQLite's functions: a MySQL database, or a schema in each PostgreSQL database of `faithful`."""
-
-_PLAIN_POSTGRESQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
-"""https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
-
-_LAST_OF_BMP = "\uffff"
-"""MySQL's names are utf8mb3. https://dev.mysql.com/doc/refman/9.7/en/identifiers.html."""
 
 _LONGEST_FILE_NAME = 255 - len(".ibd")
 _IN_FILES = re.compile("[0-9A-Za-z_]")
@@ -25,64 +20,33 @@ https://dev.mysql.com/doc/refman/9.7/en/identifier-mapping.html
 """
 
 
-def postgresql_name(name: str) -> str:
-    """Return the name in lower case if that needs no quotes (reserved words included), else unchanged."""
-    return name.lower() if _PLAIN_POSTGRESQL_NAME.fullmatch(name) else name
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
-
-
 def _file_name_bytes(table: str) -> int:
     return sum(1 if _IN_FILES.fullmatch(c) else 3 if _LETTERS.fullmatch(c) else 5 for c in table)
 
 
+_NONE = re.compile("(?!)")
+
+
 @dataclass(frozen=True, kw_only=True)
-class _NamingRules:
+class NamingRules:
     """How one server changes names, and which names it allows."""
 
-    table: Callable[[str], str]
-    column: Callable[[str], str]
+    table: Callable[[str], str] = str
+    column: Callable[[str], str] = str
     longest: int
     length: Callable[[str], int]
     unit: str
     """The unit of `length` and `longest`."""
-    own_tables: re.Pattern[str]
+    own_tables: re.Pattern[str] = _NONE
     """Names that mean a system table if not qualified by a schema."""
-    own_columns: re.Pattern[str]
+    own_columns: re.Pattern[str] = _NONE
     last_character: str = "\U0010ffff"
     may_end_with_space: bool = True
     has_files: bool = False
     """True if each table has a file with its name."""
 
 
-_NAMES: Mapping[Dialect, _NamingRules] = {
-    Dialect.MYSQL: _NamingRules(
-        table=str.lower,  # as lower_case_table_names=1 stores it
-        column=str,
-        longest=64,
-        length=len,
-        unit="characters",
-        own_tables=re.compile("(?!)"),
-        own_columns=re.compile("db_row_id|db_trx_id|db_roll_ptr", re.IGNORECASE),
-        last_character=_LAST_OF_BMP,
-        may_end_with_space=False,
-        has_files=True,
-    ),
-    Dialect.POSTGRESQL: _NamingRules(
-        table=postgresql_name,
-        column=postgresql_name,
-        longest=63,
-        length=_bytes,
-        unit="bytes",
-        own_tables=re.compile("pg_.*"),
-        own_columns=re.compile("tableoid|xmin|cmin|xmax|cmax|ctid"),
-    ),
-}
-"""https://www.postgresql.org/docs/current/ddl-system-columns.html
-https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html
-"""
+_NAMES = ByDialect[NamingRules]("dialects.{}", "NAMES")
 
 
 def table_name(name: str, dialect: Dialect) -> str:

@@ -8,58 +8,12 @@ from itertools import chain
 from pathlib import Path
 
 from dialects import identifiers
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect, Profile
 from dialects.schema import Column, PortableType, Schema, Table
 from dialects.targets import TARGETS
 
-_SAME = {PortableType.INTEGER: "bigint", PortableType.TEXT: "text"}
-
-TYPES: Mapping[Dialect, Mapping[Profile, Mapping[PortableType, str]]] = {
-    Dialect.POSTGRESQL: {
-        Profile.OFFICIAL: _SAME
-        | {
-            PortableType.REAL: "real",
-            PortableType.BLOB: "bytea",
-            PortableType.DATE: "date",
-            PortableType.DATETIME: "timestamptz",
-        },
-        Profile.FAITHFUL: _SAME
-        | {
-            PortableType.REAL: "double precision",
-            PortableType.BLOB: "bytea",
-            PortableType.DATE: "text",
-            PortableType.DATETIME: "text",
-        },
-    },
-    Dialect.MYSQL: {
-        Profile.OFFICIAL: _SAME
-        | {
-            PortableType.REAL: "double",
-            PortableType.BLOB: "longblob",
-            PortableType.DATE: "date",
-            PortableType.DATETIME: "datetime",
-        },
-        Profile.FAITHFUL: _SAME
-        | {
-            PortableType.REAL: "double",
-            PortableType.BLOB: "longblob",
-            PortableType.DATE: "text",
-            PortableType.DATETIME: "text",
-        },
-    },
-}
-
-MYSQL_COLLATIONS: Mapping[Profile, str] = {
-    Profile.OFFICIAL: "utf8mb4_0900_ai_ci",
-    Profile.FAITHFUL: "utf8mb4_0900_bin",
-}
-"""MySQL's default, and the one that compares as SQLite does.
-
-https://dev.mysql.com/doc/refman/9.7/en/charset-unicode-sets.html
-"""
-
-POSTGRESQL_COLLATION = "C"
-"""For both profiles: text sorts by code point, as in SQLite, on every operating system."""
+TYPES = ByDialect[Mapping[Profile, Mapping[PortableType, str]]]("dialects.{}", "TYPES")
 
 MYSQL_KEY_CHARACTERS = 768
 """InnoDB indexes 3,072 bytes, four to a character.
@@ -120,6 +74,16 @@ class ServerTable:
         """Return the names on the server of columns given by their names in SQLite."""
         spelling = {column.source.name: column.name for column in self.columns}
         return tuple(spelling[column] for column in columns)
+
+
+def types(*, real: str, exact: str, blob: str, datetime: str) -> Mapping[Profile, Mapping[PortableType, str]]:
+    """Return an engine's types: a REAL is `real` in official and `exact`, a double, in faithful."""
+    same = {PortableType.INTEGER: "bigint", PortableType.TEXT: "text", PortableType.BLOB: blob}
+    dates = {PortableType.DATE: "date", PortableType.DATETIME: datetime}
+    return {
+        Profile.OFFICIAL: {**same, **dates, PortableType.REAL: real},
+        Profile.FAITHFUL: {**same, **dict.fromkeys(dates, "text"), PortableType.REAL: exact},
+    }
 
 
 def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path) -> tuple[ServerTable, ...]:

@@ -1,13 +1,12 @@
 """The facts about each target: one record per dialect, and no other module of rewrites names a target.
 
-A rewrite asks `c.target` for the one fact that it depends on. A new target needs a record here, a generator
-(`dialects.generator`), its rules for names (`dialects.identifiers`) and its types
-(`dialects.server_schema`).
+A rewrite asks `c.target` for the one fact that it depends on. The record of a dialect is `TARGET` in its own
+folder.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 
 
@@ -121,115 +120,8 @@ class Target:
     """Most tables in one FROM. None is unlimited."""
 
 
-TARGETS: Mapping[Dialect, Target] = {
-    Dialect.MYSQL: Target(
-        dialect=Dialect.MYSQL,
-        title="MySQL",
-        has_boolean=False,
-        has_computed_offsets=False,
-        has_filter=False,
-        has_full_join=False,
-        has_group_frames=False,
-        has_list_over=False,
-        has_null_order=False,
-        has_offset_alone=False,
-        has_ordered_picks=False,
-        has_real_modulo=True,
-        has_trim_sets=False,
-        row_number=None,
-        holds_infinity=False,
-        indexes_texts=False,
-        missing_functions=frozenset({"sinh", "cosh", "tanh", "asinh", "acosh"}),
-        log10="LOG10",
-        hexadecimal="HEX",
-        truncates_to_places=True,
-        formats_by_locale=True,
-        list_hint="SET_VAR(group_concat_max_len = 1073741824)",
-        recursion_hint="SET_VAR(cte_max_recursion_depth = 4294967295)",
-        planning_hint="SET_VAR(optimizer_search_depth = 5)",
-        bits_are_unsigned=True,
-        computes_in_32_bits=False,
-        sums_exactly=False,
-        extremes_skip_null=False,
-        having_sees_keys=False,
-        aliases_keep_case=False,
-        keeps_constants=True,
-        counts_null_subqueries=True,
-        subqueries_see_keys=True,
-        aggregates_outward_of_no_rows=False,
-        sorts_distinct_by_others=True,
-        sorts_windows_by_constants=False,
-        recurses_from_several=False,
-        in_takes_any_query=False,
-        joins_outward_by_subqueries=False,
-        joins_ctes_to_themselves=False,
-        set_operations_keep_null=False,
-        frames_single_rows=False,
-        computes_untaken=True,
-        rereads_set_operations=False,
-        limits_by_expressions=False,
-        is_lazy=False,
-        most_windows=127,
-        most_levels=64,
-        most_joined=61,
-    ),
-    Dialect.POSTGRESQL: Target(
-        dialect=Dialect.POSTGRESQL,
-        title="PostgreSQL",
-        has_boolean=True,
-        has_computed_offsets=True,
-        has_filter=True,
-        has_full_join=True,
-        has_group_frames=True,
-        has_list_over=True,
-        has_null_order=True,
-        has_offset_alone=True,
-        has_ordered_picks=True,
-        has_real_modulo=False,
-        has_trim_sets=True,
-        row_number="ctid",
-        holds_infinity=True,
-        indexes_texts=True,
-        missing_functions=frozenset(),
-        log10="LOG",
-        hexadecimal="TO_HEX",
-        truncates_to_places=False,
-        formats_by_locale=False,
-        list_hint=None,
-        recursion_hint=None,
-        planning_hint=None,
-        bits_are_unsigned=False,
-        computes_in_32_bits=True,
-        sums_exactly=True,
-        extremes_skip_null=True,
-        having_sees_keys=True,
-        aliases_keep_case=True,
-        keeps_constants=False,
-        counts_null_subqueries=False,
-        subqueries_see_keys=False,
-        aggregates_outward_of_no_rows=True,
-        sorts_distinct_by_others=False,
-        sorts_windows_by_constants=True,
-        recurses_from_several=True,
-        in_takes_any_query=True,
-        joins_outward_by_subqueries=True,
-        joins_ctes_to_themselves=True,
-        set_operations_keep_null=True,
-        frames_single_rows=True,
-        computes_untaken=False,
-        rereads_set_operations=True,
-        limits_by_expressions=True,
-        is_lazy=True,
-        most_windows=None,
-        most_levels=None,
-        most_joined=None,
-    ),
-}
+TARGETS = ByDialect[Target]("dialects.{}", "TARGET")
 """The dialects that can be translated to."""
 
-SQLGLOT: Mapping[Dialect, str] = {
-    Dialect.SQLITE: "sqlite",
-    Dialect.MYSQL: "mysql",
-    Dialect.POSTGRESQL: "postgres",
-}
+SQLGLOT = ByDialect[str]("dialects.{}", "SQLGLOT", with_sqlite=True)
 """sqlglot's name of each dialect."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dialects.enums import Dialect
+from dialects.by_dialect import ByDialect
 from dialects.identifiers import quoted
 from dialects.server_schema import ServerTable
 from loaders.namespace import NAMESPACE, Database, namespace
@@ -28,7 +28,7 @@ IS_COPY = re.compile(rf"{COPY}_[0-9a-f]{{{_DIGITS}}}(?:_.*)?")
 
 
 @dataclass(frozen=True)
-class _IndexSql:
+class IndexSql:
     """An engine's statements; the parameter `place` is the tables' namespace."""
 
     lock: str
@@ -43,43 +43,7 @@ class _IndexSql:
     """Bytes by table and index; an empty index name means the table itself."""
 
 
-_SQL: Mapping[Dialect, _IndexSql] = {
-    Dialect.MYSQL: _IndexSql(
-        lock=f"SELECT GET_LOCK('{NAMESPACE} study', 0) = 1",
-        databases="SELECT schema_name FROM information_schema.schemata",
-        add="ALTER TABLE {table} ADD INDEX {name} {columns}",
-        drop="ALTER TABLE {table} DROP INDEX {name}",
-        keyed="SELECT table_name, index_name FROM information_schema.statistics"
-        " WHERE table_schema = %(place)s AND index_name = 'PRIMARY' AND seq_in_index = 1",
-        # InnoDB rebuilds the table in its previous order.
-        drop_key=("ALTER TABLE {table} DROP PRIMARY KEY", "ANALYZE TABLE {table}"),
-        # Pages counted by its persistent statistics. A table is stored in its primary key or a hidden one, so
-        # the size of that index is the table's.
-        # https://dev.mysql.com/doc/refman/9.7/en/innodb-persistent-stats.html, innodb-index-types.html
-        sizes="SELECT table_name, if(index_name IN ('PRIMARY', 'GEN_CLUST_INDEX'), '', index_name),"
-        " stat_value * @@innodb_page_size FROM mysql.innodb_index_stats"
-        " WHERE database_name = %(place)s AND stat_name = 'size'",
-    ),
-    Dialect.POSTGRESQL: _IndexSql(
-        lock=f"SELECT pg_try_advisory_lock({int.from_bytes(b'birdstud')})",
-        databases="SELECT datname FROM pg_database",
-        add="CREATE INDEX {name} ON {table} {columns}",
-        drop="DROP INDEX {schema}.{name}",
-        keyed="SELECT relname, conname FROM pg_constraint JOIN pg_class ON conrelid = pg_class.oid"
-        " JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE contype = 'p' AND nspname = %(place)s",
-        # The columns stay NOT NULL, as declared.
-        drop_key=("ALTER TABLE {table} DROP CONSTRAINT {name}",),
-        # https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADMIN-DBSIZE
-        sizes="SELECT tables.relname, indexes.relname, pg_relation_size(indexes.oid)"
-        " FROM pg_index JOIN pg_class AS tables ON indrelid = tables.oid"
-        " JOIN pg_class AS indexes ON indexrelid = indexes.oid"
-        " JOIN pg_namespace ON tables.relnamespace = pg_namespace.oid"
-        " WHERE nspname = %(place)s AND tables.relkind = 'r'"
-        " UNION SELECT relname, '', pg_table_size(pg_class.oid) FROM pg_class"
-        " JOIN pg_namespace ON relnamespace = pg_namespace.oid"
-        " WHERE nspname = %(place)s AND relkind = 'r'",
-    ),
-}
+_SQL = ByDialect[IndexSql]("loaders.{}.copies", "SQL")
 
 
 def copy_collection() -> str:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE
@@ -175,10 +176,7 @@ _TAKEN = frozenset({
 })  # fmt: skip
 """Names reserved for servers or for the harness itself."""
 
-_NAMESPACES: Mapping[Dialect, Callable[[Database], tuple[str, ...]]] = {
-    Dialect.MYSQL: lambda database: (database.mysql_database,),
-    Dialect.POSTGRESQL: lambda database: (database.postgresql_database, database.postgresql_schema),
-}
+_NAMESPACES = ByDialect[Callable[[Database], tuple[str, ...]]]("loaders.{}", "namespace")
 
 
 def namespace(database: Database, dialect: Dialect) -> tuple[str, ...]:

@@ -14,13 +14,14 @@ counterpart; SQLite's own tables (`sqlite_sequence`, `sqlite_stat1`) are not dat
 
 import sqlite3
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
@@ -161,38 +162,33 @@ class Refusal:
     """SQL that finds it; `{0}` is the column."""
 
 
-_INFINITE = Refusal("an infinite number, which MySQL cannot store", "abs({0}) = 9e999")
-_TOO_LARGE = Refusal(
+INFINITE = Refusal("an infinite number, which MySQL cannot store", "abs({0}) = 9e999")
+TOO_LARGE = Refusal(
     "a number beyond PostgreSQL's real, the type in the profile official",
     f"abs({{0}}) >= {LARGEST_REAL!r} AND abs({{0}}) < 9e999",
 )
-_NUL = Refusal("a NUL character, which PostgreSQL's text cannot store", "instr({0}, char(0))")
-_NOT_TEXT = Refusal("text with invalid bytes", "typeof({0}) = 'text' AND NOT is_text(CAST({0} AS BLOB))")
+NUL = Refusal("a NUL character, which PostgreSQL's text cannot store", "instr({0}, char(0))")
+NOT_TEXT = Refusal("text with invalid bytes", "typeof({0}) = 'text' AND NOT is_text(CAST({0} AS BLOB))")
 
-OPAQUE = f"CASE WHEN typeof({{0}}) = 'text' THEN {_NUL.predicate} OR {_NOT_TEXT.predicate} ELSE 0 END"
+OPAQUE = f"CASE WHEN typeof({{0}}) = 'text' THEN {NUL.predicate} OR {NOT_TEXT.predicate} ELSE 0 END"
 """SQL, `{0}` the column: a text that no server can store as text, escaped or not."""
 
 UNREADABLE = "CASE WHEN typeof({0}) = 'blob' THEN NOT is_text({0}) OR instr({0}, x'00') ELSE 0 END"
 """SQL, `{0}` the column: a blob whose bytes are not a text, or have a NUL."""
 
-_NUMBERS = {
-    (Dialect.MYSQL, Profile.OFFICIAL): (_INFINITE,),
-    (Dialect.MYSQL, Profile.FAITHFUL): (_INFINITE,),
-    (Dialect.POSTGRESQL, Profile.OFFICIAL): (_TOO_LARGE,),
-    (Dialect.POSTGRESQL, Profile.FAITHFUL): (),
-}
-_TEXTS = {Dialect.MYSQL: (_NOT_TEXT,), Dialect.POSTGRESQL: (_NOT_TEXT, _NUL)}
+_REFUSED = ByDialect[Mapping[Profile, Sequence[Refusal]]]("loaders.{}", "REFUSED_NUMBERS")
+_REFUSED_TEXTS = ByDialect[Sequence[Refusal]]("loaders.{}", "REFUSED_TEXTS")
 
-PLACES = tuple(_NUMBERS)
+PLACES = tuple((dialect, profile) for dialect in _REFUSED for profile in Profile)
 """All combinations of engine and profile."""
 
 
 def refusals(type_: PortableType) -> dict[Refusal, list[tuple[Dialect, Profile]]]:
     """Return the kinds of values rejected in a column of that type, with the engines and profiles."""
     found: dict[Refusal, list[tuple[Dialect, Profile]]] = {}
-    for (dialect, profile), of_numbers in _NUMBERS.items():
-        of_type = {PortableType.REAL: of_numbers, PortableType.TEXT: _TEXTS[dialect]}
-        for refusal in of_type.get(type_, ()):
+    for dialect, profile in PLACES:
+        numbers, texts = _REFUSED[dialect][profile], _REFUSED_TEXTS[dialect]
+        for refusal in {PortableType.REAL: numbers, PortableType.TEXT: texts}.get(type_, ()):
             found.setdefault(refusal, []).append((dialect, profile))
     return found
 
@@ -211,7 +207,7 @@ def refuse_numbers(
         if column.type in {"real", "double"}
         and max(-(column.source.least or 0), column.source.greatest or 0) >= LARGEST_REAL
     ]
-    _refuse(connection, path, table.source, huge, _NUMBERS[dialect, profile])
+    _refuse(connection, path, table.source, huge, _REFUSED[dialect][profile])
 
 
 def refuse_text(connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect) -> None:
@@ -220,7 +216,7 @@ def refuse_text(connection: sqlite3.Connection, path: Path, table: Table, dialec
     Raises:
         BadInput: names the file, table, column and row of the first one.
     """
-    _refuse(connection, path, table, _texts(table), _TEXTS[dialect])
+    _refuse(connection, path, table, _texts(table), _REFUSED_TEXTS[dialect])
 
 
 def refuse_utf16(connection: sqlite3.Connection, path: Path, table: Table) -> None:
@@ -230,7 +226,7 @@ def refuse_utf16(connection: sqlite3.Connection, path: Path, table: Table) -> No
         BadInput: names the file, table, column and row of the first one.
     """
     if connection.execute("PRAGMA encoding").fetchone() != ("UTF-8",):
-        _refuse(connection, path, table, _texts(table), [_NOT_TEXT])
+        _refuse(connection, path, table, _texts(table), [NOT_TEXT])
 
 
 def _texts(table: Table) -> list[str]:

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from dialects.clauses import ctes_in_sight, from_items, is_source, on_of, where_of
 from dialects.enums import Dialect, Profile
+from dialects.facts import FACTS
 from dialects.schema import Column, Schema, Table
 from dialects.targets import SQLGLOT
-from harness.sqltree.engine_facts import ENGINES
 from harness.sqltree.parser import read_query
 
 
@@ -148,7 +148,7 @@ class Query:
         return None if tree is None else cls(tree, schema, dialect, names=names)
 
     def __post_init__(self) -> None:
-        self.engine = ENGINES[self.names or self.dialect]
+        self.engine = FACTS[self.names or self.dialect]
         self._tables = {self.engine.table(table): table for table in self.schema.tables}
         self._columns = {
             table.name: {self.engine.column(column): column for column in table.columns}

@@ -33,7 +33,8 @@ from pymysql.connections import Connection
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
-from dialects.server_schema import MYSQL_COLLATIONS, MYSQL_KEY_CHARACTERS, ServerTable
+from dialects.mysql import COLLATIONS
+from dialects.server_schema import MYSQL_KEY_CHARACTERS, ServerTable
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
 from loaders.dumps import statements
@@ -165,14 +166,14 @@ class _MySql(Target):
     def prepare(self, server: Server, database: Database, staging: str) -> None:
         # Only accounts with all rights can use it.
         with connected(server) as connection:
-            ask(connection, f"CREATE DATABASE {staging} COLLATE {MYSQL_COLLATIONS[database.profile]}")
+            ask(connection, f"CREATE DATABASE {staging} COLLATE {COLLATIONS[database.profile]}")
 
     def put_in_place(
         self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
     ) -> None:
         # The tables are swapped by one atomic statement. The marker is incomplete before it and complete
         # after it. https://dev.mysql.com/doc/refman/9.7/en/atomic-ddl.html
-        collation = MYSQL_COLLATIONS[database.profile]
+        collation = COLLATIONS[database.profile]
         live, retired = quoted(database.mysql_database), f"{staging}{_RETIRED}"
         with connected(server) as connection:
             ask(connection, f"CREATE DATABASE {retired} COLLATE {collation}")

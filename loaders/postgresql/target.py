@@ -37,7 +37,8 @@ from psycopg import Connection, Copy, Cursor
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
-from dialects.server_schema import POSTGRESQL_COLLATION, ServerColumn, ServerTable
+from dialects.postgresql import COLLATION
+from dialects.server_schema import ServerColumn, ServerTable
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
 from loaders.dumps import Statement, statements
@@ -402,7 +403,7 @@ def _create_database(server: Server, name: str) -> None:
             ask(
                 connection,
                 f"CREATE DATABASE {quoted(name)} TEMPLATE template0 ENCODING UTF8"
-                f" LC_COLLATE '{POSTGRESQL_COLLATION}' LC_CTYPE '{POSTGRESQL_COLLATION}'{provider}",
+                f" LC_COLLATE '{COLLATION}' LC_CTYPE '{COLLATION}'{provider}",
             )
         ask(connection, f"REVOKE ALL ON DATABASE {quoted(name)} FROM PUBLIC")
         ask(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(server.reader_user)}")

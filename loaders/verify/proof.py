@@ -29,8 +29,7 @@ from loaders.verify.sides import (
     types_there,
 )
 from loaders.verify.tables import (
-    ESCAPING,
-    TYPES,
+    STORAGES,
     Difference,
     Kind,
     matched,
@@ -116,7 +115,7 @@ def _verified(database: Database, server: Server, strangers: Sequence[str], *, e
         Difference(Kind.EXTRA_TABLE, name, None, f"is only on {dialect}, and no load created it")
         for name in strangers
     ]
-    types = (ESCAPING if escape else TYPES)[dialect, database.profile]
+    types = STORAGES[dialect].types(database.profile, escape=escape)
     standing = types_there(server, database)
     tables: list[ComparedTable] = []
     unmatched: list[Difference] = []

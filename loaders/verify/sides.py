@@ -1,6 +1,6 @@
 """Both sides of a proof, a file and a server: sums of hashes over tables, and the rows that differ.
 
-The server computes every hash and sum itself, with the engine's SQL in `_HASHES`.
+The server computes every hash and sum itself, with the SQL in the engine's folder.
 """
 
 import sqlite3
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 from dialects.identifiers import quoted
 from loaders.namespace import Database, namespace
@@ -188,7 +189,7 @@ class ComparedRow:
 MOST_ROWS = 20_000
 """Most rows of one side in memory: enough for the buckets of a table of ten million rows."""
 
-_SHOWN, _HEAD, _TAIL = 80, 40, 20
+_SHOWN, HEAD, _TAIL = 80, 40, 20
 """Most characters of a value that are shown, else only the first and the last; bytes of a blob."""
 
 
@@ -270,19 +271,19 @@ def _cells(columns: Sequence[ComparedColumn], values: Sequence[Value]) -> tuple[
 
 
 def _shown(value: Value) -> str | None:
-    """Return a value as the server shows it by `_HashSql.shown`."""
+    """Return a value as the server shows it by `HashSql.shown`."""
     if value is None:
         return None
     if isinstance(value, bytes):
-        return f"0x{value[:_HEAD].hex()}"
+        return f"0x{value[:HEAD].hex()}"
     text = bytes(as_text(value)).decode(errors="replace")
     if len(text) <= _SHOWN:
         return text
-    return f"{text[:_HEAD]}...{text[-_TAIL:]} ({len(text)} characters)"
+    return f"{text[:HEAD]}...{text[-_TAIL:]} ({len(text)} characters)"
 
 
 @dataclass(frozen=True)
-class _HashSql:
+class HashSql:
     """An engine's SQL for the forms in which values are hashed; `{0}` is a column or an expression."""
 
     begin: Sequence[str]
@@ -308,73 +309,7 @@ class _HashSql:
     """Keeps a subquery's expressions from being evaluated for every use."""
 
 
-_HASHES: Mapping[Dialect, _HashSql] = {
-    # Only functions for points return the bits of a double: a point's internal format ends with its two
-    # coordinates. https://dev.mysql.com/doc/refman/9.7/en/gis-data-formats.html
-    # To avoid evaluation for every use, MySQL would materialize the hashes, which is slower for one sum.
-    Dialect.MYSQL: _HashSql(
-        begin=("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",),
-        database="SELECT 1 FROM information_schema.schemata WHERE schema_name = %s",
-        # The character set is added to a text's type unless it is utf8mb4.
-        columns="SELECT tables.table_name, column_name, concat_ws(' ', convert(column_type USING utf8mb4),"
-        " nullif(character_set_name, 'utf8mb4')) FROM information_schema.tables AS tables"
-        " LEFT JOIN information_schema.columns AS columns ON columns.table_schema = tables.table_schema"
-        " AND columns.table_name = tables.table_name"
-        " WHERE tables.table_schema = %s ORDER BY tables.table_name, ordinal_position",
-        heads={
-            ValueForm.INTEGER: "{0}",
-            ValueForm.DOUBLE: "lower(hex(reverse(substr(point({0}, 0), 10, 8))))",
-            ValueForm.TEXT: "length({0})",
-            ValueForm.LONG_TEXT: "sha2({0}, 256)",
-            ValueForm.BLOB: "sha2({0}, 256)",
-            ValueForm.DAY: "{0}",
-            ValueForm.MOMENT: "if(microsecond({0}),"
-            " trim(trailing '0' from date_format({0}, '%Y-%m-%d %H:%i:%s.%f')),"
-            " date_format({0}, '%Y-%m-%d %H:%i:%s'))",
-        },
-        text="{0}",
-        converted="convert({0} USING utf8mb4)",
-        sha="sha2({0}, 256)",
-        summand=f"cast(conv(left({{0}}, {SUMMAND}), 16, 10) AS unsigned)",
-        shown={},
-        short={ValueForm.BLOB: f"concat('0x', lower(hex(left({{0}}, {_HEAD}))))"},
-    ),
-    # https://www.postgresql.org/docs/current/functions-binarystring.html; sha256 is there from version 11 on.
-    Dialect.POSTGRESQL: _HashSql(
-        begin=(
-            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            "SET LOCAL DateStyle = 'ISO, YMD'",
-            "SET LOCAL TimeZone = 'UTC'",
-            "SET LOCAL extra_float_digits = 1",
-        ),
-        database="SELECT 1 FROM pg_database WHERE datname = %s",
-        columns="SELECT relname, attname, format_type(atttypid, atttypmod)"
-        " FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid"
-        " LEFT JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped"
-        " WHERE nspname = %s AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname, attnum",
-        heads={
-            ValueForm.INTEGER: "{0}::text",
-            ValueForm.DOUBLE: "encode(float8send({0}::float8), 'hex')",
-            ValueForm.SINGLE: "encode(float4send({0}::real), 'hex')",
-            ValueForm.TEXT: "octet_length({0}::text)::text",
-            ValueForm.LONG_TEXT: "encode(sha256(convert_to({0}::text, 'UTF8')), 'hex')",
-            ValueForm.BLOB: "encode(sha256({0}), 'hex')",
-            ValueForm.DAY: "{0}::text",
-            ValueForm.MOMENT: "({0}::timestamptz AT TIME ZONE 'UTC')::text",
-        },
-        text="{0}::text",
-        converted="{0}",
-        sha="encode(sha256(convert_to({0}, 'UTF8')), 'hex')",
-        summand=f"('x' || left({{0}}, {SUMMAND}))::bit({4 * SUMMAND})::bigint",
-        shown={
-            **dict.fromkeys(ValueForm, "{0}::text"),
-            ValueForm.DOUBLE: "{0}::float8::text",
-            ValueForm.SINGLE: "{0}::float8::text",
-        },
-        short={},
-        barrier=" OFFSET 0",
-    ),
-}
+_HASHES = ByDialect[HashSql]("loaders.{}.verify", "HASHES")
 
 _ARGUMENTS = 90
 """PostgreSQL's functions take 100. https://www.postgresql.org/docs/current/runtime-config-preset.html."""
@@ -492,7 +427,7 @@ class ServerSide:
             return short.format(column.target)
         text = self._sql.shown.get(column.form, self._sql.converted).format(column.target)
         return (
-            f"CASE WHEN char_length({text}) > {_SHOWN} THEN concat(left({text}, {_HEAD}), '...',"
+            f"CASE WHEN char_length({text}) > {_SHOWN} THEN concat(left({text}, {HEAD}), '...',"
             f" right({text}, {_TAIL}), ' (', char_length({text}), ' characters)') ELSE {text} END"
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from loaders.namespace import Database
@@ -70,42 +71,30 @@ class ColumnContents(StrEnum):
 Types = Mapping[ColumnContents, tuple[str, ValueForm]]
 """The pattern of the right types, in the server's syntax, and the form of their values."""
 
-_POSTGRESQL: Types = {
-    ColumnContents.INTEGERS: ("bigint", ValueForm.INTEGER),
-    ColumnContents.REALS: ("double precision", ValueForm.DOUBLE),
-    ColumnContents.TEXTS: ("text", ValueForm.TEXT),
-    ColumnContents.BLOBS: ("bytea", ValueForm.BLOB),
-}
-_MYSQL: Types = {
-    ColumnContents.INTEGERS: ("bigint", ValueForm.INTEGER),
-    ColumnContents.REALS: ("double", ValueForm.DOUBLE),
-    ColumnContents.TEXTS: (r"text|longtext|varchar\(\d+\)", ValueForm.TEXT),
-    ColumnContents.BLOBS: ("longblob", ValueForm.BLOB),
-}
-TYPES: Mapping[tuple[Dialect, Profile], Types] = {
-    (Dialect.POSTGRESQL, Profile.FAITHFUL): _POSTGRESQL,
-    (Dialect.POSTGRESQL, Profile.OFFICIAL): {
-        **_POSTGRESQL,
-        ColumnContents.REALS: ("real", ValueForm.SINGLE),
-        ColumnContents.DAYS: ("date", ValueForm.DAY),
-        ColumnContents.MOMENTS: ("timestamp with time zone", ValueForm.MOMENT),
-    },
-    (Dialect.MYSQL, Profile.FAITHFUL): _MYSQL,
-    (Dialect.MYSQL, Profile.OFFICIAL): {
-        **_MYSQL,
-        ColumnContents.DAYS: ("date", ValueForm.DAY),
-        ColumnContents.MOMENTS: (r"datetime(\(6\))?", ValueForm.MOMENT),
-    },
-}
 
-ESCAPING: Mapping[tuple[Dialect, Profile], Types] = {
-    **TYPES,
-    (Dialect.POSTGRESQL, Profile.OFFICIAL): {
-        **TYPES[Dialect.POSTGRESQL, Profile.OFFICIAL],
-        ColumnContents.HUGE: _POSTGRESQL[ColumnContents.REALS],
-    },
-}
-"""The types if values may be escaped."""
+@dataclass(frozen=True, kw_only=True)
+class Storage:
+    """How an engine stores a file's tables, said for the proof alone: it takes nothing from the loader."""
+
+    faithful: Types
+    official: Types
+    """Where they differ from `faithful`."""
+    table: Callable[[str], str] = str
+    """Returns the name on the server of a table of the file."""
+    column: Callable[[str], str] = str
+    has_place: bool = False
+    """True if tables in profile faithful have an additional column for the rowid."""
+
+    def types(self, profile: Profile, *, escape: bool) -> Types:
+        """Return the right types; `escape` is true if values may be escaped."""
+        if profile is Profile.FAITHFUL:
+            return self.faithful
+        huge = {ColumnContents.HUGE: self.faithful[ColumnContents.REALS]} if escape else {}
+        is_narrow = ColumnContents.REALS in self.official
+        return {**self.faithful, **self.official, **(huge if is_narrow else {})}
+
+
+STORAGES = ByDialect[Storage]("loaders.{}.verify", "STORAGE")
 
 _NUMBERS = (
     r"(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?|smallint|integer|real|double precision"
@@ -122,31 +111,15 @@ _READABLE: Mapping[ValueForm, str] = {
 _DATE_WORDS = {"DATE": (ColumnContents.DAYS, ColumnContents.MOMENTS), "DATETIME": (ColumnContents.MOMENTS,),
                "TIMESTAMP": (ColumnContents.MOMENTS,)}  # fmt: skip
 
-_PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_$]*")
-
-
-def _folded(name: str) -> str:
-    return name.lower() if _PLAIN_NAME.fullmatch(name) else name
-
-
-_TABLE_NAMES: Mapping[Dialect, Callable[[str], str]] = {
-    Dialect.MYSQL: str.lower,
-    Dialect.POSTGRESQL: _folded,
-}
-_COLUMN_NAMES: Mapping[Dialect, Callable[[str], str]] = {Dialect.MYSQL: str, Dialect.POSTGRESQL: _folded}
-
-PLACED = frozenset({(Dialect.MYSQL, Profile.FAITHFUL)})
-"""Where tables have an additional column for the rowid."""
-
 
 def table_name(name: str, dialect: Dialect) -> str:
     """Return the name on the server of a table of the file."""
-    return _TABLE_NAMES[dialect](name)
+    return STORAGES[dialect].table(name)
 
 
 def column_name(name: str, dialect: Dialect) -> str:
     """Return the name on the server of a column of the file."""
-    return _COLUMN_NAMES[dialect](name)
+    return STORAGES[dialect].column(name)
 
 
 def holding(classes: AbstractSet[type]) -> ColumnContents:
@@ -288,7 +261,12 @@ def _wanted(table: FileTable, database: Database, dialect: Dialect) -> list[tupl
     """Return the columns that the server must have, each with SQL for it in SQLite."""
     wanted = [(column, quoted(column.name)) for column in table.columns]
     taken = {column.name.lower() for column in table.columns}
-    if (dialect, database.profile) in PLACED and table.place and PLACE not in taken:
+    if (
+        STORAGES[dialect].has_place
+        and database.profile is Profile.FAITHFUL
+        and table.place
+        and PLACE not in taken
+    ):
         wanted.append((FileColumn(PLACE, "INTEGER"), table.place))
     return wanted
 

@@ -8,7 +8,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.identifiers import postgresql_name
+from dialects.postgresql import NAMES
 from dialects.schema import Column, ForeignKey, PortableType, Schema, Table
 from dialects.server_schema import TYPES, server_tables
 from loaders.census import census
@@ -40,7 +40,7 @@ def schema(*names: str, table: str = "t") -> Schema:
     ],
 )
 def test_postgresql_names_are_folded_where_they_need_no_quotes(name: str, folded: str) -> None:
-    assert postgresql_name(name) == folded
+    assert NAMES.table(name) == folded
 
 
 def test_mysql_folds_tables_only() -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from dialects.enums import Dialect
+from dialects.facts import FACTS
 from dialects.identifiers import column_name, quoted, table_name
 from dialects.schema import Schema
 from harness.analyses.rewriting.rewriter import Rewritten
@@ -12,7 +13,6 @@ from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute_patiently
 from harness.metrics.comparison import compare
 from harness.scoring.ties import is_ordered
-from harness.sqltree.engine_facts import ENGINES
 from harness.sqltree.query import HeldKeys
 from loaders.namespace import Database
 
@@ -86,7 +86,7 @@ def held_keys(engine: Engine, database: Database, schema: Schema, limits: Limits
     A loader leaves a key out where two texts are equal on the server, or two numbers round to one.
     """
     dialect = engine.dialect
-    facts = ENGINES[dialect]
+    facts = FACTS[dialect]
     found = set()
     for table in schema.tables:
         for columns in dict.fromkeys((table.primary_key, *table.unique)):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.identifiers import postgresql_name
+from dialects.postgresql import folded
 from loaders.inventory import inventory
 from loaders.load import Loaded, load, load_each, loaded
 from loaders.namespace import Database, Marker
@@ -71,7 +71,7 @@ def standing(server: Server, database: Database) -> set[str]:
 def _query(dialect: Dialect, table: str, columns: Sequence[str]) -> str:
     if dialect is Dialect.MYSQL:
         return f"SELECT {_list(columns)} FROM {_quoted(table.lower())}"
-    return f"SELECT {_list(map(postgresql_name, columns))} FROM {_quoted(postgresql_name(table))}"
+    return f"SELECT {_list(map(folded, columns))} FROM {_quoted(folded(table))}"
 
 
 def _list(names: Iterable[str]) -> str:

@@ -151,3 +151,5 @@ _POSTGRESQL_WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Tail: lambda self, e: self.func("RIGHT", e.this, e.args["length"]),
     nodes.Server: PostgreSQL.server_call,
 }
+
+GENERATOR = PostgreSQL()

@@ -217,3 +217,5 @@ _MYSQL_WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Tail: lambda self, e: self.func("RIGHT", e.this, e.args["length"]),
     nodes.Server: MySQL.server_call,
 }
+
+GENERATOR = MySQL()

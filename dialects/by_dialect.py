@@ -1,0 +1,42 @@
+"""Tables with an entry for each dialect, which its own folders hold: `dialects/<name>`, `loaders/<name>`.
+
+So a dialect is added where it is described, and no table is changed for it.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TypeVar, cast
+
+from dialects.enums import Dialect
+
+Entry = TypeVar("Entry")
+
+
+class ByDialect(Mapping[Dialect, Entry]):
+    """What the modules of the dialects have under one name; a module is imported when it is first asked."""
+
+    def __init__(self, module: str, name: str, *, with_sqlite: bool = False) -> None:
+        """Name the table's entries.
+
+        Args:
+            module: the module of a dialect; `{}` is the dialect.
+            name: the entry's name in it.
+            with_sqlite: SQLite has an entry, too; it is the only dialect that can be without.
+        """
+        self._module, self._name = module, name
+        self._dialects = [each for each in Dialect if with_sqlite or each is not Dialect.SQLITE]
+
+    def __getitem__(self, dialect: Dialect) -> Entry:
+        if dialect not in self._dialects:
+            raise KeyError(dialect)
+        module = importlib.import_module(self._module.format(dialect))
+        return cast("Entry", getattr(module, self._name))
+
+    def __contains__(self, dialect: object) -> bool:
+        return dialect in self._dialects
+
+    def __iter__(self) -> Iterator[Dialect]:
+        return iter(self._dialects)
+
+    def __len__(self) -> int:
+        return len(self._dialects)
