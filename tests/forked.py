@@ -2,10 +2,12 @@
 
 To import the harness takes longer than most of what a test has a command do. The first command starts a
 process that imports all of it; each command is a fork of that one, with words, folder, environment, streams
-and exit code of its own, and it ends as any other process does. A test that looks at starting and importing
-itself, or at two processes whose hashes differ, starts its own by `subprocess`.
+and exit code of its own. At its end it runs what was registered for that, but clears no modules, which takes
+longer than most commands. A test that looks at starting, importing and clearing, or at two processes whose
+hashes differ, starts its own by `subprocess`.
 """
 
+import atexit
 import gc
 import importlib
 import os
@@ -24,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryFile
-from typing import IO, Any, Self
+from typing import IO, Any, NoReturn, Self
 
 ROOT = Path(__file__).parents[1]
 
@@ -313,9 +315,25 @@ def _become(words: list[str], cwd: str, environment: Mapping[str, str], streams:
             module.__doc__ = f"{module.__doc__} PYTEST_DONT_REWRITE"
 
 
+def _run_and_end(program: str) -> NoReturn:
+    """Run what this process has become, and end as Python does, without clearing the modules."""
+    code: object = None
+    try:
+        if _is_script(program):
+            runpy.run_path(program, run_name="__main__")
+        else:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = ended.code
+    if code is not None and not isinstance(code, int):
+        sys.exit(str(code))
+    threading._shutdown()  # type: ignore[attr-defined] # waits for threads, which may print
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit((code or 0) & 0xFF)
+
+
 if __name__ == "__main__":
     _serve(int(sys.argv[1]))
-    if _is_script(sys.argv[0]):
-        runpy.run_path(sys.argv[0], run_name="__main__")
-    else:
-        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    _run_and_end(sys.argv[0])
