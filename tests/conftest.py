@@ -18,6 +18,7 @@ from harness.provision import compose, dsn
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests import forked
+from tests.every_engine import LOADED
 from tests.longest import longest, ran_on
 from tests.reasons import Reason, not_tested, skip
 
@@ -65,30 +66,30 @@ _SERVERS: list[str] = []
 """What the tests of this process, or of those of pytest-xdist, ran on."""
 
 
-def _throwaway(request: pytest.FixtureRequest, dialect: Dialect, stack: ExitStack, reason: Reason) -> Server:
+def _throwaway(request: pytest.FixtureRequest, dialect: Dialect, stack: ExitStack) -> Server:
     chosen = request.config.getoption("markexpr")
     assert "not engine" not in chosen, "a test that asks for a server has no marker `engine`"
     try:
         found = stack.enter_context(provision.throwaway(dialect))
     except EngineUnavailable as error:
-        skip(reason, str(error))
+        skip(Reason[f"NO_{dialect.name}"], str(error))
     _SERVERS.append(f"{dialect} {on_server(found).version()}, {found.origin}")
     return found
 
 
 @pytest.fixture(scope="session")
 def mysql_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
-    return _throwaway(request, Dialect.MYSQL, _stack, Reason.NO_MYSQL)
+    return _throwaway(request, Dialect.MYSQL, _stack)
 
 
 @pytest.fixture(scope="session")
 def postgresql_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
-    return _throwaway(request, Dialect.POSTGRESQL, _stack, Reason.NO_POSTGRESQL)
+    return _throwaway(request, Dialect.POSTGRESQL, _stack)
 
 
-@pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL])
+@pytest.fixture(params=LOADED)
 def server(request: pytest.FixtureRequest) -> Server:
-    """Each server engine in turn."""
+    """Each engine in turn that databases are loaded into."""
     found = request.getfixturevalue(f"{request.param}_server")
     assert isinstance(found, Server)
     return found

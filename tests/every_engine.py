@@ -1,4 +1,4 @@
-"""The engines as parameters of tests that ask for a server by its name, with the marker that these need."""
+"""The engines as parameters of tests, with the marker that tests of a server need."""
 
 import pytest
 
@@ -8,3 +8,6 @@ EVERY_ENGINE = [
     pytest.param(dialect, marks=() if dialect is Dialect.SQLITE else pytest.mark.engine)
     for dialect in Dialect
 ]
+
+LOADED = tuple(dialect for dialect in Dialect if dialect is not Dialect.SQLITE)
+"""The engines that databases are loaded into, and SQLite's queries translated for."""

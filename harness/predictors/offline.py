@@ -9,8 +9,8 @@ from typing import Any
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from dialects.targets import SQLGLOT
-from harness.engines import dialect_of
+from dialects.targets import SQLGLOT, TARGETS
+from harness.engines import kind_of
 from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 
@@ -181,7 +181,6 @@ class NamedSchema:
                 yield field, which.upper() == "MAX"
 
 
-_TEXT = {Dialect.SQLITE: "TEXT", Dialect.MYSQL: "CHAR", Dialect.POSTGRESQL: "TEXT"}
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
@@ -209,7 +208,8 @@ class Writer:
     """Writes queries over one database in its dialect."""
 
     def __init__(self, database: DatabaseText) -> None:
-        self._dialect = dialect_of(database.dialect)
+        kind = kind_of(database.dialect)
+        self._dialect, self._repairs = kind.dialect, kind.repairs
         names = {table.name.lower(): table.name for table in database.tables}
         self._links = [
             (
@@ -284,15 +284,15 @@ class Writer:
         if sign != "LIKE" and condition.field.is_number and all(_NUMBER.fullmatch(each) for each in bare):
             return f"{name} {sign} {' AND '.join(bare)}"
         if not condition.field.is_text and self._dialect is not Dialect.SQLITE:
-            name = f"CAST({name} AS {_TEXT[self._dialect]})"
-        if sign == "LIKE" and self._dialect is Dialect.POSTGRESQL:
+            name = exp.cast(exp.Var(this=name), "text").sql(SQLGLOT[self._dialect])
+        if sign == "LIKE" and self._repairs and self._repairs.like == "ilike":
             sign = "ILIKE"  # SQLite's LIKE ignores case
         return f"{name} {sign} {' AND '.join(self._text(each) for each in bare)}"
 
     def _order(self, field: Field, descending: bool) -> str:  # noqa: FBT001 - the parts of an order
         way = " DESC" if descending else ""
-        if self._dialect is Dialect.POSTGRESQL:
-            way += " NULLS LAST" if descending else " NULLS FIRST"  # as the other two have it
+        if self._dialect in TARGETS and TARGETS[self._dialect].has_null_order:
+            way += " NULLS LAST" if descending else " NULLS FIRST"  # as SQLite has it
         return self._name(field) + way
 
     def _name(self, field: Field) -> str:

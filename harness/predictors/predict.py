@@ -171,7 +171,7 @@ def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped
     for dialect in equipped.setup.servers:
         engine = equipped.setup.engine(dialect)
         for db_id in questions.db_ids:
-            place = questions.database(db_id, equipped.request.profile)
+            place = equipped.setup.database(db_id, dialect)
             database = read_database(engine, place, rows=options.rows, kind=kind_of(dialect))
             databases[dialect, db_id] = database
             if options.descriptions:

@@ -15,6 +15,7 @@ from typing import Any
 import jinja2
 from jinja2 import meta, nodes
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines import TITLES, EngineName, dialect_of, kinds
 from harness.engines.base import ColumnText, TableText
@@ -32,9 +33,7 @@ _ASKED = frozenset({"dialect", "version", "question", "evidence"})
 NAMES: Mapping[str, frozenset[str]] = {
     "schema.j2": frozenset({"dialect", "tables"}),
     "columns.j2": frozenset({"dialect", "tables"}),
-    "example_sqlite.j2": frozenset({"knowledge"}),
-    "example_mysql.j2": frozenset({"knowledge"}),
-    "example_postgresql.j2": frozenset({"knowledge"}),
+    **{f"example_{dialect}.j2": frozenset({"knowledge"}) for dialect in Dialect},
     "direct.j2": _ASKED | {"schema", "chain_of_thought", "example"},
     "ta_sql_linking.j2": _ASKED | {"schema"},
     "ta_sql_synthesis.j2": _ASKED | {"schema"},

@@ -98,7 +98,7 @@ class BirdEngine:
             EngineUnavailable: the engine broke.
         """
         setup = self._bench.setup
-        database = setup.questions.database(self._asked(question).db_id, setup.profile)
+        database = setup.database(self._asked(question).db_id, self.dialect)
         return execute_patiently(self._engine, database, sql, setup.limits)
 
     def rows(self, question: Question | str, sql: str) -> tuple[Row, ...]:

@@ -261,7 +261,15 @@ class CacheKeys:
         # A server's tables may come from a dump with other contents than the file.
         standing = setup.standing.get(dialect, {})
         stand = [sorted(set(standing.get(each, ()))) for each in within]
-        place = [code(), self._engines[dialect], setup.profile, files, stand, db_id, limits]
+        place = [
+            code(),
+            self._engines[dialect],
+            setup.database(db_id, dialect).profile,
+            files,
+            stand,
+            db_id,
+            limits,
+        ]
         variants = None if setup.variants is None else setup.variants.fingerprint
         schema = repr(setup.questions.schemas.get(db_id))
         scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]

@@ -202,7 +202,7 @@ class Judge:
             return execute_patiently(engine, self._database(task), sql, self._setup.limits)
 
     def _database(self, task: JudgeTask) -> Database:
-        return self._setup.questions.database(task.question.db_id, self._setup.profile)
+        return self._setup.database(task.question.db_id, task.dialect)
 
     def _answers(self, task: JudgeTask, gold: Gold) -> Answers:
         """Return the answers that a gold allows other than its own rows.

@@ -21,6 +21,7 @@ from harness.engines.plans import QueryPlan
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.metrics.efficiency import Timing
 from harness.scoring.variants import Variants
+from loaders.namespace import Database
 from loaders.server import Server
 
 _SCORING_SECONDS = 3.0
@@ -49,6 +50,8 @@ class Setup:
     """True to keep some of the rows for readers: `Judgement.preview`."""
     uncounted: Mapping[EngineName, str] = field(default_factory=dict)
     """The engines that cannot count work, and why: there are no scores by work on them."""
+    translated: frozenset[EngineName] = frozenset()
+    """The engines with databases in profile faithful whatever `profile` is: their golds are translations."""
     standing: Mapping[EngineName, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """The contents of a dialect's servers, by database: a digest for each server (`Loaded.content`)."""
 
@@ -56,6 +59,11 @@ class Setup:
     def scoring_seconds(self) -> float:
         """Time limit for scoring one text; 1,000,000 rows take about 3 s by EX and Soft-F1."""
         return self.limits.seconds + _SCORING_SECONDS
+
+    def database(self, db_id: str, dialect: EngineName) -> Database:
+        """Return a database as it is loaded on an engine."""
+        profile = Profile.FAITHFUL if dialect in self.translated else self.profile
+        return self.questions.database(db_id, profile)
 
     def engine(self, dialect: EngineName) -> Engine:
         """Return the engine of a dialect to time on: that of its first server, or of files."""

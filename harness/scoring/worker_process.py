@@ -183,7 +183,7 @@ def _measured(
     task: TimeTask | ExplainTask, setup: Setup, engine: Engine, announce: Announce
 ) -> Timing | QueryPlan | EngineLost:
     """Time a pair or explain a text; return EngineLost if that fails without a text to blame."""
-    database = setup.questions.database(task.db_id, setup.profile)
+    database = setup.database(task.db_id, task.dialect)
     try:
         if isinstance(task, ExplainTask):
             return _explained(task, setup, engine, database, announce)

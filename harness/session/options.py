@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dialects.enums import Dialect
+
 
 @dataclass(frozen=True)
 class Option:
@@ -65,7 +67,7 @@ OPTIONS: Mapping[str, Option] = {
         "sample",
     ),
     "dialects": Option(
-        "dialect", "sqlite, mysql, postgresql, or several with commas; all; auto: every engine that is up.",
+        "dialect", f"{', '.join(Dialect)}, or several with commas; all; auto: every engine that is up.",
         "DIALECT", "auto",
     ),
     "golds": Option(

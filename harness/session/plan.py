@@ -213,6 +213,7 @@ class Plan:
             "databases": databases,
             "provenance": origins(self.questions.name, databases),
             "profile": request.profile,
+            **({"translated": in_order(self.setup.translated)} if self.setup.translated else {}),
             "metrics": list(request.metrics),
             "variants": None if self.variants is None else self.variants.fingerprint,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
@@ -345,11 +346,12 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
-    request = _with_profile(request, questions, servers, say)
-    databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
+    request, translated = _with_profile(request, questions, servers, say)
     unloaded: dict[tuple[EngineName, str], str] = {}
 
-    def bring(server: Server) -> Sequence[loading.Loaded]:
+    def bring(server: Server, dialect: EngineName) -> Sequence[loading.Loaded]:
+        profile = Profile.FAITHFUL if dialect in translated else request.profile
+        databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
         done, left = loading.load_each(databases, server, progress=progress)
         if left and not done:
             raise BadInput(left[0].reason)
@@ -361,7 +363,9 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
             )
         return done
 
-    done = {dialect: [(server, bring(server)) for server in some] for dialect, some in servers.items()}
+    done = {
+        dialect: [(server, bring(server, dialect)) for server in some] for dialect, some in servers.items()
+    }
     notes: dict[EngineName, Mapping[str, Sequence[str]]] = {
         server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())
     }
@@ -376,6 +380,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         variants,
         standing=standing,
         unloaded=unloaded,
+        translated=translated,
     )
     return Equipped(request, _with_counting(setup, say), left_out, notes)
 
@@ -385,9 +390,9 @@ def _with_counting(setup: Setup, say: Callable[[str], None]) -> Setup:
     names = of_basis(setup.metrics, Basis.WORK)
     if not names or not setup.questions.db_ids:
         return setup
-    database = setup.questions.database(setup.questions.db_ids[0], setup.profile)
     uncounted: dict[EngineName, str] = {}
     for dialect in setup.servers:
+        database = setup.database(setup.questions.db_ids[0], dialect)
         try:
             found = count_work(setup.engine(dialect), database, "SELECT 1", setup.limits)
         except SqlError as error:
@@ -458,26 +463,28 @@ def _workers(request: Request, setup: Setup) -> Workers:
 
 def _with_profile(
     request: Request, questions: QuestionSet, servers: Iterable[EngineName], say: Callable[[str], None]
-) -> Request:
-    """Return the request with the profile of the set's golds, if it names one.
+) -> tuple[Request, frozenset[EngineName]]:
+    """Return the request with the profile of the set's golds, if it names one, and the engines without golds.
 
-    Translated golds need `faithful`: only there do they mean what they mean on SQLite.
+    Their golds are translated, which needs `faithful`: only there do they mean what they mean on SQLite.
     """
     if servers and questions.profile not in {None, request.profile}:
         say(f"{questions.name}: loaded in profile {questions.profile}, which its golds are for")
         request = replace(request, profile=questions.profile)
-    translated = [
+    translated = in_order(
         name
         for name in servers
         if any(dialect_of(name) not in {*one.gold, *one.by_rows} for one in questions.questions)
-    ]
+    )
     if not translated or request.profile is Profile.FAITHFUL:
-        return request
+        return request, frozenset()
     say(
         f"{questions.name} publishes no gold for {' and '.join(translated)}: SQLite's is translated,"
-        " and the databases are loaded in profile faithful"
+        " and the databases are loaded there in profile faithful"
     )
-    return replace(request, profile=Profile.FAITHFUL)
+    if len(translated) == len(list(servers)):
+        return replace(request, profile=Profile.FAITHFUL), frozenset()
+    return request, frozenset(translated)
 
 
 def _check_sqlite(request: Request, answered: Sequence[EngineName]) -> None:

@@ -17,6 +17,7 @@ from loaders.census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.function_calls import CALLS, CLOCK, REFUSED, ROWS, TABLE
+from tests.every_engine import LOADED
 
 SECONDS = 60
 
@@ -83,14 +84,14 @@ def test_the_clock_is_the_same_in_every_form(
         assert list(session.batches(translation.sql)) == [[(1,)]]
 
 
-@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+@pytest.mark.parametrize("target", LOADED)
 @pytest.mark.parametrize("call", REFUSED)
 def test_what_cannot_be_exact_is_refused(call: str, target: Dialect, schema: Schema) -> None:
     with pytest.raises(Untranslatable):
         translate(f"SELECT {call} FROM t", schema, target)
 
 
-@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+@pytest.mark.parametrize("target", LOADED)
 def test_calls_of_constants_are_constants(schema: Schema, target: Dialect) -> None:
     asked = (
         "SELECT substr('hello', -3), printf('%05.1f', 2.25), date('2011-01-31', '+1 month'), hex('a') = '61'"
@@ -100,7 +101,7 @@ def test_calls_of_constants_are_constants(schema: Schema, target: Dialect) -> No
     assert "bird_sqlite" not in text
 
 
-@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+@pytest.mark.parametrize("target", LOADED)
 def test_days_are_cut_up_in_place(schema: Schema, target: Dialect) -> None:
     asked = "SELECT strftime('%Y', d), strftime('%m-%d', d), date(d), julianday(d), strftime('%H', m) FROM t"
     assert "bird_sqlite" not in translate(asked, schema, target).sql

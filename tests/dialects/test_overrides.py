@@ -5,6 +5,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import HOME, MOST, OverrideReason, digest, overrides, read_override
+from tests.every_engine import LOADED
 
 SHA = digest("SELECT a FROM t")
 GOOD = f"""-- question: 137#2
@@ -87,7 +88,7 @@ def test_what_is_no_text_or_no_sql_file_is_refused(file: Path) -> None:
         read_override(stray, Dialect.MYSQL)
 
 
-@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+@pytest.mark.parametrize("target", LOADED)
 def test_the_projects_own_overrides_are_readable_and_few(target: Dialect) -> None:
     folder = HOME / target
     for question_set in sorted(folder.iterdir()) if folder.is_dir() else ():

@@ -21,6 +21,7 @@ from loaders.census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.school import build
+from tests.every_engine import LOADED
 
 
 def _read(name: str) -> dict[str, list[str]]:
@@ -48,7 +49,6 @@ OPEN = _read("open")
 REFUSED = _read("refused")
 """What no target can say exactly."""
 
-TARGETS = (Dialect.MYSQL, Dialect.POSTGRESQL)
 
 LIMITS = Limits(seconds=60)
 
@@ -142,7 +142,7 @@ def test_what_is_open_runs_with_a_warning(
         assert found.ending is Ending.ROWS, f"{translated.sql}\n{found.error}"
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", LOADED)
 @pytest.mark.parametrize("topic", REFUSED)
 def test_what_cannot_be_exact_is_refused(schema: Schema, target: Dialect, topic: str) -> None:
     for sql in REFUSED[topic]:
@@ -153,7 +153,7 @@ def test_what_cannot_be_exact_is_refused(schema: Schema, target: Dialect, topic:
 @pytest.mark.parametrize("rule", ROWS)
 def test_every_query_of_a_rewrite_needs_it(schema: Schema, rule: str) -> None:
     def applied(sql: str) -> set[str]:
-        return {name for target in TARGETS for name in translate(sql, schema, target).rules}
+        return {name for target in LOADED for name in translate(sql, schema, target).rules}
 
     assert [sql for sql in ROWS[rule] if rule not in applied(sql)] == []
 

@@ -57,7 +57,7 @@ SEEN = {
 @pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL], scope="module")
 def prey(request: pytest.FixtureRequest) -> Iterator[Victim]:
     """A server of each kind in turn, to be killed; it runs again at the end of every test."""
-    reason = Reason.NO_MYSQL if request.param is Dialect.MYSQL else Reason.NO_POSTGRESQL
+    reason = Reason[f"NO_{request.param.name}"]
     with ExitStack() as stack:
         try:
             found = stack.enter_context(victim(request.param))

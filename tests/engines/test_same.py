@@ -35,7 +35,7 @@ PLAN = {Dialect.MYSQL: "EXPLAIN FORMAT=TREE ", Dialect.POSTGRESQL: "EXPLAIN "}
 @pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL])
 def prey(request: pytest.FixtureRequest) -> Iterator[Victim]:
     """A server of each kind that may be killed."""
-    reason = Reason.NO_MYSQL if request.param is Dialect.MYSQL else Reason.NO_POSTGRESQL
+    reason = Reason[f"NO_{request.param.name}"]
     with ExitStack() as stack:
         try:
             found = stack.enter_context(victim(request.param))

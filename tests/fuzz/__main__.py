@@ -13,6 +13,7 @@ from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
 from harness.session.plan import find_servers
 from loaders.load import load
+from tests.every_engine import LOADED
 from tests.fuzz.campaign import LIMITS, Result, run
 from tests.fuzz.catalog import catalog
 from tests.fuzz.databases import databases
@@ -62,9 +63,9 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dialect",
         nargs="+",
-        choices=["mysql", "postgresql"],
-        default=["mysql", "postgresql"],
-        help="default: both",
+        choices=LOADED,
+        default=LOADED,
+        help="default: all",
     )
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.md"), help="default: results/fuzz.md")
     return parser

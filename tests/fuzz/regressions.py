@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from dialects.enums import Dialect
+from tests.every_engine import LOADED
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ REGRESSIONS = (
         "a compound whose parts have different affinities",
         "SELECT 4 FROM (SELECT 'a' AS c FROM dirty UNION ALL SELECT code FROM kind) AS d WHERE c >="
         " 2147483648",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "the greater of a window and a number",
@@ -186,7 +187,7 @@ REGRESSIONS = (
     Regression(
         "an aggregate looked up in a subquery",
         "SELECT 1 FROM extreme GROUP BY id HAVING (MAX('a') IN (SELECT DISTINCT 1 FROM dirty))",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a number of any kind that is grouped",
@@ -218,12 +219,12 @@ REGRESSIONS = (
         "a sum that stays real when the fractions are gone",
         "SELECT LOWER(SUM(CASE WHEN height THEN 1.0 ELSE 0 END) OVER (ORDER BY score RANGE BETWEEN 1 "
         "PRECEDING AND CURRENT ROW)) FROM person",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "the absolute value of the least integer, never asked for",
         "SELECT id % ABS(-9223372036854775808) FROM void",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a table of one column behind IN", "WITH c(n) AS (SELECT id FROM person) SELECT owner IN c FROM item"
@@ -240,7 +241,7 @@ REGRESSIONS = (
     Regression(
         "a condition without a column before a full join",
         "SELECT 1 FROM item JOIN person ON owner = person.id AND 'a' FULL JOIN kind ON item.code = kind.code",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "an integer or a fraction out of a subquery",
@@ -261,7 +262,7 @@ REGRESSIONS = (
     Regression(
         "sums beyond double precision in a compound",
         "SELECT n + 4 FROM extreme EXCEPT SELECT 1 FROM event",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression("a hint around a column", "SELECT id FROM item WHERE UNLIKELY(owner) <= made"),
     Regression(
@@ -281,7 +282,7 @@ REGRESSIONS = (
         "an order by what is beyond 64 bits",
         "SELECT name FROM person ORDER BY (-9223372036854775808 - score) DESC, 1",
         ordered=True,
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a sum beyond 64 bits beside a fraction",
@@ -362,12 +363,12 @@ REGRESSIONS = (
     Regression(
         "the quotient of an integer beyond 2^53 and a text",
         "SELECT ((x1.n / code) || 1) FROM extreme AS x1, event AS T2",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a frame of groups that a constant sorts",
         "SELECT COUNT(1) OVER (ORDER BY NULL GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM item",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression("the least integer, printed with zeros", "SELECT printf('%03d!', n) FROM extreme"),
     Regression(
@@ -386,7 +387,7 @@ REGRESSIONS = (
     Regression(
         "sums beyond 64 bits that are sorted with fractions",
         "SELECT id FROM person ORDER BY -9223372036854775808 - IIF(boss, seen, born), id",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "abs() of the least integer in a branch that is not taken",
@@ -410,19 +411,19 @@ REGRESSIONS = (
     Regression(
         "DISTINCT by a collation of what a window gives",
         "SELECT DISTINCT IIF(LAST_VALUE(1) OVER (ORDER BY id) COLLATE RTRIM < 1, 'a', NULL) FROM extreme",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "rows of an outer SELECT counted in a subquery by an alias",
         "SELECT count(*) AS c FROM kind GROUP BY code HAVING 1 >= "
         "(SELECT c FROM (SELECT grade FROM dirty GROUP BY grade))",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "large integers and fractions in a sorted compound",
         "SELECT 1 FROM dirty UNION SELECT n FROM extreme UNION SELECT 0.5 FROM person ORDER BY 1",
         ordered=True,
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "IS with the alias of TRUE",
@@ -435,7 +436,7 @@ REGRESSIONS = (
     Regression(
         "a grouped number that is an INTEGER or not by a column that is not grouped",
         "SELECT 1 FROM person GROUP BY IIF(id > 3, id, 2.5) HAVING IIF(id > 3, id, 2.5) LIKE 1",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a text cut in two where something is found in it, or nothing, or at its end",
@@ -446,7 +447,7 @@ REGRESSIONS = (
         "SELECT 0.5 AS c FROM item UNION SELECT MIN(amount) FROM void GROUP BY id "
         "UNION SELECT n FROM extreme ORDER BY c",
         ordered=True,
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "an outer aggregate of no rows two subqueries down",
@@ -462,7 +463,7 @@ REGRESSIONS = (
         "an aggregate of a constant looked for in a query",
         "WITH RECURSIVE rec(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rec WHERE n < 5) SELECT 1 FROM rec "
         "GROUP BY 'a' HAVING SUM(CASE WHEN 1 THEN 1.0 ELSE 0 END) IN rec",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "shifted by the integer that a real is cut to",
@@ -475,7 +476,7 @@ REGRESSIONS = (
     Regression(
         "different sums beyond 64 bits",
         "SELECT DISTINCT (-9223372036854775808 - n) FROM extreme",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a long list in a part of a compound",
@@ -527,12 +528,12 @@ REGRESSIONS = (
         "SELECT t.taxon_id, r.level + 1 FROM taxa AS t JOIN rec1 AS r ON t.parent_id = r.id) SELECT level "
         "FROM rec1 NATURAL FULL JOIN taxa t2",
         db_id="botanic_garden",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a window under DISTINCT in a CASE of numbers and texts",
         "SELECT DISTINCT CASE WHEN 1 THEN MAX('a') OVER () WHEN 1 THEN (1 COLLATE NOCASE != 1) END FROM item",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+        untranslatable=LOADED,
     ),
     Regression(
         "a table called like a derived table that has no name",

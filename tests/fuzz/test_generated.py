@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect
 from harness.analyses.conformance.comparison import Checker, Verdict
 from harness.engines.execution import Ending
+from tests.every_engine import LOADED
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement
 from tests.fuzz.regressions import REGRESSIONS, Regression
 from tests.fuzz.shrinking import shrink
 from tests.fuzz.tree import Node
-
-TARGETS = (Dialect.MYSQL, Dialect.POSTGRESQL)
 
 
 def _fault(checker: Checker, catalog: Catalog, node: Node, target: Dialect) -> str | None:
@@ -28,7 +27,7 @@ def _fault(checker: Checker, catalog: Catalog, node: Node, target: Dialect) -> s
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", LOADED)
 def test_generated_queries_answer_the_same(
     checker: Checker, catalogs: list[Catalog], target: Dialect
 ) -> None:
@@ -46,7 +45,7 @@ def test_generated_queries_answer_the_same(
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", LOADED)
 @pytest.mark.parametrize("row", REGRESSIONS, ids=lambda row: row.name)
 def test_a_difference_once_found_stays_away(
     checker: Checker, catalogs: list[Catalog], row: Regression, target: Dialect

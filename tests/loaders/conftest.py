@@ -43,7 +43,7 @@ def collection(server: Server, _stack: ExitStack, _emptied: list[str]) -> Iterat
     PostgreSQL takes longer to make a database than to load such a file, so that one test after the other gets
     the same ones, which hold nothing. A test that is about new databases asks for a `postgresql_collection`.
     """
-    if server.dialect is Dialect.MYSQL:
+    if server.dialect is not Dialect.POSTGRESQL:
         yield from _collection(server)
         return
     if not _emptied:
@@ -91,13 +91,14 @@ def _emptied(_stack: ExitStack) -> list[str]:
     return []
 
 
-_USUAL = {Dialect.MYSQL: Profile.FAITHFUL, Dialect.POSTGRESQL: Profile.OFFICIAL}
-"""One that each server has: profiles differ in names, types and, on MySQL, in how rows are ordered."""
+def _usual(server: Server) -> Profile:
+    """A profile for each server: they differ in names, types and, on MySQL, in how rows are ordered."""
+    return Profile.OFFICIAL if server.dialect is Dialect.POSTGRESQL else Profile.FAITHFUL
 
 
 @pytest.fixture
 def database(request: pytest.FixtureRequest, server: Server, collection: str, tmp_path: Path) -> Database:
     """The file `shop` of `make_file`, to be loaded in one profile, or in each if the test uses `profile`."""
     either = "profile" in request.fixturenames
-    profile = request.getfixturevalue("profile") if either else _USUAL[server.dialect]
+    profile = request.getfixturevalue("profile") if either else _usual(server)
     return Database(collection, "shop", tmp_path / "shop.sqlite", profile)
