@@ -84,7 +84,13 @@ def bootstrap_mean(values: Sequence[float]) -> Interval | None:
     """
     if len(set(values)) <= 1:
         return None
-    return _percentiles(_resampled_means(sorted(values)), math.fsum(values) / len(values))
+    return _interval_of(tuple(sorted(values)))
+
+
+@lru_cache(maxsize=1024)
+def _interval_of(values: tuple[float, ...]) -> Interval:
+    """Return the interval of sorted values; a run's end and each of its reports ask for the same ones."""
+    return _percentiles(_resampled_means(values), math.fsum(values) / len(values))
 
 
 def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:

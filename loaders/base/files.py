@@ -223,7 +223,7 @@ def parse_json(text: str) -> Any:
         ValueError: it is not such a document; the message says what is wrong and where.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return _decode(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}" if "\n" in text else f"column {error.colno}"
         raise ValueError(f"{place}: {error.msg}; perhaps cut off") from error
@@ -293,6 +293,7 @@ class _Repeated(ValueError):
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+_decode = json.JSONDecoder(object_pairs_hook=_object).decode
 
 
 def locked(folder: Path) -> int:

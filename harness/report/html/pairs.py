@@ -24,6 +24,10 @@ MOST_CHARACTERS = 20_000
 NOTHING = -1
 """Index that stands for None."""
 
+_OUTCOMES, _CLASSES, _ORIGINS = (
+    {member: place for place, member in enumerate(kind)} for kind in (Outcome, ErrorClass, GoldOrigin)
+)
+
 
 class Numbering:
     """Numbers values in the order of first appearance."""
@@ -159,9 +163,9 @@ class Pairs:
             self.predictors.of(result.predictor),
             list(kinds_by_name()).index(result.dialect),
             self.questions.of(result),
-            list(Outcome).index(result.outcome),
-            NOTHING if result.error_class is None else list(ErrorClass).index(result.error_class),
-            list(GoldOrigin).index(result.gold_origin),
+            _OUTCOMES[result.outcome],
+            NOTHING if result.error_class is None else _CLASSES[result.error_class],
+            _ORIGINS[result.gold_origin],
             short(result.prediction_seconds),
             short(result.gold_seconds),
             short(time_ratio(result)),
