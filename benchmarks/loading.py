@@ -2,7 +2,8 @@
 
 On PostgreSQL that is pgloader (Debian package `pgloader`), on MySQL sqlite3-to-mysql (from PyPI, into an
 environment of its own). They take turns on a server of their own. Whole commands are timed; ours includes
-digests, census, keys, indexes and statistics.
+digests, census, keys, indexes and statistics. *Alone* is COPY or LOAD DATA of the same rows, written as text
+before the clock starts, into empty tables with types and without keys: no loader takes less.
 
     python -m benchmarks.loading --set mini_dev --dialect postgresql
     python -m benchmarks.loading --set mini_dev --dialect mysql --scale 1.0 --db formula_1 --runs 1
@@ -11,7 +12,7 @@ digests, census, keys, indexes and statistics.
 import statistics
 import tempfile
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import connect
@@ -63,8 +64,10 @@ def _rows(path: Path) -> int:
 
 
 def compare(asked: Asked, runs: int) -> dict[Loader, list[Loading]]:
-    """Let both load the files in turn, and say how it goes."""
-    loaders = (Loader.OURS, THEIRS[asked.server.dialect])
+    """Let all load the files in turn, and say how it goes."""
+    loaders = [Loader.OURS, Loader.STATEMENT]
+    if asked.program is not None:
+        loaders.append(THEIRS[asked.server.dialect])
     found: dict[Loader, list[Loading]] = {loader: [] for loader in loaders}
     for number in range(runs):
         for loader in loaders:
@@ -88,6 +91,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         Path | None, typer.Option(help="Load what this script makes; see benchmarks.full_scale.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Of ours; default: its own.", min=1)] = None,
+    peer: Annotated[bool, typer.Option(help="Also the other loader.")] = True,  # noqa: FBT002 - an option
     runs: options.Runs = 3,
     bird_home: options.BirdHome = None,
 ) -> None:
@@ -95,7 +99,8 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     if dialect not in THEIRS:
         raise BadInput(f"--dialect {dialect}: choose one of {', '.join(THEIRS)}")
     engine = Dialect(dialect)
-    with tempfile.TemporaryDirectory() as folder, other_program(engine) as program:
+    other = other_program(engine) if peer else nullcontext()
+    with tempfile.TemporaryDirectory() as folder, other as program:
         if generator is not None:
             full_scale(generator, Path(folder, "twins"), db or (), scale, seed=1)
             bird_home = Path(folder, "twins")
@@ -106,29 +111,28 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
 
 
 def _print(found: dict[Loader, list[Loading]], chosen: Files, dialect: Dialect) -> None:
-    ours, theirs = found.values()
-    name = THEIRS[dialect]
-    seconds = [statistics.median(one.seconds for one in some) for some in (ours, theirs)]
+    seconds = {loader: statistics.median(one.seconds for one in some) for loader, some in found.items()}
+    ours = found[Loader.OURS]
     options.print_row(
         {
             "server": dialect,
             "databases": len(chosen.paths),
             "rows": f"{chosen.rows:,}",
             "runs": len(ours),
-            "ours, s": _spread(ours),
-            "ours, rows/s": f"{chosen.rows / seconds[0]:,.0f}",
-            f"{name}, s": _spread(theirs),
-            f"{name}, rows/s": f"{chosen.rows / seconds[1]:,.0f}",
-            "ratio": f"{seconds[1] / seconds[0]:.1f}",
+            **{f"{loader}, s": _spread(some) for loader, some in found.items()},
+            **{f"{loader}, rows/s": f"{chosen.rows / took:,.0f}" for loader, took in seconds.items()},
+            **{f"{loader} / ours": f"{took / seconds[Loader.OURS]:.1f}" for loader, took in seconds.items()
+               if loader in THEIRS.values()},
+            "ours / alone": f"{seconds[Loader.OURS] / seconds[Loader.STATEMENT]:.2f}",
             "CPU without the server's, s": " / ".join(
-                f"{statistics.median(one.cpu for one in some):.1f}" for some in (ours, theirs)
+                f"{statistics.median(one.cpu for one in some):.1f}" for some in found.values()
             ),
             "ours, peak MB": f"{max(one.megabytes for one in ours):.0f}",
-            "rows not arrived, ours / theirs": " / ".join(
-                str(max(chosen.rows - one.rows for one in some)) for some in (ours, theirs)
+            "rows not arrived": " / ".join(
+                str(max(chosen.rows - one.rows for one in some)) for some in found.values()
             ),
         }
-    )
+    )  # fmt: skip
 
 
 def _spread(runs: Sequence[Loading]) -> str:

@@ -25,6 +25,7 @@ from urllib.parse import quote
 import psycopg
 import pymysql
 
+from benchmarks.loading_statement import told, written
 from benchmarks.memory import below, peak
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
@@ -41,6 +42,7 @@ class Loader(StrEnum):
     OURS = "ours"
     PGLOADER = "pgloader"
     SQLITE3_TO_MYSQL = "sqlite3-to-mysql"
+    STATEMENT = "statement alone"
 
 
 THEIRS = {Dialect.POSTGRESQL: Loader.PGLOADER, Dialect.MYSQL: Loader.SQLITE3_TO_MYSQL}
@@ -71,8 +73,8 @@ class Asked:
     files: Sequence[Path]
     profile: Profile
     jobs: int | None
-    program: Path
-    """That of the other loader."""
+    program: Path | None
+    """That of the other loader; None without one."""
 
 
 def run(loader: Loader, asked: Asked, name: str) -> Loading:
@@ -86,6 +88,8 @@ def run(loader: Loader, asked: Asked, name: str) -> Loading:
             databases = [Database(name, path.stem, path, asked.profile) for path in asked.files]
             command = [sys.executable, "-m", "benchmarks.loading_ours"]
             runs = [_timed(command, _told(asked, databases))]
+        elif loader is Loader.STATEMENT:
+            runs = [_alone(asked, path, f"{name}_{path.stem}".lower()) for path in asked.files]
         else:
             runs = [_theirs(asked, path, f"{name}_{path.stem}".lower()) for path in asked.files]
         return Loading(
@@ -129,6 +133,16 @@ def _theirs(asked: Asked, path: Path, place: str) -> "_Command":
     ask(asked.server, f"CREATE DATABASE {place}")
     of_dialect = _pgloader if asked.server.dialect is Dialect.POSTGRESQL else _sqlite3_to_mysql
     return _timed(of_dialect(asked, path, place))
+
+
+def _alone(asked: Asked, path: Path, place: str) -> "_Command":
+    ask(asked.server, f"CREATE DATABASE {place}")
+    with tempfile.TemporaryDirectory() as folder:
+        tables = written(path, Path(folder), asked.server.dialect)
+        for table in tables:
+            ask(asked.server, table.create, place)
+        command = [sys.executable, "-m", "benchmarks.loading_statement"]
+        return _timed(command, told(asked.server, place, tables))
 
 
 def _told(asked: Asked, databases: Sequence[Database]) -> str:
@@ -223,6 +237,7 @@ def ask(server: Server, sql: str, place: str | None = None) -> list[Any]:
                 port=server.port,
                 user=server.user,
                 password=server.password,
+                database=place,
                 autocommit=True,
             )
         ) as connection,

@@ -72,6 +72,8 @@ class TextFile:
 
 def one_line(message: str) -> str:
     """Return the message with characters that do not print, such as line breaks, as escapes."""
+    if message.isprintable():
+        return message
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
 
 

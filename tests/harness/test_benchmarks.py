@@ -14,6 +14,7 @@ import pytest
 from benchmarks.agreement import agreement
 from benchmarks.contestants import Contest, Contestant, Measured
 from benchmarks.contestants import run as measure
+from benchmarks.growth import exponent
 from benchmarks.memory import below, peak
 from benchmarks.options import contest
 from benchmarks.soak import MARGINS, Asked, Changes, InTurn, grown, sample
@@ -129,18 +130,20 @@ def test_overhead_prints_figures_of_the_library_and_of_pytest() -> None:
 
 
 @pytest.mark.engine
-def test_loading_prints_a_ratio_and_both_loaders_bring_all_rows() -> None:
-    if shutil.which("pgloader") is None:
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_loading_prints_a_ratio_and_every_loader_brings_all_rows(dialect: str) -> None:
+    peer = () if dialect == "postgresql" and shutil.which("pgloader") else ("--no-peer",)
+    if dialect == "postgresql" and peer:
         done = run("benchmarks.loading", "--runs", "1")
         assert done.returncode == 1
         assert "pgloader is not on this machine; install its Debian package" in done.stderr
-        return
-    done = run("benchmarks.loading", "--runs", "1", "--db", "city_library", "--jobs", "2")
+    one = ("--runs", "1", "--db", "city_library", "--jobs", "2", *peer)
+    done = run("benchmarks.loading", "--dialect", dialect, *one)
     assert done.returncode == 0, done.stdout + done.stderr
     (row,) = rows(done.stdout)
-    assert (row["server"], row["databases"], row["runs"]) == ("postgresql", "1", "1")
-    assert row["rows not arrived, ours / theirs"] == "0 / 0"
-    assert is_a_figure(row["ratio"])
+    assert (row["server"], row["databases"], row["runs"]) == (dialect, "1", "1")
+    assert set(row["rows not arrived"].split(" / ")) == {"0"}
+    assert is_a_figure(row["ours / alone"])
     assert is_a_figure(row["ours, peak MB"])
 
 
@@ -329,3 +332,20 @@ def test_what_a_script_of_sqlite_asks_becomes_a_suite() -> None:
     drawn, count = script(first, 1, 0)
     assert (count, drawn.count("query T")) == (1, 1)
     assert drawn.startswith("statement maybe\nCREATE TABLE a(x)\n")
+
+
+def test_growth_measures_each_part_at_each_size_and_draws_it(tmp_path: Path) -> None:
+    size = ("--databases", "1", "--questions", "4", "--rows", "20", "--steps", "2", "--grow", "predictors")
+    done = run("benchmarks.growth", "--dialect", "sqlite", *size, "--chart", str(tmp_path / "growth.svg"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = rows(done.stdout.partition("\n\n")[0])
+    assert [(row["predictors"], row["part"]) for row in found] == [
+        ("2", "eval, cold"), ("2", "eval, warm"), ("4", "eval, cold"), ("4", "eval, warm"),
+    ]  # fmt: skip
+    assert (tmp_path / "growth.svg").read_text().count("<polyline") == 3, "two parts, and proportion"
+
+
+def test_the_exponent_of_growth_is_the_slope_between_logarithms() -> None:
+    sizes = [8, 16, 32, 64]
+    assert exponent(sizes, [3 * size for size in sizes]) == pytest.approx(1)
+    assert exponent(sizes, [size**1.5 / 7 for size in sizes]) == pytest.approx(1.5)
