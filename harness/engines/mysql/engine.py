@@ -65,6 +65,9 @@ _SHORT = 2**16
 _NOT_A_QUERY = "1064"
 """ER_PARSE_ERROR, MySQL's own error for most such texts."""
 
+_OF_THE_LAST = re.compile(rb"found_rows|row_count", re.IGNORECASE)
+"""Functions of the session's last statement, which resetting a connection does not forget."""
+
 _UNKNOWN_VARIABLE = 1193
 """ER_UNKNOWN_SYSTEM_VARIABLE."""
 _NO_RIGHT_TO_EXPLAIN = "1345"
@@ -102,6 +105,8 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         started = time.monotonic()
         try:
             self._require_room(text)
+            if _OF_THE_LAST.search(text):
+                self._forget_last()
             self._runs = True
             yield from self._rows(text)
         except (SqlError, MemoryError):
@@ -117,6 +122,13 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         # SLEEP and BENCHMARK return a value when they are stopped.
         if time.monotonic() - started >= self._seconds:
             raise SqlTimeout("the statement's time was up before it had ended", None)
+
+    def _forget_last(self) -> None:
+        """Set both functions to their values on a new connection."""
+        with self._connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM DUAL WHERE FALSE")
+            cursor.fetchall()
+            cursor.execute("SET SESSION transaction_read_only = 1")
 
     def _require_room(self, text: bytes) -> None:
         """Reject a text that is too large: MySQL closes the connection, often before it says why."""
