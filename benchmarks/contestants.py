@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -24,6 +24,7 @@ import pytest
 from benchmarks import bound
 from benchmarks.memory import Memory
 from benchmarks.naive import Naive
+from benchmarks.phases import Inline, phases
 from dialects.errors import HarnessError
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome, PairResult
@@ -56,6 +57,8 @@ class Contestant(StrEnum):
     """Ours as a library: one pair after the other."""
     BOUND = "bound"
     """No evaluator: every distinct text executed once (`benchmarks.bound`)."""
+    PHASES = "phases"
+    """Ours in one process, with the time of each phase (`benchmarks.phases`)."""
     BATCH = "batch"
     """Ours as a library: all pairs in one call, without error classes, which naive does not give either."""
 
@@ -89,6 +92,7 @@ class Measured:
     `processor` is the time on a processor, in user and kernel mode, of the contestant's processes.
     Memory is in MB, `worker` is the largest one. `scores` has the scores of each pair; `limited` names pairs
     that a limit ended. `overheads`: for each pair in turn, seconds beyond the database's own, or their mean.
+    `phases`: of each, how often it was entered, its seconds, and those on the processor.
     """
 
     seconds: float
@@ -100,6 +104,7 @@ class Measured:
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     limited: Sequence[str] = ()
     overheads: Sequence[float] = ()
+    phases: Mapping[str, tuple[int, float, float]] = field(default_factory=dict)
 
 
 def run(contestant: Contestant, contest: Contest, store: Path) -> Measured:
@@ -191,6 +196,22 @@ def _ours(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
         seconds = time.perf_counter() - started
         folder.finish()
     return _measured(results, given, seconds, time.perf_counter() - started)
+
+
+def _phases(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    del contest
+    scheduler = plan.evaluation._scheduler  # noqa: SLF001 - as `_given`
+    scheduler._workers.close()  # noqa: SLF001
+    started = time.perf_counter()
+    with phases() as measured:
+        scheduler._workers = Inline(plan.setup, measured)  # noqa: SLF001
+        with plan.open_run() as folder:
+            for result in plan.evaluation.run(pairs):
+                folder.add(result)
+            folder.finish()
+        found = {name: astuple(phase) for name, phase in measured.end().items()}
+    seconds = time.perf_counter() - started
+    return Measured(seconds, seconds, phases=found)
 
 
 def _pytest(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
@@ -337,6 +358,7 @@ _RUN = {
     Contestant.XDIST: _xdist,
     Contestant.LIBRARY: _library,
     Contestant.BATCH: _batch,
+    Contestant.PHASES: _phases,
 }
 
 

@@ -9,6 +9,8 @@ account, limit and number of workers. The ratios are those of the median times u
 are there; processor time is that of a contestant's processes, without the server's. Every pair has to have
 the same EX and Soft-F1 on both sides, but for those that ran into a limit.
 
+In the end, a table has where a cold run's time goes (`benchmarks.phases`).
+
     python -m benchmarks.evaluation --set mini_dev --predictions FOLDER --dialect mysql --workers 2 --runs 3
 
 R-VES executes each matching pair 200 times on the naive side: give it the first questions only (`--limit`).
@@ -156,6 +158,18 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
             **{f"MB, {name}": f"{last[name].own:.0f} + {last[name].worker:.0f}" for name in (NAIVE, COLD)},
         }
     )
+    if not is_timed:
+        print_phases(contest)
+
+
+def print_phases(contest: Contest) -> None:
+    """Print a table of the phases of a cold run, the longest on the processor first."""
+    with tempfile.TemporaryDirectory() as store:
+        found = run(Contestant.PHASES, contest, Path(store)).phases
+    print("\n| phase | times | s | of it processor, s | share of the processor's |\n|---|---|---|---|---|")
+    total = sum(processor for _, _, processor in found.values())
+    for name, (calls, seconds, used) in sorted(found.items(), key=lambda each: -each[1][2]):
+        print(f"| {name} | {calls:,} | {seconds:.2f} | {used:.2f} | {used / total:.0%} |")
 
 
 def _with_spread(measured: Sequence[Measured]) -> str:

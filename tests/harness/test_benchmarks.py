@@ -73,7 +73,8 @@ def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more(
     done = run("benchmarks.evaluation", "--limit", "3", "--runs", "1", "--without", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("4 pairs compared, 0 with other scores") == 3, "2 questions, 2 predictors"
-    (row,) = rows(done.stdout)
+    table, _, profile = done.stdout.partition("\n\n")
+    (row,) = rows(table)
     naive, cold = map(int, row["executions, naive / cold"].split(" / "))
     assert naive == 4 * 2 * 2, "a prediction and its gold, for each of two metrics"
     assert 2 < cold <= 2 + 4, "a gold for each question, and the distinct predictions"
@@ -81,6 +82,9 @@ def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more(
     assert (bound := re.search(r"^bound .* executions (\d+),", done.stdout, re.MULTILINE))
     assert 2 < int(bound[1]) <= cold, "each distinct text once; ours counts predictions that are gold's text"
     assert is_a_figure(row["cold / bound"])
+    times = {row["phase"]: int(row["times"]) for row in rows(profile)}
+    assert times["statement: server, wire and decoding"] == cold
+    assert times["run folder"] == 4 + 1
 
 
 def test_the_naive_r_ves_executes_200_times_what_matches(tmp_path: Path) -> None:
