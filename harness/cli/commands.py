@@ -84,6 +84,18 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Show the execution plans of gold and prediction side by side",
         "explain results/latest --question 3 --dialect sqlite",
     ),
+    "submit": ListedCommand(
+        "bundles",
+        Group.SCORE,
+        "Pack a finished run into one file that anyone can verify",
+        "submit results/latest --out mine.bundle.json",
+    ),
+    "verify": ListedCommand(
+        "bundles",
+        Group.SCORE,
+        "Execute the predictions of a bundle again; exits 1 if an outcome or a score is another",
+        "verify mine.bundle.json",
+    ),
     "cache": ListedCommand("reports", Group.SCORE, "Show or clear the result cache", "cache --clear"),
     "data": ListedCommand(
         "databases",

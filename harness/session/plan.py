@@ -146,7 +146,7 @@ class Plan:
             BadInput: the folder cannot be written, or belongs to another run.
         """
         if self.request.resume is not None:
-            return RunFolder.resume(self.request.resume, self._manifest(), self.request.metrics)
+            return RunFolder.resume(self.request.resume, self.manifest(), self.request.metrics)
         asked = {question.key for question in self.questions.questions}
         usage = {
             (file.dialect, file.predictor, key): one
@@ -154,7 +154,7 @@ class Plan:
             for key, one in file.usage.items()
             if key in asked
         }
-        return RunFolder(self.request.out, self._manifest(), self.request.metrics, self._asked(), usage)
+        return RunFolder(self.request.out, self.manifest(), self.request.metrics, self._asked(), usage)
 
     def _databases(self) -> dict[str, str | None]:
         """Return the digests of the SQLite files, by database; None for one that cannot be read."""
@@ -195,7 +195,8 @@ class Plan:
     ) -> None:
         self.close()
 
-    def _manifest(self) -> dict[str, Any]:
+    def manifest(self) -> dict[str, Any]:
+        """Return the manifest of a run: the request, and the digests and versions of everything it uses."""
         request, databases, published = self.request, self._databases(), self.questions.published
         return {
             "command": request.command,

@@ -1,0 +1,64 @@
+"""The commands that pack a run as a bundle, and that execute a bundle again."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialects.errors import BadInput
+from harness.cli.commands import app
+from harness.cli.console import AsJson, asks, give_json, messages, say
+from harness.report.console import loading_bar
+from harness.runs.bundle import SUFFIX, pack, read_bundle
+from harness.runs.reader import read_run
+from harness.session.request import Request
+from harness.session.verification import verify as execute_again
+
+
+@app.command()
+def submit(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    *,
+    to: Annotated[
+        Path | None, typer.Option("--out", help=f"File to write to. Default: the run's id with {SUFFIX}.")
+    ] = None,
+) -> None:
+    """Pack a finished run into one file that anyone can verify."""
+    found = read_run(run)
+    path = to or Path(f"{found.manifest['run_id']}{SUFFIX}")
+    digest = pack(found, path)
+    bundle = read_bundle(path)
+    if not bundle.evaluated.is_complete:
+        asked = f"{bundle.evaluated.questions:,} of {bundle.evaluated.set_questions:,} questions"
+        say(f"{asked}: the bundle says that it is not of the whole set")
+    say(f"written: {path}")
+    typer.echo(f"sha256:{digest}")
+
+
+@app.command()
+@asks("golds", "workers")
+def verify(
+    request: Request,
+    bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="File that `submit` has written.")],
+    *,
+    set_name: Annotated[
+        str | None, typer.Option("--set", metavar="NAME", help="Question set. Default: the bundle's.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Execute the predictions of a bundle again; exits 1 if an outcome or a score is another."""
+    if len(request.golds) > 1:
+        raise BadInput("--gold: a bundle has one gold pack; name that one")
+    found = read_bundle(bundle)
+    request = replace(request, set_name=set_name or found.evaluated.set_name)
+    with loading_bar(messages, before="reading questions and predictions") as progress:
+        verification = execute_again(found, request, say=say, progress=progress)
+    if as_json:
+        give_json(verification.to_json())
+    else:
+        differing = [each.line for each in verification.differences]
+        for line in (*verification.notes, *verification.claims, *differing):
+            typer.echo(line)
+        typer.echo(f"sha256:{found.digest}: {len(differing):,} of {verification.pairs:,} pairs differ")
+    raise typer.Exit(int(not verification.is_confirmed))

@@ -1,0 +1,161 @@
+"""A run packed as a bundle is executed again with the same outcomes; whatever was changed is found."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialects.errors import BadInput
+from harness.runs.bundle import pack, read_bundle
+from harness.runs.reader import read_run
+from harness.session.request import Request
+from harness.session.verification import Reason, Verification, verify
+from loaders.base.files import as_json
+from tests import forked
+from tests.harness.real_runs import evaluated
+from tests.harness.run_folders import right_on, write_run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    metrics = "ex,soft_f1,r_ves_stable"
+    return evaluated(tmp_path_factory.mktemp("run"), "--dialect", "sqlite", "--metrics", metrics)
+
+
+@pytest.fixture(scope="module")
+def bundle(run: Path) -> Path:
+    path = run.parent / "whole.bundle.json"
+    pack(read_run(run), path)
+    return path
+
+
+def verified(path: Path) -> Verification:
+    return verify(read_bundle(path), Request(), say=lambda _line: None)
+
+
+def forged(bundle: Path, to: Path, change: Callable[[dict[str, Any], list[Any]], object]) -> Path:
+    """A bundle whose outcomes and statement were changed, with digests that fit."""
+    content = json.loads(bundle.read_text())
+    outcomes = [json.loads(line) for line in content["outcomes"].splitlines()]
+    change(content["statement"]["predicate"], outcomes)
+    content["outcomes"] = "".join(f"{as_json(one)}\n" for one in outcomes)
+    held = {one["name"]: one for one in content["statement"]["subject"]}
+    held["outcomes.jsonl"]["digest"]["sha256"] = hashlib.sha256(content["outcomes"].encode()).hexdigest()
+    to.write_text(json.dumps(content))
+    return to
+
+
+def test_the_same_run_gives_the_same_bytes_without_questions_golds_or_times(run: Path, bundle: Path) -> None:
+    again = bundle.with_name("again.bundle.json")
+    digest = pack(read_run(run), again)
+    assert again.read_bytes() == bundle.read_bytes()
+    assert read_bundle(bundle).digest == digest
+    text = bundle.read_text()
+    assert "How many of the library" not in text
+    assert "_seconds" not in text
+    assert "r_ves" not in json.loads(text)["outcomes"]
+
+
+def test_a_bundle_is_confirmed(bundle: Path) -> None:
+    found = verified(bundle)
+    assert (found.pairs, found.differences, found.claims, found.notes) == (132, [], [], [])
+    assert found.is_confirmed
+
+
+def test_a_forged_outcome_is_named(bundle: Path, tmp_path: Path) -> None:
+    def change(_: dict[str, Any], outcomes: list[Any]) -> None:
+        one = next(each for each in outcomes if each["outcome"] == "mismatch")
+        one.update(outcome="match", scores={"ex": 1.0, "soft_f1": 1.0}, error_class=None)
+
+    found = verified(forged(bundle, tmp_path / "a.json", change))
+    assert [each.reason for each in found.differences] == [Reason.RESULT]
+    assert "match was submitted, mismatch is what executing gives" in found.differences[0].line
+    assert not found.is_confirmed
+
+
+def test_forged_means_are_named(bundle: Path, tmp_path: Path) -> None:
+    def change(predicate: dict[str, Any], _: list[Any]) -> None:
+        predicate["scores"][0]["metrics"]["ex"]["total"] = 99.0
+
+    found = verified(forged(bundle, tmp_path / "a.json", change))
+    assert found.claims == ["sqlite/careless: its means are not those of its outcomes"]
+    assert not found.is_confirmed
+
+
+def test_a_part_that_says_it_is_whole_is_told(tmp_path: Path) -> None:
+    part = evaluated(tmp_path, "--dialect", "sqlite", "--limit", "3")
+    path = tmp_path / "part.bundle.json"
+    pack(read_run(part), path)
+    assert not read_bundle(path).evaluated.is_complete
+    assert verified(path).is_confirmed
+    assert verified(path).pairs == 6
+
+    whole = forged(path, tmp_path / "a.json", lambda predicate, _: predicate.update(is_complete=True))
+    assert verified(whole).claims == [
+        "it says that it is of the whole set, and has no outcome for 126 of its pairs"
+    ]
+
+
+def test_a_timeout_is_told_apart(bundle: Path, tmp_path: Path) -> None:
+    def change(_: dict[str, Any], outcomes: list[Any]) -> None:
+        scores = {"ex": 0.0, "soft_f1": 0.0}
+        outcomes[0].update(outcome="prediction_timeout", scores=scores, error_class="other")
+
+    found = verified(forged(bundle, tmp_path / "a.json", change))
+    assert [each.reason for each in found.differences] == [Reason.TIME]
+
+
+def test_other_golds_are_refused(bundle: Path, tmp_path: Path) -> None:
+    def change(predicate: dict[str, Any], _: list[Any]) -> None:
+        predicate["set_files"]["sample_sqlite.json"] = "0" * 64
+
+    with pytest.raises(BadInput, match=r"the file sample_sqlite\.json is not the one that was submitted"):
+        verified(forged(bundle, tmp_path / "a.json", change))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda content: content.update(outcomes=content["outcomes"][:-2]), "not those of its statement"),
+        (lambda content: content["statement"].update(predicateType="x"), "not of an evaluation: x"),
+        (lambda content: content["statement"]["predicate"].update(limits=3), "is damaged: limits is"),
+        (lambda content: content["statement"]["predicate"]["scores"].pop(), "132 outcomes of 66 pairs"),
+        (lambda content: content.pop("outcomes"), "has no outcomes"),
+    ],
+)
+def test_a_damaged_bundle_is_refused(
+    bundle: Path, tmp_path: Path, change: Callable[[Any], object], says: str
+) -> None:
+    content = json.loads(bundle.read_text())
+    change(content)
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(BadInput, match=says):
+        read_bundle(path)
+
+
+def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
+    planned = {"pairs": 30, "questions": 30, "set_questions": 30,
+               "scores": [{"predictor": "p", "dialect": "sqlite", "questions": 30}]}  # fmt: skip
+    run = write_run(tmp_path / "run", right_on(range(10), questions=20), planned=planned)
+    with pytest.raises(BadInput, match="some of its pairs were not judged"):
+        pack(read_run(run), tmp_path / "a.json")
+
+
+def test_the_commands(bundle: Path, run: Path, tmp_path: Path) -> None:
+    done = forked.run("harness", "submit", str(run), "--out", str(tmp_path / "x.json"), cwd=tmp_path)
+    assert done.stdout == f"sha256:{read_bundle(bundle).digest}\n", done.stderr
+    done = forked.run("harness", "verify", str(tmp_path / "x.json"), cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith(": 0 of 132 pairs differ\n")
+    wrong = forged(bundle, tmp_path / "y.json", lambda predicate, _: predicate["scores"].reverse())
+    assert forked.run("harness", "verify", "--json", str(wrong), cwd=tmp_path).returncode == 0
+    changed = forged(bundle, tmp_path / "z.json", lambda _, outcomes: outcomes[0].update(error_class="other"))
+    done = forked.run("harness", "verify", "--json", str(changed), cwd=tmp_path)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["confirmed"] is False
