@@ -40,12 +40,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def small(metrics: str = "ex,soft_f1") -> Contest:
     return contest(
-        set_name="sample",
-        predictions=[PREDICTIONS],
-        dialect="sqlite",
-        workers=2,
-        metrics=metrics,
-        limit=2,
+        set_name="sample", predictions=[PREDICTIONS], dialect="sqlite", workers=2, metrics=metrics, limit=2
     )
 
 
@@ -171,16 +166,9 @@ def test_a_wrong_option_ends_with_one_line(arguments: list[str], says: str) -> N
 @pytest.mark.bird
 def test_full_scale_makes_a_bird_home_with_one_larger_database(bird_home: Path, tmp_path: Path) -> None:
     made = tmp_path / "made"
-    done = run(
-        "benchmarks.full_scale",
-        str(made),
-        "--db",
-        "toxicology",
-        "--scale",
-        "0.5",
-        "--generator",
-        str(bird_home / "twins" / "make_twins.py"),
-    )
+    generator = str(bird_home / "twins" / "make_twins.py")
+    command = ["benchmarks.full_scale", str(made), "--db", "toxicology", "--scale", "0.5"]
+    done = run(*command, "--generator", generator)
     assert done.returncode == 0, done.stdout + done.stderr
     sizes = [
         (home / "MINIDEV/dev_databases/toxicology/toxicology.sqlite").stat().st_size

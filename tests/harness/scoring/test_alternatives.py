@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -210,9 +211,13 @@ def test_every_gold_of_the_sample_is_right_and_its_choices_are_known() -> None:
 
 @pytest.mark.slow
 @pytest.mark.bird
-@pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
-def test_every_gold_of_mini_dev_is_right_and_its_choices_are_known(bird_home: Path, name: str) -> None:
-    unranked, several = open_golds(load_set(name, bird_home))
+def test_every_gold_of_mini_dev_is_right_and_its_choices_are_known(bird_home: Path) -> None:
+    questions, later = load_set("mini_dev", bird_home), load_set("mini_dev_2025", bird_home)
+    unranked, several = open_golds(questions)
     # It sorts by a column that is not in its DISTINCT result and differs within a row of it.
     assert unranked == ["1209"]
     assert len(several) == 25
+    golds = {question.gold[Dialect.SQLITE] for question in questions.questions}
+    changed = [question for question in later.questions if question.gold[Dialect.SQLITE] not in golds]
+    assert len(changed) == 5
+    assert open_golds(replace(later, questions=tuple(changed))) == ([], [])

@@ -1,5 +1,8 @@
 """What is the same question reads the same, however it is written."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,58 +12,35 @@ from harness.engines.errors import ErrorClass
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis import is_query, read
 from tests.harness.sqltree.diagnosis.library import LIBRARY, diagnosed
+from tests.sides import sides
 
 EVERYWHERE = tuple(Dialect)
 SQLITE, MYSQL, POSTGRESQL = ((dialect,) for dialect in Dialect)
 
-SAME = [
+SAME: Sequence[tuple[Any, ...]] = [
     # Spelling.
     (EVERYWHERE, "SELECT Title FROM Book", "select  TITLE\nfrom BOOK ;"),
-    (EVERYWHERE, "SELECT Title FROM Book", "SELECT b.title AS t FROM Book AS b -- the title"),
-    (SQLITE, "SELECT `Shelf Mark` FROM Book", 'SELECT [shelf mark] FROM "Book"'),
+    (EVERYWHERE, "SELECT {Title|b.title AS t} FROM Book{| AS b -- the title}"),
+    (SQLITE, 'SELECT {`Shelf Mark` FROM Book|[shelf mark] FROM "Book"}'),
     (MYSQL, "SELECT `Title` FROM `Book` WHERE `Pages` = 3", "SELECT Title FROM Book WHERE 3 = Pages"),
-    (POSTGRESQL, 'SELECT "title" FROM book', "SELECT book.Title FROM book"),
+    (POSTGRESQL, 'SELECT {"title"|book.Title} FROM book'),
     # Literals.
-    (EVERYWHERE, "SELECT Title FROM Book WHERE Pages > 100", "SELECT Title FROM Book WHERE 1e2 < Pages"),
-    (EVERYWHERE, "SELECT Title FROM Book WHERE Price = 5", "SELECT Title FROM Book WHERE Price = '5.0'"),
-    (EVERYWHERE, "SELECT Title FROM Book WHERE Price > -5", "SELECT Title FROM Book WHERE Price > '-5'"),
-    (
-        SQLITE,
-        "SELECT Title FROM Book WHERE Title = 'Ash'",
-        'SELECT Title FROM Book WHERE Title = "Ash"',
-    ),
-    (MYSQL, "SELECT Title FROM Book WHERE Title = 'Ash'", 'SELECT Title FROM Book WHERE Title = "ash"'),
-    (
-        POSTGRESQL,
-        "SELECT Title FROM Book WHERE Published = DATE '2020-01-01'",
-        "SELECT Title FROM Book WHERE Published = '2020-01-01'::date",
-    ),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE {Pages > 100|1e2 < Pages}"),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE Price = {5|'5.0'}"),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE Price > {-5|'-5'}"),
+    (SQLITE, "SELECT Title FROM Book WHERE Title = {'Ash'|\"Ash\"}"),
+    (MYSQL, "SELECT Title FROM Book WHERE Title = {'Ash'|\"ash\"}"),
+    (POSTGRESQL, "SELECT Title FROM Book WHERE Published = {DATE '2020-01-01'|'2020-01-01'::date}"),
     # Conditions.
-    (
-        EVERYWHERE,
-        "SELECT Title FROM Book WHERE Pages > 5 AND Price < 3",
-        "SELECT Title FROM Book WHERE (3 > Price) AND (5 < Pages)",
-    ),
-    (
-        EVERYWHERE,
-        "SELECT Title FROM Book WHERE Pages BETWEEN 5 AND 9",
-        "SELECT Title FROM Book WHERE Pages <= 9 AND Pages >= 5",
-    ),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE {Pages > 5 AND Price < 3|(3 > Price) AND (5 < Pages)}"),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE Pages {BETWEEN 5 AND 9|<= 9 AND Pages >= 5}"),
     (
         EVERYWHERE,
         "SELECT Title FROM Book WHERE NOT (Pages = 5 OR Price IS NULL)",
         "SELECT Title FROM Book WHERE Pages <> 5 AND Price IS NOT NULL",
     ),
-    (
-        EVERYWHERE,
-        "SELECT Title FROM Book WHERE Title IN ('Ash')",
-        "SELECT Title FROM Book WHERE Title = 'Ash'",
-    ),
-    (
-        EVERYWHERE,
-        "SELECT Title FROM Book WHERE Title NOT IN ('Ash', 'Elm')",
-        "SELECT Title FROM Book WHERE NOT Title IN ('Elm', 'Ash')",
-    ),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE Title {IN ('Ash')|= 'Ash'}"),
+    (EVERYWHERE, "SELECT Title FROM Book WHERE {Title NOT IN ('Ash', 'Elm')|NOT Title IN ('Elm', 'Ash')}"),
     # Joins.
     (
         EVERYWHERE,
@@ -88,55 +68,35 @@ SAME = [
         "SELECT AuthorID, COUNT(*) FROM Book GROUP BY AuthorID HAVING COUNT(*) > 2",
         "WITH c(a, n) AS (SELECT AuthorID, COUNT(*) FROM Book GROUP BY 1) SELECT a, n FROM c WHERE n > 2",
     ),
-    (EVERYWHERE, "SELECT * FROM Genre", "SELECT id, genre FROM Genre"),
-    (EVERYWHERE, "SELECT T1.* FROM Genre AS T1", "SELECT genre.id, genre.genre FROM Genre"),
+    (EVERYWHERE, "SELECT {*|id, genre} FROM Genre"),
+    (EVERYWHERE, "SELECT {T1.*|genre.id, genre.genre} FROM Genre{ AS T1|}"),
     # Functions.
-    (
-        EVERYWHERE,
-        "SELECT SUM(CASE WHEN Pages > 5 THEN 1 ELSE 0 END) FROM Book",
-        "SELECT COUNT(CASE WHEN Pages > 5 THEN Title END) FROM Book",
-    ),
-    (
-        SQLITE,
-        "SELECT SUM(IIF(Pages > 5, 1, 0)) FROM Book",
-        "SELECT COUNT(*) FILTER (WHERE Pages > 5) FROM Book",
-    ),
-    (MYSQL, "SELECT SUM(IF(Pages > 5, 1, 0)) FROM Book", "SELECT SUM(Pages > 5) FROM Book"),
+    (EVERYWHERE, "SELECT {SUM|COUNT}(CASE WHEN Pages > 5 THEN {1 ELSE 0|Title} END) FROM Book"),
+    (SQLITE, "SELECT {SUM(IIF(Pages > 5, 1, 0))|COUNT(*) FILTER (WHERE Pages > 5)} FROM Book"),
+    (MYSQL, "SELECT SUM({IF(Pages > 5, 1, 0)|Pages > 5}) FROM Book"),
     (
         POSTGRESQL,
         "SELECT COUNT(CASE WHEN Pages > 5 THEN 1 ELSE NULL END) FROM Book",
         "SELECT COUNT(*) FILTER (WHERE Pages > 5) FROM Book",
     ),
-    (
-        POSTGRESQL,
-        "SELECT CAST(SUM(Pages) AS REAL) / COUNT(*) FROM Book",
-        "SELECT SUM(Pages)::double precision / COUNT(*) FROM Book",
-    ),
+    (POSTGRESQL, "SELECT {CAST(SUM(Pages) AS REAL)|SUM(Pages)::double precision} / COUNT(*) FROM Book"),
     (POSTGRESQL, "SELECT Title || ' ' || Price FROM Book", "SELECT CONCAT(Title, ' ', Price) FROM Book"),
     # Order.
-    (EVERYWHERE, "SELECT Title FROM Book ORDER BY Pages", "SELECT Title FROM Book"),
+    (EVERYWHERE, "SELECT Title FROM Book{ ORDER BY Pages|}"),
     (EVERYWHERE, "SELECT DISTINCT Title FROM Book", "SELECT Title FROM Book GROUP BY Title"),
-    (
-        EVERYWHERE,
-        "SELECT Title, Pages AS p FROM Book ORDER BY p DESC LIMIT 3",
-        "SELECT Title, Pages FROM Book ORDER BY 2 DESC LIMIT 3",
-    ),
-    (
-        SQLITE + MYSQL,
-        "SELECT Title FROM Book ORDER BY Pages LIMIT 2, 3",
-        "SELECT Title FROM Book ORDER BY Pages LIMIT 3 OFFSET 2",
-    ),
-    (
-        POSTGRESQL,
-        "SELECT Title FROM Book ORDER BY Pages FETCH FIRST 3 ROWS ONLY",
-        "SELECT Title FROM Book ORDER BY Pages LIMIT 3",
-    ),
+    (EVERYWHERE, "SELECT Title, Pages{ AS p|} FROM Book ORDER BY {p|2} DESC LIMIT 3"),
+    (SQLITE + MYSQL, "SELECT Title FROM Book ORDER BY Pages LIMIT {2, 3|3 OFFSET 2}"),
+    (POSTGRESQL, "SELECT Title FROM Book ORDER BY Pages {FETCH FIRST 3 ROWS ONLY|LIMIT 3}"),
 ]
 
 
 @pytest.mark.parametrize(
     ("dialect", "one", "other"),
-    [(dialect, one, other) for dialects, one, other in SAME for dialect in dialects],
+    [
+        (dialect, *(texts if texts[1:] else sides(*texts)))
+        for dialects, *texts in SAME
+        for dialect in dialects
+    ],
 )
 def test_what_is_written_in_another_way_is_no_difference(dialect: Dialect, one: str, other: str) -> None:
     assert diagnosed(one, other, dialect) is ErrorClass.OTHER
