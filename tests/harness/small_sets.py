@@ -1,4 +1,4 @@
-"""Question sets of four questions in the layout of the published package, written by the tests."""
+"""Question sets that tests make: four questions in the layout of the published package, or one question."""
 
 import json
 import sqlite3
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.data.set_manifest import PUBLISHED
 
 SEPARATOR = "\t----- bird -----\t"
@@ -104,3 +105,16 @@ def lines(ids: Sequence[tuple[object, str]], **also: str) -> list[Mapping[str, o
         {"question_id": question_id, "sql": f"SELECT {place}", "db_id": db_id, **also}
         for place, (question_id, db_id) in enumerate(ids)
     ]
+
+
+def asked(gold: str) -> Question:
+    """A question about the database `zoo`, with a gold for SQLite alone."""
+    return Question("1", 1, "zoo", "Which animals?", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
+
+
+def of_zoo(databases: Path, gold: str) -> QuestionSet:
+    """A set of that one question; `databases` is the folder with `zoo/zoo.sqlite`."""
+    return QuestionSet(
+        name="zoo", title="zoo", collection="zoo", questions=(asked(gold),), order={Dialect.SQLITE: ("1",)},
+        databases=databases, schemas={}, files={},
+    )  # fmt: skip

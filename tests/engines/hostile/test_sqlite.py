@@ -15,7 +15,6 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome
-from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.scoring.tasks import JudgeTask, Setup
@@ -23,6 +22,7 @@ from harness.scoring.worker_process import MOST_MEMORY
 from harness.scoring.workers import LocalWorkers
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.sqlite_cases import CASES, UNSTOPPABLE
+from tests.harness.small_sets import of_zoo
 
 INNOCENT = "SELECT name, legs FROM animal ORDER BY name"
 ANIMALS = (("ant", 6), ("cat", 4), ("hen", 2))
@@ -51,16 +51,7 @@ def setup(tmp_path: Path) -> Setup:
     connection.executemany("INSERT INTO animal VALUES (?, ?)", ANIMALS)
     connection.commit()
     connection.close()
-    questions = QuestionSet(
-        name="zoo",
-        title="zoo",
-        collection="zoo",
-        questions=(Question("1", 1, "zoo", "", "", Difficulty.SIMPLE, {Dialect.SQLITE: INNOCENT}),),
-        order={Dialect.SQLITE: ("1",)},
-        databases=tmp_path / "databases",
-        schemas={},
-        files={},
-    )
+    questions = of_zoo(tmp_path / "databases", INNOCENT)
     return Setup(questions, {Dialect.SQLITE: ()}, limits=LIMITS, metrics=("ex",))
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect
-from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.scoring.variants import Suite, Verdict, find_variants
 from loaders.namespace import Database
+from tests.harness.small_sets import asked, of_zoo
 
 LEAST = -(2**63)
 """The integer of which SQLite knows no absolute value."""
@@ -37,10 +36,6 @@ def write(path: Path, rows: Sequence[tuple[str, int]], column: str = "legs") -> 
     connection.close()
 
 
-def asked(gold: str) -> Question:
-    return Question("1", 1, "zoo", "Which animals?", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
-
-
 def suite(
     folder: Path,
     variants: Mapping[str, Sequence[tuple[str, int]]] = VARIANTS,
@@ -53,16 +48,7 @@ def suite(
     for name, rows in variants.items():
         column = "limbs" if name.startswith("renamed") else "legs"
         write(folder / "variants" / name / "zoo" / "zoo.sqlite", rows, column)
-    questions = QuestionSet(
-        name="zoo",
-        title="zoo",
-        collection="zoo",
-        questions=(asked(GOLD),),
-        order={Dialect.SQLITE: ("1",)},
-        databases=folder / "base",
-        schemas={},
-        files={},
-    )
+    questions = of_zoo(folder / "base", GOLD)
     found = find_variants(str(folder / "variants"), questions, lambda _: None)
     return Suite(found, SQLiteEngine(pooled=True), Limits(seconds=seconds), room=room)
 

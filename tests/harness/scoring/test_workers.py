@@ -19,7 +19,6 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome
-from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.plans import stopped
@@ -41,6 +40,7 @@ from harness.scoring.tasks import (
 from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.worker_process import HUNG, Activity, digest
 from harness.scoring.workers import LocalWorkers, WorkerDied, after_death
+from tests.harness.small_sets import asked, of_zoo
 
 ROOT = Path(__file__).parents[3]
 GOLD = "SELECT name FROM animal"
@@ -61,21 +61,8 @@ def setup(tmp_path: Path) -> Setup:
     connection.execute("INSERT INTO animal VALUES ('cat'), ('hen')")
     connection.commit()
     connection.close()
-    questions = QuestionSet(
-        name="zoo",
-        title="zoo",
-        collection="zoo",
-        questions=(asked(GOLD),),
-        order={Dialect.SQLITE: ("1",)},
-        databases=tmp_path / "databases",
-        schemas={},
-        files={},
-    )
+    questions = of_zoo(tmp_path / "databases", GOLD)
     return Setup(questions, {Dialect.SQLITE: ()}, limits=LIMITS, metrics=("ex",))
-
-
-def asked(gold: str) -> Question:
-    return Question("1", 0, "zoo", "", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
 
 
 @pytest.fixture
