@@ -1,4 +1,7 @@
-"""Servers, workers and the harness itself end in mid-run: no outcome is wrong, and what was done is kept."""
+"""Servers, workers and the harness itself end in mid-run: no outcome is wrong, and what was done is kept.
+
+A server that was killed and started again answers as it did before.
+"""
 
 import json
 import os
@@ -18,8 +21,18 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
-from harness.engines.execution import BACKOFF, Ending, EngineFull, Limits, execute_patiently, posted
+from harness.engines.execution import (
+    BACKOFF,
+    Ending,
+    EngineFull,
+    Execution,
+    Limits,
+    execute,
+    execute_patiently,
+    posted,
+)
 from harness.runs.reader import LATEST, RESULTS, SUMMARY, read_results
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
@@ -353,3 +366,36 @@ def test_a_disk_without_room_is_no_texts_fault(native_prey: Victim, tmp_path: Pa
             run(SORTED_ON_DISK[native_prey.server.dialect])
         assert run("SELECT legs FROM animal").rows == ((4,),), "what needs no room goes on"
     assert run(SORTED_ON_DISK[native_prey.server.dialect]).ending is Ending.ROWS
+
+
+PLAN = {Dialect.MYSQL: "EXPLAIN FORMAT=TREE ", Dialect.POSTGRESQL: "EXPLAIN "}
+
+
+def test_golds_return_the_same_rows_in_the_same_order_by_the_same_plan(prey: Victim) -> None:
+    questions = load_set("sample")
+    databases = [questions.database(db_id) for db_id in questions.db_ids]
+    dialect = prey.server.dialect
+
+    def asked(prefix: str = "") -> Mapping[str, tuple[object, ...]]:
+        engine = on_server(prey.server)
+        golds = {
+            question.key: execute(
+                engine, questions.database(question.db_id), prefix + question.gold[dialect], Limits()
+            )
+            for question in questions.questions
+        }
+        return {key: _facts(execution) for key, execution in golds.items()}
+
+    load(databases, prey.server)
+    rows, plans = asked(), asked(PLAN[dialect])
+    assert {ending for ending, *_ in rows.values()} == {Ending.ROWS}
+    load(databases, prey.server, force=True)
+    assert (asked(), asked(PLAN[dialect])) == (rows, plans), "after another load"
+    # Nothing is in its memory then.
+    prey.kill()
+    prey.start()
+    assert (asked(), asked(PLAN[dialect])) == (rows, plans), "after a restart"
+
+
+def _facts(execution: Execution) -> tuple[object, ...]:
+    return execution.ending, execution.rows, execution.error
