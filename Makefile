@@ -180,7 +180,7 @@ lock: $(DEVELOPING) ## choose the newest dependencies that pyproject.toml allows
 	  --no-header --extra dev --group build pyproject.toml --output-file requirements/dev.txt
 	cp requirements/dev.txt requirements/run.txt # what stands in a lock is kept, so that both agree
 	"$(UV)" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --no-header --extra hf --extra models --group build pyproject.toml --output-file requirements/run.txt
+	  --no-header --extra hf --extra models --extra serve --group build pyproject.toml --output-file requirements/run.txt
 	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header - --output-file requirements/uv.txt
 

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ROOMS = ("harness", "dialects", "loaders")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOR_USERS = ("docs", "hf", "models", "pandas", "ray")
+FOR_USERS = ("docs", "hf", "models", "pandas", "ray", "serve")
 """The extras that are not for developing."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -92,12 +92,12 @@ def test_every_declared_dependency_is_imported_or_said_to_be_needed() -> None:
     assert declared() - used - by_others == set()
 
 
-@pytest.mark.parametrize("name", ["psycopg", "pymysql", "httpx2", "sqlglot"])
+@pytest.mark.parametrize("name", ["psycopg", "pymysql", "httpx2", "sqlglot", "uvicorn"])
 def test_what_is_used_beyond_its_public_interface_has_an_upper_bound(name: str) -> None:
     extras = PROJECT["optional-dependencies"]
     found = [
         each
-        for each in [*PROJECT["dependencies"], *extras["models"], *extras["dev"]]
+        for each in [*PROJECT["dependencies"], *extras["models"], *extras["serve"], *extras["dev"]]
         if name_of(each) == name
     ]
     assert found

@@ -130,6 +130,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Load the databases of a question set into the servers that are up",
         "load --set sample --dialect mysql",
     ),
+    "serve": ListedCommand(
+        "serve",
+        Group.SERVE,
+        "Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /openapi.json",
+        "serve --set sample --metrics ex",
+    ),
     "translate": ListedCommand(
         "translate",
         Group.PROVE,

@@ -16,7 +16,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import as_completed as as_judged
 from contextlib import suppress
@@ -426,6 +426,35 @@ class Evaluator:
             batch.give_up()
             raise
         return self._collect(batch)
+
+    async def astream(
+        self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
+    ) -> AsyncGenerator[tuple[int, Judgement]]:
+        """Like `as_completed`, without blocking the event loop; no thread waits.
+
+        Await it before iterating: `async for place, judgement in await evaluator.astream(answers)`.
+        """
+        return self._aeach(await asyncio.to_thread(self._start, answers, deadline))
+
+    async def _aeach(self, batch: _Batch) -> AsyncGenerator[tuple[int, Judgement]]:
+        places: dict[Future[Judgement], list[int]] = {}
+        for place, future in enumerate(batch.futures):
+            places.setdefault(future, []).append(place)
+        done: asyncio.Queue[Future[Judgement]] = asyncio.Queue()
+        for future in places:
+            waiting = asyncio.wrap_future(future)
+            waiting.add_done_callback(lambda _, future=future: done.put_nowait(future))  # type: ignore[misc]
+        try:
+            with suppress(TimeoutError):
+                while places:
+                    future = await asyncio.wait_for(done.get(), batch.left)
+                    for place in places.pop(future):
+                        yield place, self._judgement(batch, future, is_late=False)
+            late = batch.give_up()
+            for place, future in _by_place(places):
+                yield place, self._judgement(batch, future, is_late=future in late)
+        finally:
+            batch.give_up()
 
     def _start(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
         check_range("seconds", deadline, "deadline")

@@ -17,6 +17,7 @@ class Why(StrEnum):
     MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
     ENGINE = "tests/docs/test_engine.py runs it, with the package that its page installs"
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
+    SERVES = "it serves until it is stopped; tests/harness/serve starts and stops servers"
     CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
 
@@ -51,6 +52,9 @@ ELSEWHERE: Mapping[str, Why] = {
     'make load SET=mini_dev DIALECT=mysql ARGS="--dump data/minidev/MINIDEV_mysql/BIRD_dev.sql"': Why.DATA,
     'make data SET=mini_dev ARGS="--archive minidev.zip"': Why.OWN,
     "pip install 'bird-harness[ray]'": Why.DOWNLOADS,
+    "pip install 'bird-harness[serve]'": Why.DOWNLOADS,
+    "bird-harness serve --set sample --metrics ex,soft_f1": Why.SERVES,
+    "bird-harness serve --databases train_databases --processes 2": Why.SERVES,
     "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
     "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
     "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,

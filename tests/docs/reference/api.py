@@ -8,6 +8,7 @@ from typing import Any
 
 from harness import Answer, Evaluator, Run, Triple
 from harness.data.outcomes import Judgement, PairResult
+from harness.serve.client import ScoreClient, reward
 from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
 from harness.session.request import Request
@@ -35,12 +36,17 @@ def api() -> str:
         "# Python library\n",
         "Score SQL from your own program. Everything that is not on this page may change without notice.\n",
         _EXAMPLE,
-        *_class(Evaluator, "harness", ("score", "as_completed", "ascore", "close")),
+        *_class(Evaluator, "harness", ("score", "as_completed", "ascore", "astream", "close")),
         *_class(Answer, "harness"),
         *_class(Triple, "harness"),
         *_class(Statistics, "harness.session.evaluator"),
         *_class(Judgement, "harness.data.outcomes"),
         *_class(Run, "harness", ("load", "to_pandas"), fields=False),
+        "## Client of the reward server\n",
+        *_class(
+            ScoreClient, "harness.serve.client", ("score", "stream", "is_ready"), fields=False, level="###"
+        ),
+        *_function(reward, "harness.serve.client"),
         "## Prediction files as a whole\n",
         *_class(Request, "harness.session.request", level="###"),
         *_function(prepare, "harness.session.plan"),
@@ -57,7 +63,7 @@ def _class(
     yield f"{level} {kind.__name__}\n"
     yield f"`from {module} import {kind.__name__}`\n"
     yield f"{docstring(kind)}\n"
-    if kind is Evaluator:
+    if kind in {Evaluator, ScoreClient}:
         yield _signature(kind.__name__, inspect.signature(kind))
     found = inspect.signature(kind).parameters.values() if hasattr(kind, "__dataclass_fields__") else ()
     if fields and found:

@@ -1,0 +1,99 @@
+"""The command that serves scores over HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from harness import Evaluator
+from harness.cli.commands import app
+from harness.cli.console import USUAL_METRICS, option, say
+from harness.session.request import Request, parse_metrics
+from loaders.base.errors import within
+from loaders.base.processes import processors
+
+_NEEDS = "serve: the server is not installed ({}); pip install 'bird-harness[serve]'"
+
+
+@app.command()
+def serve(  # noqa: PLR0913 - one parameter an option
+    *,
+    set_name: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SET", help="Question set; repeatable. Default: sample."),
+    ] = None,
+    databases: Annotated[
+        Path | None,
+        typer.Option(help="Folder with SQLite files, or one file, instead of a set.", metavar="PATH"),
+    ] = None,
+    dialect: Annotated[
+        str, typer.Option(help="Engines of the answers, separated by commas.", metavar="DIALECT")
+    ] = Dialect.SQLITE,
+    gold: Annotated[str | None, typer.Option(metavar="PACK", help="Gold pack, file or folder.")] = None,
+    metrics: Annotated[str, option("metrics")] = USUAL_METRICS,
+    profile: Annotated[Profile, option("profile")] = Request.profile,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Judging processes of each set. Default: one per core."),
+    ] = None,
+    timeout: Annotated[float, option("seconds")] = Request.seconds,
+    cache: Annotated[bool, option("cache")] = True,
+    diagnose: Annotated[
+        bool, typer.Option("--diagnose", help="Classify the errors of answers that do not match.")
+    ] = False,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than this machine's own need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen at; 0 for any free one.")] = 8642,
+    processes: Annotated[int, typer.Option(metavar="N", help="Server processes behind the port.")] = 1,
+    queue: Annotated[
+        int, typer.Option(metavar="N", help="Most answers being judged in a process; 429 beyond.")
+    ] = 4_096,
+    max_bytes: Annotated[int, typer.Option(metavar="N", help="Most bytes of a request.")] = 4_194_304,
+    deadline: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Most seconds for a batch, and those by default.")
+    ] = 300.0,
+) -> None:
+    """Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /openapi.json.
+
+    Clients must send the token in BIRD_SERVE_TOKEN, if it is set. SIGTERM and Ctrl-C finish running batches.
+    """
+    within("--port", port, 0, 65_535)
+    within("--processes", processes, 1, 64, "processes")
+    within("--queue", queue, 1, 1_000_000, "answers")
+    within("--max-bytes", max_bytes, 1_024, 2**30, "bytes")
+    within("--deadline", deadline, 0.001, 86_400.0, "seconds")
+    try:
+        from harness.serve import app as application  # noqa: PLC0415 - an extra
+        from harness.serve import processes as server  # noqa: PLC0415 - the same
+    except ImportError as error:
+        raise BadInput(_NEEDS.format(error)) from None
+    token = server.token_for(host)
+    if databases is not None and set_name:
+        raise BadInput(f"--databases {databases}: replaces --set; leave one of them out")
+    names = list(dict.fromkeys(set_name or [Request.set_name]))
+    evaluators = {
+        name if databases is None else databases.stem: Evaluator(
+            name,
+            databases=databases,
+            dialects=dialect,
+            metrics=metrics,
+            workers=workers or max(1, processors() // processes),
+            gold=gold,
+            profile=profile,
+            seconds=timeout,
+            cache=cache,
+            diagnose=diagnose,
+            say=say,
+        )
+        for name in names
+    }
+    sets = server.ServedSets(
+        evaluators, parse_metrics(metrics), application.ServiceLimits(queue, max_bytes, deadline), token
+    )
+    with server.listen(host, port) as listening:
+        shown = f"[{host}]" if ":" in host else host
+        say(f"serving {', '.join(evaluators)} at http://{shown}:{listening.getsockname()[1]}")
+        server.serve(sets, listening, processes)

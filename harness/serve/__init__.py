@@ -1,0 +1,1 @@
+"""Serve scores over HTTP: a reward server for training, and its client. Needs the extra `serve`."""

@@ -1,0 +1,313 @@
+"""The application of a reward server: routes, limits and the token."""
+
+import asyncio
+import hmac
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import harness
+from dialects.errors import BadInput, HarnessError
+from harness import Answer, Evaluator, Triple
+from harness.data.outcomes import Judgement, Outcome
+from harness.serve.counters import Counters
+from harness.serve.messages import NDJSON, Health, openapi, parse_batch, scored
+from loaders.base.errors import brief
+from loaders.base.files import as_json, one_line, parse_json
+
+_BODY_SECONDS = 30
+"""Seconds that a client has to send a body."""
+_DISCARDED = 4
+"""Times the greatest size that are read of a body that is too large: a client reads the refusal after it."""
+_RETRY = {"Retry-After": "1"}
+
+
+@dataclass(frozen=True)
+class ServiceLimits:
+    """What one process of a server accepts.
+
+    `queue` is the most answers being judged at a time, `body` the most bytes of a request, `deadline` the
+    most seconds of a batch and what holds for one without a deadline.
+    """
+
+    queue: int
+    body: int
+    deadline: float
+
+
+class Service:
+    """Scores requests by evaluators, within limits.
+
+    Args:
+        evaluators: by the name of their set.
+        metrics: those that the evaluators compute.
+        limits: what is accepted at a time.
+        token: must come with each request but those for health; None where everybody may ask.
+        counters: count what is done.
+    """
+
+    def __init__(
+        self,
+        evaluators: Mapping[str, Evaluator],
+        metrics: Sequence[str],
+        limits: ServiceLimits,
+        token: str | None,
+        counters: Counters,
+    ) -> None:
+        self._evaluators = evaluators
+        self._metrics = metrics
+        self._limits = limits
+        self._token = token
+        self.counters = counters
+        self._waiting = 0
+        self.is_stopping = False
+        """True once no new batch is accepted."""
+
+    @property
+    def is_idle(self) -> bool:
+        """True if no batch is being judged."""
+        return not self._waiting
+
+    def check_token(self, request: Request) -> None:
+        """Refuse a request without the token."""
+        given = request.headers.get("authorization", "")
+        if self._token is not None and not hmac.compare_digest(
+            given.encode(), f"Bearer {self._token}".encode()
+        ):
+            raise HTTPException(
+                401,
+                "the bearer token is missing or wrong; send `Authorization: Bearer TOKEN`",
+                {"WWW-Authenticate": "Bearer"},
+            )
+
+    async def health(self, request: Request) -> Response:
+        """Tell whether batches are accepted."""
+        del request
+        status = "stopping" if self.is_stopping else "ok"
+        return _json(asdict(Health(status, harness.__version__)), 503 if self.is_stopping else 200)
+
+    async def metrics(self, request: Request) -> Response:
+        """Return the counts of all processes."""
+        self.check_token(request)
+        return PlainTextResponse(self.counters.text(), media_type="text/plain; version=0.0.4")
+
+    async def describe(self, request: Request) -> Response:
+        """Return the description of the interface."""
+        del request
+        return _json(openapi())
+
+    async def score(self, request: Request) -> Response:
+        """Judge one answer or a batch."""
+        self.check_token(request)
+        if self.is_stopping:
+            raise HTTPException(503, "the server is stopping; try again", _RETRY)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise HTTPException(415, "the body is not JSON; send it with `Content-Type: application/json`")
+        body = await self._body(request)
+        try:
+            content = parse_json(body.decode())
+        except ValueError as fault:
+            raise HTTPException(400, f"the body is not JSON: {brief(fault, 300)}") from None
+        try:
+            batch, is_single = parse_batch(content)
+        except ValueError as fault:
+            raise BadInput(f"the body is not a batch of answers: {brief(fault, 300)}") from None
+        answers = [each.to_answer() for each in batch.answers]
+        evaluator, deadline = self._evaluator(batch.set), self._deadline(batch.deadline)
+        if unknown := [each for each in batch.metrics or () if each not in self._metrics]:
+            known = ", ".join(self._metrics)
+            raise BadInput(
+                f"metric {brief(repr(unknown[0]))}: this server computes {known}; choose from them"
+            )
+        self._take(len(answers))
+        if NDJSON in request.headers.get("accept", ""):
+            return await self._streamed(evaluator, answers, deadline, batch.metrics)
+        with self._held(len(answers)):
+            judged = await _unless_gone(request, evaluator.ascore(answers, deadline=deadline))
+        shown = [scored(each, batch.metrics) for each in judged]
+        return _json(shown[0] if is_single else {"answers": shown})
+
+    async def _body(self, request: Request) -> bytes:
+        """Read the body of a request, within its limits of size and time."""
+        most, size, parts = self._limits.body, 0, []
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                async for part in request.stream():
+                    size += len(part)
+                    if size <= most:
+                        parts.append(part)
+                    elif size > _DISCARDED * most:
+                        break
+        except TimeoutError:
+            raise HTTPException(408, f"the body took more than {_BODY_SECONDS} s; send it faster") from None
+        except ClientDisconnect:
+            raise HTTPException(400, "the body was not sent completely") from None
+        if size > most:
+            raise HTTPException(413, f"the body has more than {most:,} bytes; send smaller batches")
+        return b"".join(parts)
+
+    def _evaluator(self, name: str | None) -> Evaluator:
+        names = ", ".join(self._evaluators)
+        if name is None:
+            if len(self._evaluators) > 1:
+                raise BadInput(f"no set is named, and this server has {names}; add `set`")
+            return next(iter(self._evaluators.values()))
+        if name not in self._evaluators:
+            raise BadInput(f"set {brief(repr(name))}: this server has {names}; choose from them")
+        return self._evaluators[name]
+
+    def _deadline(self, asked: float | None) -> float:
+        most = self._limits.deadline
+        if asked is not None and not 0 < asked <= most:
+            raise BadInput(f"deadline {asked:g}: must be above 0 and at most {most:g} s")
+        return most if asked is None else asked
+
+    def _take(self, count: int) -> None:
+        """Take places for the answers of a batch, which `_held` returns."""
+        most = self._limits.queue
+        if count > most:
+            raise HTTPException(413, f"the batch has {count:,} answers; send at most {most:,} at a time")
+        if self._waiting + count > most:
+            raise HTTPException(429, f"{self._waiting:,} answers are waiting; try again", _RETRY)
+        self._waiting += count
+        self.counters.waiting(self._waiting)
+
+    @contextmanager
+    def _held(self, count: int) -> Iterator[None]:
+        try:
+            yield
+        finally:
+            self._waiting -= count
+            self.counters.waiting(self._waiting)
+            self._note()
+
+    def _note(self) -> None:
+        outcomes: Counter[Outcome] = Counter()
+        cached = executed = late = 0
+        for each in self._evaluators.values():
+            done = each.statistics
+            outcomes.update(done.outcomes)
+            cached, executed, late = cached + done.cached, executed + done.executed, late + done.late
+        self.counters.judged(outcomes, cached, executed, late)
+
+    async def _streamed(
+        self,
+        evaluator: Evaluator,
+        answers: Sequence[Answer | Triple],
+        deadline: float,
+        metrics: Sequence[str] | None,
+    ) -> Response:
+        try:
+            judged = await evaluator.astream(answers, deadline=deadline)
+        except BaseException:
+            with self._held(len(answers)):
+                raise
+
+        async def lines() -> AsyncIterator[str]:
+            async for place, judgement in judged:
+                yield as_json({"place": place, "answer": scored(judgement, metrics)}) + "\n"
+
+        return _Stream(lines(), judged, lambda: self._held(len(answers)))
+
+
+class _Stream(StreamingResponse):
+    """Streams a batch; whatever becomes of it, its places are returned."""
+
+    def __init__(
+        self, lines: AsyncIterator[str], judged: AsyncGenerator[Any], held: Callable[[], Any]
+    ) -> None:
+        super().__init__(lines, media_type=NDJSON)
+        self._judged, self._held = judged, held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._held():
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                await self._judged.aclose()
+
+
+async def _unless_gone(request: Request, judging: Any) -> list[Judgement]:
+    """Return the judgements; if the client goes away, stop judging what has not begun."""
+    work = asyncio.ensure_future(judging)
+    gone = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise HTTPException(400, "the client has gone")
+        judged: list[Judgement] = work.result()
+        return judged
+    finally:
+        for each in (work, gone):
+            each.cancel()
+
+
+class _Counted:
+    """Counts the requests of an application and how long scores take."""
+
+    def __init__(self, app: ASGIApp, counters: Counters) -> None:
+        self._app, self._counters = app, counters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = time.monotonic()
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._counters.request(message["status"])
+            await send(message)
+
+        await self._app(scope, receive, counted)
+        if scope["path"] == "/score":
+            self._counters.seconds(time.monotonic() - begun)
+
+
+def application(service: Service) -> ASGIApp:
+    """Return the application, as a server of ASGI runs it."""
+    app = Starlette(
+        routes=[
+            Route("/score", service.score, methods=["POST"]),
+            Route("/health", service.health),
+            Route("/metrics", service.metrics),
+            Route("/openapi.json", service.describe),
+        ],
+        exception_handlers={
+            HTTPException: _refused,
+            HarnessError: _wrong,
+            Exception: _broken,
+        },
+    )
+    return _Counted(app, service.counters)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    del request
+    assert isinstance(error, HTTPException)  # noqa: S101 - for the type
+    return _json({"error": one_line(error.detail)}, error.status_code, error.headers)
+
+
+async def _wrong(request: Request, error: Exception) -> Response:
+    del request
+    status = 422 if isinstance(error, BadInput) else 503
+    return _json({"error": one_line(str(error))}, status)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    del request, error
+    return _json({"error": "a fault of the server; its log has more"}, 500)
+
+
+def _json(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(as_json(content), status, headers, "application/json")

@@ -1,0 +1,203 @@
+"""What is sent to a server and what it returns, read strictly; and both as OpenAPI 3.1."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import msgspec
+
+import harness
+from dialects.errors import BadInput
+from harness import Answer, Triple
+from harness.data.outcomes import Judgement
+from harness.serve.counters import STATUSES
+from loaders.base.records import to_object, to_plain, to_record
+
+NDJSON = "application/x-ndjson"
+
+
+@dataclass(frozen=True)
+class SentAnswer:
+    """An answer: to a `question` of the set, or to be compared with `gold` on a `database`.
+
+    The members are those of `harness.Answer` and `harness.Triple`.
+    """
+
+    sql: str
+    question: int | str | None = None
+    database: str | None = None
+    gold: str | None = None
+    dialect: str | None = None
+    gold_dialect: str | None = None
+
+    def to_answer(self) -> Answer | Triple:
+        """Return it as the evaluator takes it.
+
+        Raises:
+            BadInput: it is neither an answer to a question nor one with its own gold.
+        """
+        own = self.database, self.gold
+        if self.question is not None and own == (None, None) and self.gold_dialect is None:
+            return Answer(self.question, self.sql, self.dialect)
+        if self.question is None and self.database is not None and self.gold is not None:
+            return Triple(self.database, self.gold, self.sql, self.dialect, self.gold_dialect)
+        raise BadInput("an answer has either a question, or a database and gold; give one of the two")
+
+
+@dataclass(frozen=True)
+class SentBatch:
+    """Answers, and what holds for all of them.
+
+    `set` names one of the server's sets, and is needed if it has several; `metrics` selects some of its
+    metrics; `deadline` is in seconds. A request with `sql` instead of `answers` is a single answer.
+    """
+
+    answers: list[SentAnswer]
+    set: str | None = None
+    metrics: list[str] | None = None
+    deadline: int | float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredAnswer(Judgement):
+    """A judgement as in `results.jsonl`; if `is_predictors` is false, its scores mean nothing."""
+
+    is_predictors: bool
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """The judgements of a batch, in the order of its answers."""
+
+    answers: list[ScoredAnswer]
+
+
+@dataclass(frozen=True)
+class StreamedAnswer:
+    """One line of a streamed batch: the place of the answer in the batch, and its judgement."""
+
+    place: int
+    answer: ScoredAnswer
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a request has no scores: what is wrong, where, and what to do about it."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """`status` is "ok", or "stopping" once the server takes no new batches."""
+
+    status: str
+    version: str
+
+
+def parse_batch(sent: Any) -> tuple[SentBatch, bool]:
+    """Read a request from JSON values; return also whether it is a single answer.
+
+    Raises:
+        ValueError: it is not such a request.
+    """
+    content = to_object(sent)
+    shared = {name: content.pop(name) for name in ("set", "metrics", "deadline") if name in content}
+    is_single = "answers" not in content
+    given = [content] if is_single else to_record(list, content.pop("answers"))
+    if not is_single and content:
+        raise ValueError(f"{next(iter(content))!r} is unknown beside answers")
+    batch = to_record(SentBatch, {"answers": [], **shared})
+    answers = []
+    for place, each in enumerate(given):
+        try:
+            answers.append(to_record(SentAnswer, each))
+        except ValueError as fault:
+            raise ValueError(f"answers[{place}]: {fault}") from None
+    return replace(batch, answers=answers), is_single
+
+
+def scored(judgement: Judgement, metrics: Sequence[str] | None) -> dict[str, Any]:
+    """Return the JSON values of a `ScoredAnswer`, with the scores of some metrics; None for all."""
+    plain: dict[str, Any] = to_plain(judgement)
+    if metrics is not None:
+        plain["scores"] = {name: score for name, score in plain["scores"].items() if name in metrics}
+    return {**plain, "is_predictors": judgement.outcome.is_predictors}
+
+
+_SAYS: Mapping[int, str] = {
+    400: "The body is not JSON, or was not sent completely.",
+    401: "The bearer token is missing or wrong.",
+    408: "The body took too long.",
+    413: "The body is too large, or the batch has too many answers.",
+    415: "The body is not declared as application/json.",
+    422: "A member is wrong: a question, database, engine or metric is unknown.",
+    429: "Too many answers are waiting: try again after `Retry-After` seconds.",
+    503: "The server is stopping: try again after `Retry-After` seconds.",
+}
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    """Return the description of the interface, made from the types that it is read with.
+
+    https://spec.openapis.org/oas/v3.1.1.html
+    """
+    kinds = (SentAnswer, SentBatch, ScoredAnswer, ScoredBatch, StreamedAnswer, Failure, Health)
+    _, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+
+    def content(*names: str, media: str = "application/json") -> dict[str, Any]:
+        refs = [{"$ref": f"#/components/schemas/{name}"} for name in names]
+        return {media: {"schema": refs[0] if len(refs) == 1 else {"anyOf": refs}}}
+
+    def answered(says: str, media: Mapping[str, Any]) -> dict[str, Any]:
+        return {"description": says, "content": dict(media)}
+
+    text = {"text/plain": {"schema": {"type": "string"}}}
+    failures = {str(code): answered(_SAYS[code], content("Failure")) for code in STATUSES if code in _SAYS}
+    scores = answered(
+        "Scores; with `Accept: application/x-ndjson` one line for each answer, as it is judged.",
+        content("ScoredAnswer", "ScoredBatch") | content("StreamedAnswer", media=NDJSON),
+    )
+    shared = components["SentBatch"]["properties"]
+    single = {
+        **components["SentAnswer"],
+        "properties": {
+            **components["SentAnswer"]["properties"],
+            **{name: each for name, each in shared.items() if name != "answers"},
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "bird-harness", "version": harness.__version__},
+        "paths": {
+            "/score": {
+                "post": {
+                    "summary": "Score one answer or a batch by execution",
+                    "requestBody": {"required": True, "content": content("SentSingle", "SentBatch")},
+                    "responses": {"200": scores, **failures},
+                }
+            },
+            "/health": {
+                "get": {
+                    "summary": "Tell whether the server takes batches; needs no token",
+                    "responses": {
+                        "200": answered("It does.", content("Health")),
+                        "503": answered("It is stopping.", content("Health")),
+                    },
+                }
+            },
+            "/metrics": {
+                "get": {
+                    "summary": "Counts in Prometheus' text format, over all processes of the server",
+                    "responses": {"200": answered("The counts.", text), "401": failures["401"]},
+                }
+            },
+        },
+        "components": {
+            "schemas": {**components, "SentSingle": single},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}, {}],
+    }

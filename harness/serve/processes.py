@@ -1,0 +1,181 @@
+"""The processes of a reward server behind one port, and how they end."""
+
+import ipaddress
+import multiprocessing
+import os
+import signal
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+
+import uvicorn
+
+from dialects.errors import BadInput
+from harness import Evaluator
+from harness.serve.app import Service, ServiceLimits, application
+from harness.serve.counters import Counters
+from loaders.base.errors import said
+
+TOKEN = "BIRD_SERVE_TOKEN"  # noqa: S105 - the variable's name
+"""The environment variable with the token that clients must send."""
+
+_CONNECTIONS = 1_024
+"""Most connections of a process at a time; others get 503."""
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+_AGAIN_SECONDS = 1.0
+"""Seconds until a process that has died is replaced."""
+
+
+@dataclass(frozen=True)
+class ServedSets:
+    """What every process of a server needs: evaluators by name, their metrics, limits and the token."""
+
+    evaluators: Mapping[str, Evaluator]
+    metrics: Sequence[str]
+    limits: ServiceLimits
+    token: str | None
+
+
+def token_for(host: str) -> str | None:
+    """Return the token of the environment; a host other than this machine needs one.
+
+    Raises:
+        BadInput: there is none, or it cannot be sent in a header.
+    """
+    token = os.environ.get(TOKEN) or None
+    if token is None and not _is_loopback(host):
+        raise BadInput(f"--host {host}: others could reach the server; set a token in {TOKEN}")
+    if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
+        raise BadInput(f"{TOKEN}: has characters that a header cannot carry; use letters and digits")
+    return token
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 is any free one.
+
+    Raises:
+        BadInput: the address is not this machine's, or in use.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with ExitStack() as stack:
+            listening = stack.enter_context(socket.socket(family, kind, protocol))
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+            listening.listen(_CONNECTIONS)
+            stack.pop_all()
+    except OSError as error:
+        raise BadInput(f"--host {host} --port {port}: {said(error)}; choose another") from None
+    return listening
+
+
+def serve(sets: ServedSets, listening: socket.socket, processes: int) -> None:
+    """Serve until SIGTERM or Ctrl-C; then refuse new batches, finish running ones and return.
+
+    A process that dies is replaced. A second signal ends running batches, too.
+    """
+    with TemporaryDirectory(prefix="bird-serve-") as counts:
+        if processes == 1:
+            _serve(sets, listening, Path(counts), None)
+        else:
+            _supervise(sets, listening, Path(counts), processes)
+
+
+def _supervise(sets: ServedSets, listening: socket.socket, counts: Path, processes: int) -> None:
+    """Keep processes running until a signal comes."""
+    came: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in _ENDING}
+    # A signal that comes just before a wait begins must end it, too.
+    here, there = socket.socketpair()
+    there.setblocking(False)
+    woken = signal.set_wakeup_fd(there.fileno())
+    spawn = multiprocessing.get_context("spawn")
+    children: list[SpawnProcess] = []
+
+    def pause() -> None:
+        """Wait for a signal or the end of a process."""
+        if here in wait([here, *(each.sentinel for each in children)]):
+            here.recv(64)
+        children[:] = [each for each in children if each.is_alive()]
+
+    try:
+        while not came:
+            for _ in range(processes - len(children)):
+                child = spawn.Process(target=_serve, args=(sets, listening, counts, os.getpid()))
+                child.start()
+                children.append(child)
+            pause()
+            if not came and len(children) < processes:
+                wait([here], _AGAIN_SECONDS)
+        told = 0
+        while children:
+            for each in children if told < len(came) else ():
+                each.terminate()
+            told = len(came)
+            pause()
+    finally:
+        signal.set_wakeup_fd(woken)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for each in children:
+            each.kill()
+        here.close()
+        there.close()
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn's server, which at the first signal still answers until no batch is being judged."""
+
+    def __init__(self, config: uvicorn.Config, service: Service, parent: int | None) -> None:
+        super().__init__(config)
+        self._service, self._parent = service, parent
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Refuse new batches; at the second signal, end."""
+        del frame
+        if self._parent is not None and sig == signal.SIGINT:
+            return  # Ctrl-C reaches all processes of a terminal; the first of them says when to end
+        self.should_exit = self.force_exit = self._service.is_stopping
+        self._service.is_stopping = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return True when the server is to end."""
+        if self._parent is not None and os.getppid() != self._parent:
+            self._service.is_stopping = True
+        return await super().on_tick(counter) or (self._service.is_stopping and self._service.is_idle)
+
+
+def _serve(sets: ServedSets, listening: socket.socket, counts: Path, parent: int | None) -> None:
+    """Serve in this process."""
+    service = Service(sets.evaluators, sets.metrics, sets.limits, sets.token, Counters(counts))
+    config = uvicorn.Config(
+        application(service),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=5,
+    )
+    with ExitStack() as stack:
+        for each in sets.evaluators.values():
+            stack.enter_context(each)
+        _Server(config, service, parent).run([listening])

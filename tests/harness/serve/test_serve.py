@@ -1,0 +1,394 @@
+"""`bird-harness serve`: equal scores to `eval`, limits that hold, and an end that loses no batch."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import jsonschema  # type: ignore[import-untyped]  # the checker's own
+import pytest
+
+from dialects.enums import Dialect
+from harness.provision.dsn import variable
+from harness.runs.reader import RESULTS
+from harness.serve import client as client_file
+from harness.serve.client import ScoreClient, ScoreFailure, reward
+from loaders.server import Server
+from tests import forked
+from tests.harness.conftest import Call
+from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, Served, served
+
+pytestmark = pytest.mark.slow
+
+RIGHT = {"database": "city_library", "gold": "SELECT 1", "sql": "SELECT 1"}
+WRONG = {**RIGHT, "sql": "SELECT 2"}
+SLOW = {**RIGHT, "sql": ENDLESS}
+TOKEN = "a-token-of-the-tests"
+QUEUE, BYTES = 200, 100_000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    """One for tests that leave it as it is: statements have a second, batches ten."""
+    limits = ("--queue", str(QUEUE), "--max-bytes", str(BYTES), "--deadline", "10")
+    with served("--timeout", "1", *limits) as found:
+        yield found
+
+
+@pytest.fixture
+def client(server: Served) -> Iterator[ScoreClient]:
+    with ScoreClient(server.address) as found:
+        yield found
+
+
+def post(server: Served, content: Any, **headers: str) -> httpx2.Response:
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    sent = {"Content-Type": "application/json"} | {
+        name.replace("_", "-"): each for name, each in headers.items()
+    }
+    return httpx2.post(f"{server.address}/score", content=body, headers=sent, timeout=PATIENT_SECONDS)
+
+
+def metrics(server: Served) -> dict[str, float]:
+    """Every sample of /metrics, whose text follows Prometheus' grammar."""
+    answer = httpx2.get(f"{server.address}/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found: dict[str, float] = {}
+    kinds: dict[str, str] = {}
+    for line in answer.text.splitlines():
+        if about := re.fullmatch(r"# (?:HELP (\w+) \S.*|TYPE (\w+) (counter|gauge|histogram))", line):
+            kinds |= {about[2]: about[3]} if about[2] else {}
+            continue
+        sample = re.fullmatch(r'((\w+?)(?:_bucket|_sum|_count)?(?:\{\w+="[^"\\]*"\})?) (\S+)', line)
+        assert sample, line
+        assert sample[2] in kinds
+        assert sample[1] not in found
+        found[sample[1]] = float(sample[3])
+    return found
+
+
+def test_scores_are_those_of_eval(tmp_path: Path) -> None:
+    done = forked.run("harness", "eval", "--dialect", "sqlite", "--out", "results", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "results" / "latest" / RESULTS).read_text(encoding="utf-8").splitlines()
+    results = [each for each in map(json.loads, lines) if each["sql"] is not None]
+    assert len({each["predictor"] for each in results}) > 1
+    answers = [{"question": each["question"], "sql": each["sql"]} for each in results]
+    shared = ("outcome", "scores", "error", "code", "gold_index")
+    expected = [{name: each[name] for name in shared} for each in results]
+    with served("--no-cache") as server, ScoreClient(server.address) as client:
+        assert [{name: each[name] for name in shared} for each in client.score(answers)] == expected
+        streamed = dict(client.stream(answers))
+        assert [{name: streamed[place][name] for name in shared} for place in range(len(answers))] == expected
+        single = post(server, answers[0]).json()
+        assert {name: single[name] for name in shared} == expected[0]
+
+
+def test_answers_follow_the_schema(server: Served) -> None:
+    described = httpx2.get(f"{server.address}/openapi.json").json()
+    assert described["openapi"].startswith("3.1")
+
+    def check(kind: str, content: Any) -> None:
+        schema = {"$ref": f"#/components/schemas/{kind}", "components": described["components"]}
+        jsonschema.Draft202012Validator(schema).validate(content)
+
+    batch = {"answers": [RIGHT, WRONG, {**RIGHT, "sql": "SELEC"}, {**RIGHT, "gold": "SELEC"}], "deadline": 9}
+    single = {**RIGHT, "metrics": ["ex"]}
+    check("SentBatch", batch)
+    check("SentSingle", single)
+    check("ScoredBatch", (judged := post(server, batch).json()))
+    check("ScoredAnswer", post(server, single).json())
+    for line in post(server, batch, Accept="application/x-ndjson").text.splitlines():
+        check("StreamedAnswer", json.loads(line))
+    check("Failure", post(server, {}).json())
+    check("Health", httpx2.get(f"{server.address}/health").json())
+    outcomes = ["match", "mismatch", "prediction_error", "gold_error"]
+    assert [each["outcome"] for each in judged["answers"]] == outcomes
+    assert [reward(each) for each in judged["answers"]] == [1.0, 0.0, 0.0, None]
+    with pytest.raises(jsonschema.ValidationError):
+        check("ScoredAnswer", {**judged["answers"][0], "outcome": "maybe"})
+
+
+REFUSED = {
+    "no JSON": (b"{", 400, "not JSON"),
+    "no UTF-8": (b'"\xff"', 400, "not JSON"),
+    "deep": (b"[" * 50_000, 400, "nested"),
+    "digits": (b'{"sql": ' + b"9" * 5_000 + b"}", 400, "digits"),
+    "a list": ([], 422, "an array, not an object"),
+    "no text": ({"question": 1}, 422, "has no sql"),
+    "a number": ({"question": 1, "sql": 1}, 422, "answers[0]: sql is a whole number"),
+    "half a character": ({"question": 1, "sql": "\ud83d"}, 422, "UTF-8"),
+    "unknown member": ({**RIGHT, "sqll": ""}, 422, "'sqll' is unknown"),
+    "beside answers": ({"answers": [RIGHT], "sql": ""}, 422, "'sql' is unknown beside answers"),
+    "second": ({"answers": [RIGHT, 1]}, 422, "answers[1]"),
+    "question and gold": ({**RIGHT, "question": 1}, 422, "give one of the two"),
+    "question": ({"question": "none", "sql": ""}, 422, "none"),
+    "database": ({**RIGHT, "database": "../x"}, 422, "not in sample"),
+    "engine": ({**RIGHT, "dialect": "oracle"}, 422, "choose from"),
+    "set": ({**RIGHT, "set": "dev"}, 422, "this server has sample"),
+    "metric": ({**RIGHT, "metrics": ["ves"]}, 422, "this server computes ex, soft_f1"),
+    "deadline": ({**RIGHT, "deadline": 11}, 422, "at most 10 s"),
+    "not a number": (b'{"sql": "", "question": 1, "deadline": NaN}', 422, "deadline"),
+    "bytes": ({**RIGHT, "sql": " " * BYTES}, 413, "more than 100,000 bytes"),
+    "answers": ({"answers": [RIGHT] * (QUEUE + 1)}, 413, "at most 200"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_bad_request_is_refused_with_its_fault(server: Served, name: str) -> None:
+    content, status, says = REFUSED[name]
+    answer = post(server, content)
+    assert (answer.status_code, says in answer.json()["error"]) == (status, True), answer.text
+
+
+def test_what_is_no_request_for_scores_is_refused(server: Served) -> None:
+    assert post(server, RIGHT, Content_Type="text/plain").status_code == 415
+    assert httpx2.get(f"{server.address}/score").status_code == 405
+    assert httpx2.get(f"{server.address}/none").json() == {"error": "Not Found"}
+    endless = iter([b"x" * BYTES] * 50)
+    with suppress(httpx2.TransportError):  # the server may close before everything is sent
+        sent = httpx2.post(
+            f"{server.address}/score", content=endless, headers={"Content-Type": "application/json"}
+        )
+        assert sent.status_code == 413
+
+
+def test_metrics_are_selected_by_name(server: Served) -> None:
+    assert post(server, {**RIGHT, "metrics": ["soft_f1"]}).json()["scores"] == {"soft_f1": 1.0}
+
+
+HOSTILE = (
+    ENDLESS,
+    "SELECT randomblob(2000000000)",
+    "SELECT 1; DROP TABLE books",
+    "ATTACH 'x.sqlite' AS x",
+    "SELECT load_extension('x')",
+    "PRAGMA writable_schema = 1",
+    "SELECT '\0'",
+    "SELECT " + "(" * 20_000,
+    "DELETE FROM books",
+    "",
+)
+
+
+def test_hostile_texts_hurt_nobody_else(server: Served, client: ScoreClient) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        hostile = pool.submit(client.score, [{**RIGHT, "sql": sql} for sql in HOSTILE])
+        others = [pool.submit(client.score, [RIGHT, WRONG]) for _ in range(20)]
+        assert {tuple(each["scores"]["ex"] for each in one.result()) for one in others} == {(1.0, 0.0)}
+        outcomes = [each["outcome"] for each in hostile.result()]
+    assert outcomes[0] == "prediction_timeout"
+    assert not set(outcomes) & {"match", "harness_error"}
+    assert (
+        client.score(
+            [{"database": "city_library", "gold": "SELECT count(*) > 0 FROM books", "sql": "SELECT 1"}]
+        )[0]["scores"]["ex"]
+        == 1.0
+    )
+    assert server.process.poll() is None
+
+
+def test_answers_are_streamed_as_they_are_judged() -> None:
+    with served("--workers", "2", "--timeout", "2") as two, ScoreClient(two.address) as client:
+        # Answers with the same gold are judged together.
+        places = [place for place, _ in client.stream([SLOW, {**RIGHT, "gold": "SELECT 1 AS one"}])]
+    assert places == [1, 0]
+
+
+def test_a_batch_ends_at_its_deadline_and_nobody_is_to_blame() -> None:
+    with served("--timeout", "20") as server, ScoreClient(server.address) as client:
+        judged = client.score([SLOW, WRONG], deadline=1.5)
+        assert judged[0]["outcome"] == "harness_error"
+        assert reward(judged[0]) is None
+        assert metrics(server)["bird_late_total"] >= 1
+
+
+def test_the_counts_are_those_of_the_requests() -> None:
+    with served() as server, ScoreClient(server.address) as client:
+        client.score([RIGHT, WRONG, WRONG])
+        list(client.stream([RIGHT]))
+        post(server, b"{")
+        found = metrics(server)
+    assert found['bird_answers_total{outcome="match"}'] == 2
+    assert found['bird_answers_total{outcome="mismatch"}'] == 2
+    assert found['bird_requests_total{status="200"}'] == 2
+    assert found['bird_requests_total{status="400"}'] == 1
+    assert found["bird_score_seconds_count"] == found['bird_score_seconds_bucket{le="+Inf"}'] == 3
+    assert found["bird_waiting_answers"] == 0
+
+
+def test_a_token_is_needed_if_there_is_one() -> None:
+    with served(BIRD_SERVE_TOKEN=TOKEN) as server:
+        for sent in ({}, {"Authorization": "Bearer other"}, {"Authorization": TOKEN}):
+            assert post(server, RIGHT, **sent).status_code == 401
+            assert httpx2.get(f"{server.address}/metrics", headers=sent).status_code == 401
+        assert httpx2.get(f"{server.address}/health").status_code == 200
+        with ScoreClient(server.address, token=TOKEN) as client:
+            assert client.score([RIGHT])[0]["outcome"] == "match"
+        with ScoreClient(server.address) as stranger, pytest.raises(ScoreFailure, match="401: the bearer"):
+            stranger.score([RIGHT])
+
+
+def test_more_answers_than_the_queue_holds_have_to_wait() -> None:
+    with (
+        served("--queue", "2", "--timeout", "3") as server,
+        ThreadPoolExecutor() as pool,
+        ScoreClient(server.address) as client,
+    ):
+        slow = pool.submit(client.score, [SLOW, RIGHT])
+        until = time.monotonic() + PATIENT_SECONDS
+        while not metrics(server)["bird_waiting_answers"] and time.monotonic() < until:
+            time.sleep(0.02)
+        refused = post(server, RIGHT)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        assert client.score([RIGHT])[0]["outcome"] == "match"
+        assert slow.result()[0]["outcome"] == "prediction_timeout"
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])
+def test_a_client_that_goes_away_leaves_its_places(accept: str) -> None:
+    with served("--queue", "2", "--timeout", "2") as server:
+        with suppress(httpx2.TimeoutException), httpx2.stream(
+            "POST", f"{server.address}/score", json={"answers": [SLOW, SLOW]},
+            headers={"Accept": accept}, timeout=0.7,
+        ) as response:  # fmt: skip
+            response.read()
+        with ScoreClient(server.address) as client:
+            assert client.score([RIGHT, WRONG])[0]["outcome"] == "match"
+        assert metrics(server)["bird_waiting_answers"] == 0
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_at_sigterm_running_batches_finish_and_new_ones_are_refused(processes: str) -> None:
+    with (
+        served("--timeout", "4", "--processes", processes) as server,
+        ThreadPoolExecutor() as pool,
+        ScoreClient(server.address) as client,
+    ):
+        running = pool.submit(client.score, [SLOW])
+        until = time.monotonic() + PATIENT_SECONDS
+        while not metrics(server)["bird_waiting_answers"] and time.monotonic() < until:
+            time.sleep(0.02)
+        server.process.send_signal(signal.SIGTERM)
+        seen = set()
+        while 503 not in seen and not running.done():
+            with suppress(httpx2.TransportError):
+                seen.add(post(server, RIGHT).status_code)
+        assert 503 in seen
+        assert running.result()[0]["outcome"] == "prediction_timeout"
+        assert server.process.wait(PATIENT_SECONDS) == 0
+        assert not client.is_ready()
+
+
+def children(process: int) -> list[int]:
+    """The server processes of a server: what it has spawned that listens."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
+    spawned = b"multiprocessing.spawn"
+    return [int(each) for each in listed if spawned in Path(f"/proc/{each}/cmdline").read_bytes()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
+def test_a_process_that_is_killed_is_replaced_and_its_counts_stay() -> None:
+    with served("--processes", "2") as server, ScoreClient(server.address) as client:
+        assert client.score([RIGHT] * 3)
+        until = time.monotonic() + PATIENT_SECONDS
+        while len(before := children(server.process.pid)) < 2 and time.monotonic() < until:
+            time.sleep(0.02)
+        for each in before:
+            os.kill(each, signal.SIGKILL)
+        while True:
+            with suppress(httpx2.TransportError):
+                assert client.score([RIGHT])[0]["outcome"] == "match"
+                break
+        assert not set(before) & set(children(server.process.pid))
+        assert metrics(server)['bird_answers_total{outcome="match"}'] == 4
+        assert server.end() == 0
+
+
+def test_own_databases_and_several_sets(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+    with served("--databases", str(tmp_path)) as server, ScoreClient(server.address) as client:
+        [judged] = client.score([{"database": "shop", "gold": "SELECT 0", "sql": "SELECT count(*) FROM t"}])
+        assert judged["outcome"] == "match"
+        with pytest.raises(ScoreFailure, match="give a Triple"):
+            client.score([{"question": 1, "sql": "SELECT 1"}])
+
+
+def test_the_client_is_one_file(server: Served, tmp_path: Path) -> None:
+    shutil.copy(client_file.__file__, tmp_path / "score_client.py")
+    program = (
+        "import sys; sys.path.insert(0, '.'); import score_client as s; c = s.ScoreClient(sys.argv[1]);"
+        f"print(s.reward(c.score([{RIGHT!r}])[0]), 'harness' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program, server.address],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "1.0 False\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--host", "0.0.0.0"), "BIRD_SERVE_TOKEN"),  # noqa: S104 - it is refused
+        (("--host", "192.0.2.1", "--port", "1"), "BIRD_SERVE_TOKEN"),
+        (("--metrics", "ves"), "ves"),
+        (("--set", "none"), "none"),
+        (("--databases", "none", "--set", "dev"), "replaces --set"),
+        (("--processes", "0"), "--processes 0"),
+        (("--dialect", "oracle"), "oracle"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_one_line(
+    call: Call, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], says: str
+) -> None:
+    monkeypatch.delenv("BIRD_SERVE_TOKEN", raising=False)
+    code, output, errors = call("serve", *options)
+    assert (code, output, errors.count("\n")) == (2, "", 1)
+    assert says in errors
+
+
+def test_a_port_in_use_is_refused(call: Call, server: Served) -> None:
+    code, _, errors = call("serve", "--port", server.address.rpartition(":")[2])
+    assert code == 2
+    assert "in use" in errors
+
+
+def test_without_the_extra_one_line_says_what_to_install(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [each for each in sys.modules if each.startswith("harness.serve")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    code, _, errors = call("serve")
+    assert code == 2
+    assert "pip install 'bird-harness[serve]'" in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.engine
+def test_scores_on_postgresql(postgresql_server: Server) -> None:
+    found = postgresql_server
+    dsn = {variable(Dialect.POSTGRESQL): f"postgresql://{found.user}:{found.password}@{found.address}"}
+    mine = {
+        "database": "city_library",
+        "gold": "SELECT to_char(DATE '2026-01-02', 'YYYY')",
+        "dialect": "postgresql",
+    }
+    texts = ("SELECT '2026'", "SELECT '2025'", "SELECT pg_sleep(60)", "DROP TABLE books")
+    options = ("--dialect", "postgresql", "--timeout", "2")
+    with served(*options, **dsn) as server, ScoreClient(server.address) as client:
+        judged = client.score([{**mine, "sql": sql} for sql in texts])
+    assert [each["outcome"] for each in judged] == [
+        "match", "mismatch", "prediction_timeout", "prediction_error",
+    ]  # fmt: skip
