@@ -1,4 +1,4 @@
-# Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
+# Run text-to-SQL predictions on SQLite, MySQL, PostgreSQL and DuckDB. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs check test fuzz lint format lock bench clean
@@ -132,7 +132,7 @@ reproduce: $(RUNNING) ## score the published predictions of Mini-Dev: published 
 compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=results/other
 	@$(HARNESS) compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(if $(METRICS),--metrics "$(METRICS)") $(ARGS)
 
-coverage: $(RUNNING) ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
+coverage: $(RUNNING) ## prove which golds answer the same on the other engines as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 

@@ -1,1 +1,1 @@
-"""Translate SQLite SQL to MySQL and PostgreSQL such that it returns the same rows."""
+"""Translate SQLite SQL to MySQL, PostgreSQL and DuckDB such that it returns the same rows."""

@@ -9,6 +9,7 @@ class Dialect(StrEnum):
     SQLITE = "sqlite"
     MYSQL = "mysql"
     POSTGRESQL = "postgresql"
+    DUCKDB = "duckdb"
 
 
 class Profile(StrEnum):

@@ -100,9 +100,9 @@ class Position(exp.Expression):
 
 
 class Slice(exp.Expression):
-    """Characters of the TEXT `this` from `start` >= 1 on: `length` >= 0 of them, or all."""
+    """Characters of the TEXT `this`, or `octets` of a BLOB, from `start` >= 1 on: `length` >= 0, or all."""
 
-    arg_types = {"this": True, "start": True, "length": False}
+    arg_types = {"this": True, "start": True, "length": False, "octets": False}
 
 
 class Hexadecimal(exp.Expression):

@@ -1,4 +1,4 @@
-"""Scoring: benchmark files to outcomes to metrics to reports, on SQLite, MySQL and PostgreSQL.
+"""Scoring: benchmark files to outcomes to metrics to reports, on SQLite, MySQL, PostgreSQL and DuckDB.
 
 Score single answers from Python (`harness.session.evaluator`):
 

@@ -113,7 +113,9 @@ def load(  # noqa: PLR0913 - the options of a load
             if _is_current(database, markers, found, indexes=indexes, escape=escape)
         }  # fmt: skip
         stale = [database for database in dict.fromkeys(databases) if database not in done]
-        with workers(_jobs(jobs, _paths(stale)), processes=engine.in_processes) as pool:
+        with workers(
+            _jobs(jobs, _paths(stale)), processes=engine.in_processes, alone=engine.locks_files
+        ) as pool:
             plans = _plans(
                 stale, server, found, markers, pool, indexes=indexes is not False, escape=bool(escape)
             )

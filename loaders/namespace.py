@@ -25,7 +25,7 @@ LONGEST_NAME = 63
 _DIGITS = 8
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
     """Return a name that servers allow: if it is too long, its end is replaced by a digest."""
     encoded = name.encode()
     if len(encoded) <= LONGEST_NAME:
@@ -61,7 +61,7 @@ class Database:
             return self.standing[0]
         if self.profile is Profile.OFFICIAL:
             return self.collection.lower()
-        return _short(f"{self.collection}__{self.db_id}".lower())
+        return short(f"{self.collection}__{self.db_id}".lower())
 
     @property
     def postgresql_database(self) -> str:
@@ -77,7 +77,7 @@ class Database:
         """Name of the PostgreSQL schema that holds the tables, and the only one on the search path."""
         if self.standing is not None:
             return self.standing[1]
-        return "public" if self.profile is Profile.OFFICIAL else _short(self.db_id.lower())
+        return "public" if self.profile is Profile.OFFICIAL else short(self.db_id.lower())
 
 
 LOADER_VERSION = 4

@@ -16,7 +16,7 @@ from dialects.server_schema import ServerColumn, ServerTable
 from loaders.portable import DAY, escaped_value
 from loaders.source import rowid_name, text_of
 
-_REAL = (
+REAL = (
     "CASE WHEN {0} IS NULL THEN NULL"
     " WHEN abs({0}) < 1e9 AND {0} != 0 AND round({0} * 1e6) / 1e6 = {0}"
     " THEN CAST(round({0} * 1e6) AS INTEGER) || 'e-6'"
@@ -28,7 +28,7 @@ The quotient of two exact doubles is rounded once, and so is its text when it is
 decimals need no shortest text, which only Python can compute. Zero may have a sign.
 """
 
-_SINGLE = _REAL.replace("exact_text", "single_text")
+SINGLE = REAL.replace("exact_text", "single_text")
 """A double as text that reads as the nearest single.
 
 Reading a text and rounding the double can differ only if one of the two is exactly between two singles. Such
@@ -62,7 +62,7 @@ MYSQL = TextForm(
     field=b"\x1f",
     line=b"\x1e",
     escapes={special: b"\x1d" + special for special in (b"\x1d", b"\x1e", b"\x1f")},
-    reals={"double": _REAL},
+    reals={"double": REAL},
 )
 """Uses ASCII's information separators."""
 
@@ -71,11 +71,11 @@ POSTGRESQL = TextForm(
     field=b"\x1f",
     line=b"\n",
     escapes={b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\x1f": b"\\\x1f"},
-    reals={"double precision": _REAL, "real": _SINGLE},
+    reals={"double precision": REAL, "real": SINGLE},
 )
 """The text format of COPY, in which only the separator of fields can be chosen."""
 
-_BLOBS = frozenset({"longblob", "bytea"})
+_BLOBS = frozenset({"longblob", "bytea", "blob"})
 
 _PAGE_ROWS = 1_000
 _PAGE_BYTES = 4_000_000

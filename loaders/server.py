@@ -20,6 +20,7 @@ class Origin(StrEnum):
     COMPOSE = "compose"
     TESTCONTAINERS = "testcontainers"
     NATIVE = "native"
+    EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Server:
 
     @property
     def address(self) -> str:
-        """`host:port`, for messages."""
-        return f"{self.host}:{self.port}"
+        """`host:port`, for messages; an embedded engine's folder."""
+        return f"{self.host}:{self.port}" if self.port else self.host
 
 
 READER_CONNECTIONS = 150

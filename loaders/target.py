@@ -83,6 +83,8 @@ class Target(ABC):
     dialect: ClassVar[Dialect]
     in_processes: ClassVar[bool]
     """True if tables are filled in processes, because Python handles every row."""
+    locks_files: ClassVar[bool] = False
+    """True if one process alone can fill a staging."""
     settled: ClassVar[str]
     """Options of CREATE TABLE that keep a table's statistics unchanged."""
     syntax: ClassVar[type[KeySyntax]] = KeySyntax
@@ -134,6 +136,10 @@ class Target(ABC):
             BadInput: the namespace of `database` cannot be used.
         """
 
+    def staged(self, database: Database, staging: str) -> str:  # noqa: ARG002
+        """Return the database to connect to for a staging."""
+        return namespace(database, self.dialect)[0]
+
     def fill(  # noqa: PLR0913, PLR0917 - the parts of one table's load
         self,
         server: Server,
@@ -159,7 +165,7 @@ class Target(ABC):
             BadInput: the server cannot store a value of the file, or received other rows than were sent.
         """
         engine, syntax = sessions(self.dialect), self.syntax(quoted(staging))
-        with engine.connected(server, namespace(database, self.dialect)[0]) as session:
+        with engine.connected(server, self.staged(database, staging)) as session:
             columns = [
                 f"{quoted(column.name)} {column.type}{'' if column.source.nullable else ' NOT NULL'}"
                 for column in table.columns
@@ -219,7 +225,7 @@ class Target(ABC):
     def link(self, server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:
         """Add the foreign keys between the staged tables; return a note on each that is left out."""
         engine, syntax = sessions(self.dialect), self.syntax(quoted(staging))
-        with engine.connected(server, namespace(database, self.dialect)[0]) as session:
+        with engine.connected(server, self.staged(database, staging)) as session:
             attempt = partial(engine.attempt, session)
             return [
                 note

@@ -143,15 +143,15 @@ class LoadWorkers:
 
 
 @contextmanager
-def workers(number: int, *, processes: bool = True) -> Iterator[LoadWorkers]:
+def workers(number: int, *, processes: bool = True, alone: bool = False) -> Iterator[LoadWorkers]:
     """Yield `number` worker processes or threads, started when needed and stopped at the end; 1 means none.
 
     Always uses processes if this process limits SQLite's memory, as running predictions does: the limit
-    applies to the whole process, and long values may need more.
+    applies to the whole process, and long values may need more. With `alone` there is one process at most.
     """
     pool: LoadWorkers
     if (processes and number > 1) or _is_limited():
-        pool = _Processes(number)
+        pool = _Processes(1 if alone else number)
     else:
         pool = LoadWorkers(1) if number == 1 else _Threads(number)
     try:

@@ -18,7 +18,7 @@ from harness.provision import compose, dsn
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests import forked
-from tests.every_engine import LOADED
+from tests.every_engine import SERVED
 from tests.longest import longest, ran_on
 from tests.reasons import Reason, not_tested, skip
 
@@ -87,7 +87,19 @@ def postgresql_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Serv
     return _throwaway(request, Dialect.POSTGRESQL, _stack)
 
 
-@pytest.fixture(params=LOADED)
+@pytest.fixture(scope="session")
+def duckdb_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
+    return _throwaway(request, Dialect.DUCKDB, _stack)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test of `server` on every server, or on what its module has as `SERVERS`."""
+    marks = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "server" in metafunc.fixturenames and not any("server" in names for names in marks):
+        metafunc.parametrize("server", getattr(metafunc.module, "SERVERS", SERVED), indirect=True)
+
+
+@pytest.fixture
 def server(request: pytest.FixtureRequest) -> Server:
     """Each engine in turn that databases are loaded into."""
     found = request.getfixturevalue(f"{request.param}_server")

@@ -3,6 +3,7 @@
 import pytest
 
 from dialects.enums import Dialect
+from harness.engines import served
 
 EVERY_ENGINE = [
     pytest.param(dialect, marks=() if dialect is Dialect.SQLITE else pytest.mark.engine)
@@ -11,3 +12,6 @@ EVERY_ENGINE = [
 
 LOADED = tuple(dialect for dialect in Dialect if dialect is not Dialect.SQLITE)
 """The engines that databases are loaded into, and SQLite's queries translated for."""
+
+SERVED = tuple(kind.dialect for kind in served())
+"""Those of them that are servers."""

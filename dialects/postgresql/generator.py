@@ -26,8 +26,12 @@ class PostgreSQL(TargetGenerator):
         exp.DType.VARBINARY: "BYTEA",
     }
 
-    def __init__(self) -> None:
-        super().__init__("postgres", _POSTGRESQL_WORDS)
+    def __init__(
+        self,
+        dialect: str = "postgres",
+        words: Mapping[type[exp.Expr], Callable[[Any, Any], str]] | None = None,
+    ) -> None:
+        super().__init__(dialect, WORDS if words is None else words)
 
     def quoted(self, value: str) -> str:
         """See `TargetGenerator.quoted`. https://www.postgresql.org/docs/current/sql-syntax-lexical.html."""
@@ -108,7 +112,7 @@ class PostgreSQL(TargetGenerator):
 
 _TRIMS = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 
-_POSTGRESQL_WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
+WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.NullSafeEQ: lambda self, e: self.infix(e, "IS NOT DISTINCT FROM"),
     exp.BitwiseXor: lambda self, e: self.infix(e, "#"),
     exp.HexString: lambda _, e: f"'\\x{e.this}'::bytea",

@@ -218,7 +218,8 @@ def _bytes_of(x: Typed, *bounds: Typed) -> Typed:
         raise Untranslatable("substr() of a blob", "it counts from its end, or how far is not constant")
     # For an empty blob SQLite returns NULL.
     there = exp.Nullif(this=x.node, expression=exp.HexString(this=""))
-    return Typed(Slice(this=there, start=start, length=length[0] if length else None), Kind.BLOB)
+    cut = Slice(this=there, start=start, length=length[0] if length else None, octets=True)
+    return Typed(cut, Kind.BLOB)
 
 
 def _slice(c: Context, x: exp.Expr, y: Typed, z: Typed | None) -> exp.Expr | None:

@@ -163,7 +163,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "gap": ListedCommand(
         "gap",
         Group.ANALYZE,
-        "Explain why scores differ between SQLite, MySQL and PostgreSQL",
+        "Explain why scores differ between SQLite and the other engines",
         "analyze gap --set sample --dialect all",
     ),
     "matrix": ListedCommand(
@@ -325,7 +325,7 @@ def command(name: str) -> Any:
 app = typer.Typer(
     cls=MainGroup,
     name="bird-harness",
-    help="Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL and print their scores side by side.",
+    help="Run text-to-SQL predictions on SQLite, MySQL, PostgreSQL and DuckDB, side by side.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -45,7 +45,7 @@ def explain_gap(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain why scores differ between SQLite, MySQL and PostgreSQL."""
+    """Explain why scores differ between SQLite and the other engines."""
     asked = parse_dialects(",".join(dialect or [AUTO]))
     dialects = (
         None if asked is None else [Dialect.SQLITE, *(each for each in asked if each != Dialect.SQLITE)]

@@ -96,7 +96,7 @@ class EngineKind:
     rank: int
     """Engines are ordered by this number, then by name."""
     has_server: bool
-    """True if databases are loaded into a server, rather than read from their SQLite files."""
+    """True if databases are loaded, rather than read from their SQLite files."""
     make: MakeEngine
     class_of_error: Callable[[str | None, str], ErrorClass | None]
     """Maps an error's code and message to the class of the statement's error, or None."""
@@ -105,6 +105,8 @@ class EngineKind:
     """Query for the day in UTC, as a text `2024-12-31`."""
     administration: Callable[[], Administration] | None = None
     """None without a server."""
+    embedded: Callable[[], Server] | None = None
+    """Where databases are loaded for an engine in this process, in place of a server to find or start."""
     quote: str = '"'
     """Quotation mark of names."""
     row_number: str | None = None
@@ -201,8 +203,8 @@ def in_order(names: Iterable[EngineName]) -> list[EngineName]:
 
 
 def served() -> tuple[EngineKind, ...]:
-    """Return the engines that have servers, in order."""
-    return tuple(kind for kind in kinds() if kind.has_server)
+    """Return the engines with servers that are found or started, in order."""
+    return tuple(kind for kind in kinds() if kind.has_server and kind.embedded is None)
 
 
 def kind_of(name: EngineName) -> EngineKind:

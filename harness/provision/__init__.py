@@ -8,10 +8,12 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from tempfile import TemporaryDirectory
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
-from harness.engines import EngineName, on_server, served
+from harness.engines import EngineName, kind_of, on_server, served
 from harness.engines.base import EngineLost
 from harness.provision import compose, containers, dsn, envfile, native
 from harness.provision.servers import Home, State, say
@@ -32,6 +34,8 @@ def find(dialect: Dialect) -> Server | None:
         BadInput: the DSN or `BIRD_PROVISION` is malformed.
         EngineUnavailable: the environment names a server that does not answer. No other one replaces it.
     """
+    if (embedded := kind_of(dialect).embedded) is not None:
+        return embedded()
     allowed = _allowed()
     if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
         return _answering(named)
@@ -49,7 +53,8 @@ def find_all(dialect: Dialect) -> tuple[Server, ...]:
         BadInput: see `find`; or two servers differ in version or settings.
         EngineUnavailable: see `find`.
     """
-    if Origin.DSN not in _allowed() or not (named := dsn.all_from_environment(dialect)):
+    is_embedded = kind_of(dialect).embedded is not None
+    if is_embedded or Origin.DSN not in _allowed() or not (named := dsn.all_from_environment(dialect)):
         found = find(dialect)
         return (found,) if found else ()
     for server in named:
@@ -128,7 +133,10 @@ def throwaway(dialect: Dialect) -> Iterator[Server]:
         EngineUnavailable: none can be provided.
     """
     allowed = _allowed()
-    if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
+    if (embedded := kind_of(dialect).embedded) is not None:
+        with TemporaryDirectory(prefix="bird-harness-") as folder:
+            yield replace(embedded(), host=folder)
+    elif Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
         yield _answering(named)
     elif Origin.COMPOSE in allowed and (started := compose.running(dialect)):
         yield started
@@ -220,7 +228,7 @@ def _text(server: Server, count: int) -> str:
             return containers.logs(server)
         case Origin.NATIVE:
             return _native_log(server)
-        case Origin.DSN:
+        case Origin.DSN | Origin.EMBEDDED:
             return ""
 
 

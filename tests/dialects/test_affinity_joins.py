@@ -18,6 +18,9 @@ from harness.metrics.comparison import compare
 from loaders.census import census
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import LOADED
+
+SERVERS = LOADED
 
 TEXTS = (
     "1", " 1", "1 ", "1.0", "1e0", "01", "+1", "-1", "0x1", "", None, "abc", "1abc", "9007199254740992",

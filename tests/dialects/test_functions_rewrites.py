@@ -19,6 +19,8 @@ from loaders.server import Server
 from tests.dialects.function_calls import CALLS, CLOCK, REFUSED, ROWS, TABLE
 from tests.every_engine import LOADED
 
+SERVERS = LOADED
+
 SECONDS = 60
 
 

@@ -23,6 +23,8 @@ from loaders.server import Server
 from tests.dialects.school import build
 from tests.every_engine import LOADED
 
+SERVERS = LOADED
+
 
 def _read(name: str) -> dict[str, list[str]]:
     """The queries of a file, by the line above them. One with ORDER BY has one order."""
@@ -49,6 +51,21 @@ OPEN = _read("open")
 REFUSED = _read("refused")
 """What no target can say exactly."""
 
+
+_UNABLE_ON_DUCKDB = """
+SELECT COUNT(*) FROM pupil WHERE random() IS NOT NULL AND id IN (SELECT id FROM mark ORDER BY random());
+WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c LIMIT 10 OFFSET 3)
+SELECT a.x, b.x FROM c a JOIN c b ON a.x = b.x + 1;
+SELECT id, (WITH c(x) AS (SELECT id UNION ALL SELECT x + 1 FROM c LIMIT 3) SELECT SUM(x) FROM c) AS s
+FROM pupil ORDER BY id;
+"""
+"""It binds no outer column in a subquery that is sorted by random(), and goes on with a recursion that is
+read twice or for each row."""
+
+UNABLE = {
+    Dialect.DUCKDB: frozenset(" ".join(sql.split()) for sql in _UNABLE_ON_DUCKDB.split(";") if sql.strip())
+}
+"""What an engine refuses, or the translation to it."""
 
 LIMITS = Limits(seconds=60)
 
@@ -97,8 +114,16 @@ def _difference(server: Server, school: Database, schema: Schema, sql: str) -> s
 
 
 def _differences(server: Server, school: Database, schema: Schema, queries: Sequence[str]) -> list[str]:
-    found = (_difference(server, school, schema, sql) for sql in queries)
-    return [difference for difference in found if difference is not None]
+    unable = UNABLE.get(server.dialect, frozenset())
+    found = {sql: _difference(server, school, schema, sql) for sql in queries}
+    answered = [
+        f"{sql}\nhas SQLite's rows now"
+        for sql, each in found.items()
+        if each is None and " ".join(sql.split()) in unable
+    ]
+    return answered + [
+        each for sql, each in found.items() if each is not None and " ".join(sql.split()) not in unable
+    ]
 
 
 @pytest.mark.engine
@@ -153,7 +178,8 @@ def test_what_cannot_be_exact_is_refused(schema: Schema, target: Dialect, topic:
 @pytest.mark.parametrize("rule", ROWS)
 def test_every_query_of_a_rewrite_needs_it(schema: Schema, rule: str) -> None:
     def applied(sql: str) -> set[str]:
-        return {name for target in LOADED for name in translate(sql, schema, target).rules}
+        able = [target for target in LOADED if " ".join(sql.split()) not in UNABLE.get(target, ())]
+        return {name for target in able for name in translate(sql, schema, target).rules}
 
     assert [sql for sql in ROWS[rule] if rule not in applied(sql)] == []
 

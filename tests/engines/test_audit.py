@@ -20,7 +20,7 @@ from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.every_engine import LOADED
+from tests.every_engine import SERVED
 from tests.harness.audit import small_golds as small
 from tests.loaders.servers import drop
 
@@ -32,7 +32,7 @@ HELD: dict[Dialect, Callable[[str, str], RowsComparison]] = {}
 """How a gold on a server relates to one on SQLite."""
 
 
-@pytest.fixture(scope="module", params=LOADED)
+@pytest.fixture(scope="module", params=SERVED)
 def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
     server: Server = request.getfixturevalue(f"{request.param}_server")
     path = tmp_path_factory.mktemp("audit") / "small.sqlite"

@@ -16,7 +16,10 @@ from harness.sqltree.diagnosis import diagnose, read
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import LOADED
 from tests.loaders.servers import ask
+
+SERVERS = LOADED
 
 pytestmark = pytest.mark.engine
 
@@ -100,6 +103,19 @@ ONE_ENGINES: Mapping[Dialect, Mapping[str, ErrorClass]] = {
         "SELECT title FROM book ORDER BY 9": ORDER,
         "SELECT DISTINCT title FROM book ORDER BY pages": ORDER,
         "SELECT 100 / (pages - 100) FROM book WHERE pages > 10": ErrorClass.WRONG_COLUMNS,
+    },
+    Dialect.DUCKDB: {
+        "SELECT TO_CHAR(published, 'YYYY') FROM book": SYNTAX,
+        "SELECT title, FROM book": ErrorClass.WRONG_CONDITION,  # it may end with a comma
+        "SELECT DIVIDE(pages, 2) FROM book": ErrorClass.WRONG_COLUMNS,  # a function that it has
+        "COPY book TO 'book.csv'": SYNTAX,
+        "SELECT * FROM read_csv('/etc/passwd')": SYNTAX,
+        "SET threads = 2": SYNTAX,
+        "SELECT SUM(title) FROM book": TYPE,
+        "SELECT title FROM book WHERE title = 5": TYPE,
+        "SELECT title FROM book WHERE published = 'yesterday-ish'": TYPE,
+        "SELECT title, COUNT(*) FROM book": AGGREGATION,
+        "SELECT title FROM book ORDER BY 9": ORDER,
     },
 }
 

@@ -23,14 +23,17 @@ pytestmark = pytest.mark.engine
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_table_in_the_readme_is_real(mysql_server: Server, postgresql_server: Server) -> None:
+def test_the_table_in_the_readme_is_real(
+    mysql_server: Server, postgresql_server: Server, duckdb_server: Server
+) -> None:
     questions = load_set("sample")
     servers: dict[str, tuple[Server, ...]] = {
         Dialect.SQLITE: (),
         Dialect.MYSQL: (mysql_server,),
         Dialect.POSTGRESQL: (postgresql_server,),
+        Dialect.DUCKDB: (duckdb_server,),
     }
-    for server in (mysql_server, postgresql_server):
+    for server in (mysql_server, postgresql_server, duckdb_server):
         load([questions.database(db_id) for db_id in questions.db_ids], server)
     found = results(Setup(questions, servers), read_predictions([PREDICTIONS], questions))
     output = StringIO()

@@ -27,6 +27,7 @@ REFUSED = {
     Dialect.SQLITE: ["SELECT datetime('now'); SELECT 2", "SELECT datetime('now'"],
     Dialect.MYSQL: ["SELECT NOW(); SELECT 2", "SELECT name, COUNT(*) FROM animal WHERE SUM(id) > NOW()"],
     Dialect.POSTGRESQL: ["SELECT now() - id FROM animal", "SELECT 1 +* now()"],
+    Dialect.DUCKDB: ["SELECT now(); SELECT 2", "SELECT now() FROM animal ORDER BY 9"],
 }
 RUNS = {
     "every engine": ["SELECT CURRENT_TIMESTAMP", "SELECT id FROM animal"],
@@ -38,6 +39,7 @@ RUNS = {
         "SELECT name::date FROM animal",
         "SELECT query_to_xml('SELECT nme FROM ' || name, true, true, '') FROM animal",
     ],
+    Dialect.DUCKDB: ["SELECT (SELECT id FROM animal)", "SELECT CAST(name AS date) FROM animal"],
 }
 
 
@@ -55,6 +57,7 @@ LONG = {
     Dialect.SQLITE: "SELECT json_extract('{}', printf('%.*c', 15000000, '['))",
     Dialect.MYSQL: "SELECT JSON_EXTRACT('{}', REPEAT('[', 1000000))",
     Dialect.POSTGRESQL: "SELECT CAST(repeat('a', 60000000) AS int)",
+    Dialect.DUCKDB: "SELECT CAST(repeat('a', 6000000) AS int)",
 }
 """Errors that quote a long value."""
 
@@ -92,3 +95,9 @@ def test_postgresql(zoo: Database, postgresql_server: Server) -> None:
     load([zoo], postgresql_server)
     check(on_server(postgresql_server), zoo)
     check_long(on_server(postgresql_server), zoo)
+
+
+def test_duckdb(zoo: Database, duckdb_server: Server) -> None:
+    load([zoo], duckdb_server)
+    check(on_server(duckdb_server), zoo)
+    check_long(on_server(duckdb_server), zoo)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import loaders.sample
 from dialects.enums import Dialect
-from harness.data.set_manifest import PUBLISHED
 
 SEPARATOR = "\t----- bird -----\t"
 """What stands between SQL and db_id in the official format of predictions."""
@@ -126,7 +125,7 @@ BASELINES: Mapping[str, Callable[[Sequence[Gold]], list[str]]] = {
 def prediction_files() -> dict[str, str]:
     """Name and content of every bundled prediction file."""
     files = {}
-    for dialect in PUBLISHED:
+    for dialect in Dialect:
         golds = _golds(dialect)
         for predictor, predict in BASELINES.items():
             answers = {

@@ -5,12 +5,15 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import psycopg
 import pymysql
 
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import FUNCTIONS_NAMESPACE
-from loaders.namespace import NAMESPACE, Database
+from loaders.duckdb import functions
+from loaders.duckdb.session import path_of
+from loaders.namespace import NAMESPACE, Database, namespace
 from loaders.server import Server
 
 _kept: dict[tuple[object, ...], "psycopg.Connection[Any]"] | None = None
@@ -34,12 +37,18 @@ def ask(
 ) -> list[tuple[Any, ...]]:
     """Run a statement where `database` stands, or on no database in particular, and return its rows."""
     with _connected(server, database, as_reader=as_reader) as connection, connection.cursor() as cursor:
-        cursor.execute(sql if server.dialect is Dialect.MYSQL else sql.encode())
+        cursor.execute(sql.encode() if server.dialect is Dialect.POSTGRESQL else sql)
         return list(cursor.fetchall()) if cursor.description else []
 
 
 @contextmanager
 def _connected(server: Server, database: Database | None, *, as_reader: bool = False) -> Iterator[Any]:
+    if server.dialect is Dialect.DUCKDB:
+        file = path_of(server, namespace(database, server.dialect)[0]) if database else ":memory:"
+        with duckdb.connect(file) as connection:
+            functions.install(connection)
+            yield connection
+        return
     user = server.reader_user if as_reader else server.user
     password = server.reader_password if as_reader else server.password
     if server.dialect is Dialect.MYSQL:
@@ -81,6 +90,11 @@ def read(server: Server, database: Database, sql: str) -> list[tuple[Any, ...]]:
 
 def drop(server: Server, *collections: str) -> None:
     """Remove everything that was loaded under the collections."""
+    if server.dialect is Dialect.DUCKDB:
+        for path in Path(server.host).iterdir():
+            if path.name.startswith(tuple(f"{each}__" for each in collections)):
+                path.unlink()
+        return
     with _connected(server, None) as connection, connection.cursor() as cursor:
         if server.dialect is Dialect.POSTGRESQL:
             for name in collections:

@@ -19,6 +19,7 @@ from tests.loaders.conftest import MakeFile
 
 MYSQL = [(Dialect.MYSQL, profile) for profile in Profile]
 POSTGRESQL = [(Dialect.POSTGRESQL, profile) for profile in Profile]
+DUCKDB = [(Dialect.DUCKDB, profile) for profile in Profile]
 
 
 def column(make_file: MakeFile, declared: str, values: Sequence[str]) -> ColumnInventory:
@@ -103,14 +104,17 @@ def test_a_utf16_file_is_measured_in_its_own_bytes(make_file: MakeFile) -> None:
     [
         ("TEXT", ["'a'", "'b'"], []),
         ("REAL", ["1.5", "9e999", "-9e999"], [(2, "an infinite number", 2, MYSQL)]),
-        ("REAL", ["1e39", "2"], [(1, "a number beyond PostgreSQL's real", 1, [POSTGRESQL[0]])]),
+        ("REAL", ["1e39", "2"], [(1, "a number beyond PostgreSQL's real", 1, [POSTGRESQL[0], DUCKDB[0]])]),
         (
             "TEXT",
             ["'a'", LATIN_1, "char(0)", "char(0)"],
-            [(1, "text with invalid bytes", 2, MYSQL + POSTGRESQL), (2, "a NUL character", 3, POSTGRESQL)],
+            [
+                (1, "text with invalid bytes", 2, MYSQL + POSTGRESQL + DUCKDB),
+                (2, "a NUL character", 3, POSTGRESQL),
+            ],
         ),
-        ("", ["'a'", "x'00'", "x'01'"], [(2, "a blob in a column", 2, MYSQL + POSTGRESQL)]),
-        ("", ["0.5", "9007199254740993"], [(1, "an integer beyond", 2, MYSQL + POSTGRESQL)]),
+        ("", ["'a'", "x'00'", "x'01'"], [(2, "a blob in a column", 2, MYSQL + POSTGRESQL + DUCKDB)]),
+        ("", ["0.5", "9007199254740993"], [(1, "an integer beyond", 2, MYSQL + POSTGRESQL + DUCKDB)]),
     ],
 )
 def test_all_that_stops_a_load_is_found(

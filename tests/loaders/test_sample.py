@@ -29,8 +29,11 @@ from loaders.load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS, build, sample_folder, table_names
 from loaders.server import Server
+from tests.every_engine import LOADED
 from tests.loaders import sample_baselines as baselines
 from tests.loaders import sample_tables as tables
+
+SERVERS = LOADED
 
 Question = dict[str, Any]
 DATABASES = ("botanic_garden", "city_library", "island_ferries", "mountain_weather")

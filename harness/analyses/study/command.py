@@ -17,7 +17,7 @@ from harness.analyses.units import Folders, Progress, Say
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
-from harness.engines import kind_of, kinds_by_name
+from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics.work import weights_digest
 from harness.report.console import loading_bar
@@ -101,7 +101,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
         _check_scales(sets)
         files = _predictions(request, whole[0], say)
         parts = _possible(asked, files, say)
-        dialects = request.dialects or list(kinds_by_name())
+        dialects = _studied(request)
         equipped = equip(request, sets[0], dialects, say=say, progress=loading)
     setup = equipped.setup
     files = [file for file in files if file.dialect in setup.servers]
@@ -196,6 +196,19 @@ def _written(
     drawn = [[bar_chart(one.title, one.bars, one.reference) for one in charts] for _, charts in tables]
     write_tables_html(document, title, folder / PAGE, drawn)
     return document
+
+
+def _studied(request: Request) -> list[EngineName]:
+    """Return the engines of a study: those whose indexes can be changed and whose work is counted.
+
+    Raises:
+        BadInput: another one is asked for.
+    """
+    asked = request.dialects or list(kinds_by_name())
+    known = [name for name in asked if kind_of(name).embedded is None]
+    if request.dialects and (others := [name for name in asked if name not in known]):
+        raise BadInput(f"--dialect {others[0]}: its indexes and work cannot be studied yet; leave it out")
+    return known
 
 
 def _check_scales(sets: Sequence[QuestionSet]) -> None:

@@ -249,15 +249,16 @@ def tables(
             statements[table.name],
             tuple(ColumnText(column.name, column.declared) for column in table.columns),
             table.primary_key,
-            tuple(_references(table, spelled)),
+            tuple(references_of(table, spelled)),
         )
         for table in declared
     ]
 
 
-def _references(
+def references_of(
     table: DeclaredTable, spelled: dict[str, DeclaredTable]
 ) -> Iterable[tuple[tuple[str, ...], str, tuple[str, ...]]]:
+    """Yield the references of a table to tables of `spelled`, which has them by their names in lower case."""
     for reference in table.references:
         parent = spelled.get(reference.parent.lower())
         if parent is not None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from dialects.enums import Dialect
 from harness.engines.execution import Ending
-from tests.engines.hostile import sqlite_cases
+from tests.engines.hostile import duckdb_cases, sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, STOPPED, Hostile
 
 
@@ -234,6 +234,7 @@ _CROWDED: Mapping[Dialect, Mapping[str, tuple[str, frozenset[Ending]]]] = {
         "an error": ("SELECT nothing", frozenset({Ending.ERROR})),
         "a write": ("DELETE FROM Books", frozenset({Ending.ERROR})),
     },
+    Dialect.DUCKDB: duckdb_cases.CROWDED,
 }  # fmt: skip
 
 _MB = 3_000_000
@@ -296,6 +297,7 @@ _WRONG: Mapping[Dialect, Mapping[str, str]] = {
         "a table's name": f'SELECT 1 FROM "{_LONG_NAME}"',
         "a word too many": f"SELECT 1 FROM Books WHERE 1 = 1 2{_LONG_NAME}",
     },
+    Dialect.DUCKDB: duckdb_cases.WRONG,
 }
 
 _UNREADABLE = frozenset({Ending.ERROR})
@@ -429,6 +431,7 @@ VALUES: Mapping[Dialect, Sequence[Hostile]] = {
     Dialect.SQLITE: SQLITE,
     Dialect.MYSQL: MYSQL,
     Dialect.POSTGRESQL: POSTGRESQL,
+    Dialect.DUCKDB: duckdb_cases.VALUES,
 }
 
 FAMILIES: Mapping[Family, Mapping[Dialect, Sequence[Hostile]]] = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Profile
+from dialects.enums import Dialect, Profile
 from harness.analyses.study.advice import advise, candidates
 from harness.analyses.study.copies import (
     INDEX_PREFIX,
@@ -57,7 +57,7 @@ class Place:
         return self.servers.get(self.name)
 
 
-@pytest.fixture(params=EVERY_ENGINE)
+@pytest.fixture(params=[each for each in EVERY_ENGINE if each.values != (Dialect.DUCKDB,)])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
     name = str(request.param)
     kind = kind_of(name)

@@ -193,7 +193,9 @@ def test_on_a_connection_that_is_gone_any_error_is_the_servers() -> None:
 
 
 def test_engines_come_in_the_order_of_their_records() -> None:
-    assert list(TITLES.items()) == [("sqlite", "SQLite"), ("mysql", "MySQL"), ("postgresql", "PostgreSQL")]
+    assert list(TITLES.items()) == [
+        ("sqlite", "SQLite"), ("mysql", "MySQL"), ("postgresql", "PostgreSQL"), ("duckdb", "DuckDB"),
+    ]  # fmt: skip
     assert [kind.name for kind in served()] == ["mysql", "postgresql"]
 
 

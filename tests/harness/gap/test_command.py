@@ -108,6 +108,4 @@ def test_a_server_that_is_not_there_is_one_sentence(call: Call, monkeypatch: pyt
     code, out, said = call("gap", "--dialect", "mysql")
     assert (code, out) == (3, "")
     assert len(said.strip().splitlines()) == 1
-    code, out, said = call("gap")
-    assert (code, out) == (3, "")
     assert "Traceback" not in said

@@ -27,7 +27,7 @@ from loaders.server import Server
 FOLDER = Path(__file__).with_name("snapshots")
 COLLECTION = "bird_snapshots"
 
-VERSIONS = {Dialect.SQLITE: "3.46", Dialect.MYSQL: "9.7", Dialect.POSTGRESQL: "18"}
+VERSIONS = {Dialect.SQLITE: "3.46", Dialect.MYSQL: "9.7", Dialect.POSTGRESQL: "18", Dialect.DUCKDB: "2.0"}
 """What the snapshots say, whatever server they are from."""
 
 QUESTION = "55"

@@ -20,6 +20,7 @@ from harness.predictors.methods import (
 from harness.predictors.prompts import PromptOptions, open_prompter
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import SERVED
 from tests.harness.predictors.making import FARM, about_farm
 from tests.loaders.servers import ask, drop
 
@@ -184,6 +185,7 @@ def test_the_worked_example_runs_on_sqlite() -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("server", SERVED, indirect=True)
 def test_the_worked_example_runs_on_the_servers(server: Server) -> None:
     statements, query = example(server.dialect)
     place = Database("bird_worked_example", "repairs", Path("repairs.sqlite"))

@@ -22,9 +22,11 @@ from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.every_engine import EVERY_ENGINE
+from tests.every_engine import EVERY_ENGINE, LOADED, SERVED
 from tests.harness.predictors.making import FARM
 from tests.loaders.servers import ask, drop
+
+SERVERS = LOADED
 
 SHOP = """
 CREATE TABLE Customers (
@@ -183,6 +185,7 @@ def made_again(server: Server, database: Database, *texts: DatabaseText) -> list
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("server", SERVED, indirect=True)
 def test_the_statements_make_the_same_tables_on_an_empty_database(
     server: Server, shop: Database, folder: Path
 ) -> None:
@@ -194,6 +197,7 @@ def test_the_statements_make_the_same_tables_on_an_empty_database(
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("server", SERVED, indirect=True)
 def test_the_sample_s_statements_make_the_same_tables(server: Server, folder: Path) -> None:
     engine = loaded(server, folder)
     texts = [read_database(engine, database) for database in sample()]
@@ -237,6 +241,7 @@ def test_names_and_keys_are_spelled_as_the_engine_has_them(
         Dialect.SQLITE: ["Customers", "order", "Order Line", "CustomerID", "RecommendedBy"],
         Dialect.MYSQL: ["customers", "order", "order line", "CustomerID", "RecommendedBy"],
         Dialect.POSTGRESQL: ["customers", "order", "Order Line", "customerid", "recommendedby"],
+        Dialect.DUCKDB: ["Customers", "order", "Order Line", "CustomerID", "RecommendedBy"],
     }[dialect]
     assert [customers.name, order.name, line.name] == by_name[:3]
     key, recommended = by_name[3:]
@@ -251,6 +256,7 @@ def test_names_and_keys_are_spelled_as_the_engine_has_them(
 
 NOON = {
     (Dialect.POSTGRESQL, Profile.OFFICIAL): "2024-02-29 12:30:00+00",
+    (Dialect.DUCKDB, Profile.OFFICIAL): "2024-02-29 12:30:00+00:00",
 }
 
 

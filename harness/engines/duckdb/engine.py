@@ -1,0 +1,350 @@
+"""DuckDB in this process, on files that are opened read-only.
+
+One instance of the library serves all sessions on a file. Each session has a connection of its own, and with
+it its own transaction, variables and temporary tables. What belongs to the instance is locked when it is
+opened: its settings, and with `enable_external_access` every file, network address, extension and other
+database.
+https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
+"""
+
+import os
+import re
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import ClassVar, NamedTuple, Self
+
+import duckdb
+
+from dialects.enums import Dialect
+from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
+from harness.engines.base import (
+    BATCH_ROWS,
+    EMPTY,
+    CannotCount,
+    ColumnText,
+    EngineLost,
+    Pool,
+    Row,
+    Spent,
+    SqlError,
+    SqlTimeout,
+    SqlTooLarge,
+    SqlUnreadable,
+    TableText,
+    cut,
+    is_empty,
+)
+from harness.engines.duckdb.plans import read_plan
+from harness.engines.plans import NOT_A_QUERY, PlanNode
+from harness.engines.sqlite.engine import references_of
+from loaders.duckdb.functions import install
+from loaders.duckdb.session import file_of
+from loaders.namespace import Database
+from loaders.server import Server
+from loaders.source import DeclaredTable
+
+SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "access_mode": "READ_ONLY",
+    "allow_community_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "enable_external_access": "false",
+    "memory_limit": "1GB",
+    "python_enable_replacements": "false",
+    "temp_directory": "",  # nothing is moved to a disk
+    "threads": "1",
+}
+"""Of every instance. https://duckdb.org/docs/stable/configuration/overview"""
+
+_LOCKING = ("SET GLOBAL TimeZone = 'UTC'", "SET GLOBAL lock_configuration = true")
+
+_SHOWN = (
+    "TimeZone", "default_null_order", "default_order", "enable_external_access", "integer_division",
+    "lock_configuration", "memory_limit", "preserve_insertion_order", "threads",
+)  # fmt: skip
+
+_LONGEST = 1_000_000
+"""Characters of a text that the parser is given."""
+
+_QUERY = re.compile(
+    r"(?:[\s(]++|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+(?:SELECT|WITH|VALUES|FROM|TABLE)\b", re.IGNORECASE
+)
+"""How a query begins; DESCRIBE, SHOW and SUMMARIZE are of the same type to DuckDB."""
+
+_MOST_IDLE = 16
+_OPENING = Lock()
+_REFUSED_ON_READING = (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException)
+
+
+class _File(NamedTuple):
+    """A database file as it was when it was opened, by this process."""
+
+    path: Path
+    process: int
+    inode: int
+    modified: int
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise EngineLost(f"DuckDB cannot open {path}: {error.strerror}") from error
+        return cls(path, os.getpid(), found.st_ino, found.st_mtime_ns)
+
+
+def words_of(error: Exception) -> str:
+    """Return an error's message without the line that it quotes."""
+    return " ".join(str(error).partition("\n\nLINE ")[0].split())
+
+
+def _opened(path: Path) -> duckdb.DuckDBPyConnection:
+    try:
+        connection = duckdb.connect(path, config=SETTINGS)
+        with _OPENING:
+            # Connections of one process to one file share an instance.
+            if connection.execute("SELECT current_setting('lock_configuration')").fetchall() == [(False,)]:
+                for statement in _LOCKING:
+                    connection.execute(statement)
+    except duckdb.Error as error:
+        raise EngineLost(f"DuckDB cannot open {path}: {words_of(error)}") from error
+    return connection
+
+
+class DuckDBSession(AbstractContextManager["DuckDBSession"]):
+    """One connection to one database file: of an instance in `pool`, or of one of its own."""
+
+    def __init__(
+        self, path: Path, seconds: float, pool: Pool[duckdb.DuckDBPyConnection] | None = None
+    ) -> None:
+        self._file = _File.at(path)
+        self._seconds = seconds
+        self._pool = pool
+        waiting = None
+        if pool is not None:
+            pool.drop(lambda file: file.path == path and file != self._file)
+            waiting = pool.take(self._file)
+        self._instance = waiting or _opened(path)
+        self._connection = self._instance.cursor()
+        self._is_usable = True
+
+    def _statement(self, sql: str) -> duckdb.Statement:
+        """Return the one query of a text.
+
+        Raises:
+            SqlError: it is none, or there are several.
+        """
+        if len(sql) > _LONGEST:
+            raise SqlTooLarge(f"more than {_LONGEST:,} characters", None)
+        try:
+            sql.encode()
+        except UnicodeError as error:
+            raise SqlError(f"the text cannot be written in UTF-8: {error}", None) from error
+        found = self._connection.extract_statements(sql)
+        if not found:
+            raise SqlError(EMPTY if is_empty(sql) else "the text holds no statement", None)
+        if len(found) > 1:
+            raise SqlError("the text holds several statements: one is run", None)
+        try:
+            kind = found[0].type.name
+        except ValueError:  # the package knows fewer types than the library
+            kind = "unknown"
+        if kind != duckdb.StatementType.SELECT.name:
+            raise SqlError(f"the statement is of type {kind}: only queries are run", None)
+        return found[0]
+
+    def batches(self, sql: str) -> Iterator[list[Row]]:
+        """See `Session.batches`."""
+        self._is_usable = False
+        try:
+            if f"{FUNCTIONS_NAMESPACE}_" in sql.lower():
+                with _OPENING:
+                    install(self._connection)
+            result = self._connection.execute(self._statement(sql))
+            while batch := self._fetched(result):
+                yield batch
+        except duckdb.Error as error:
+            failure = self._translated(error)
+            self._is_usable = type(failure) is SqlError
+            raise failure from error
+        self._is_usable = True
+
+    @staticmethod
+    def _fetched(result: duckdb.DuckDBPyConnection) -> list[Row]:
+        try:
+            return result.fetchmany(BATCH_ROWS)
+        except (duckdb.Error, MemoryError):
+            raise
+        except Exception as error:  # nothing is computed here, so whatever is raised is about a value
+            raise SqlUnreadable(error) from error
+
+    def _translated(self, error: Exception) -> Exception:
+        words, code = words_of(error), type(error).__name__.removesuffix("Exception")
+        if isinstance(error, duckdb.InterruptException):
+            return SqlTimeout(f"stopped after {self._seconds:g} s, the time limit", code)
+        if isinstance(error, duckdb.OutOfMemoryException) or "Out of Memory Error" in words:
+            return SqlTooLarge(words, code)
+        if isinstance(error, duckdb.FatalException | duckdb.IOException):
+            return EngineLost(f"DuckDB cannot read {self._file.path}: {words}")
+        return SqlError(words, code)
+
+    def cancel(self) -> None:
+        """See `Session.cancel`."""
+        with suppress(duckdb.Error):
+            self._connection.interrupt()
+
+    def abandon(self) -> None:
+        """See `Session.abandon`."""
+        self.cancel()
+
+    def program(self, sql: str) -> None:
+        """See `Session.program`: DuckDB's plans leave steps out."""
+
+    def plan(self, sql: str, *, is_run: bool) -> PlanNode:
+        """See `PlanningSession.plan`."""
+        if is_empty(sql):
+            raise SqlError(EMPTY, None)
+        options = "ANALYZE, FORMAT JSON" if is_run else "FORMAT JSON"
+        try:
+            self._statement(sql)
+            if not _QUERY.match(sql):
+                raise SqlError(f"the text {NOT_A_QUERY}", None)
+            [(_, told)] = self._connection.execute(f"EXPLAIN ({options}) {sql}").fetchall()
+        except duckdb.Error as error:
+            raise self._translated(error) from error
+        return read_plan(told)
+
+    def refuses(self, sql: str, words: str) -> bool:
+        """See `Session.refuses`."""
+        try:
+            self._statement(sql)
+            self._connection.execute(f"EXPLAIN {sql}")
+        except _REFUSED_ON_READING as error:
+            return cut(words_of(error)) == words
+        except SqlError as error:
+            return error.message == words
+        except duckdb.Error:
+            return False
+        return False
+
+    def spent(self) -> Spent | None:
+        """See `Session.spent`: DuckDB runs in the thread that asks, whose processor time it is."""
+        return Spent(time.perf_counter(), time.thread_time())
+
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """See `Session.counted`."""
+        del sql
+        raise CannotCount("the harness does not count the work of DuckDB yet; use another metric of time")
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+        if self._pool and self._is_usable:
+            self._pool.give(self._file, self._instance)
+        else:
+            self._instance.close()
+
+
+class DuckDBEngine:
+    """The DuckDB library of this Python, on the files of a folder.
+
+    `pooled`: sessions use instances again, which have the file's blocks in memory. Times are taken in new
+    ones.
+    """
+
+    dialect: ClassVar[Dialect] = Dialect.DUCKDB
+    _pool: Pool[duckdb.DuckDBPyConnection] | None = None
+
+    def __init__(self, server: Server, *, pooled: bool = False) -> None:
+        self._server = server
+        if pooled:
+            self._pool = Pool(duckdb.DuckDBPyConnection.close, _MOST_IDLE)
+            weakref.finalize(self, self._pool.close)
+
+    def session(self, database: Database, seconds: float) -> DuckDBSession:
+        """See `Engine.session`; DuckDB has no time limit of its own, so `cancel` alone enforces it."""
+        return DuckDBSession(file_of(self._server, database), seconds, self._pool)
+
+    def version(self) -> str:
+        """See `Engine.version`."""
+        return duckdb.__version__
+
+    def settings(self) -> Mapping[str, str]:
+        """See `Engine.settings`."""
+        config = {name: value for name, value in SETTINGS.items() if name != "access_mode"}
+        with duckdb.connect(":memory:", config=config) as connection:
+            for statement in _LOCKING:
+                connection.execute(statement)
+            found = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+        values = dict(found)
+        return {name: str(values.get(name, "")) for name in _SHOWN}
+
+
+# Tables: CREATE TABLE as DuckDB would write it, with a line for each part, and the foreign keys that the file
+# declares, which are not loaded.
+
+
+def version(run: Callable[[str], list[Row]]) -> str:
+    """Major and minor version of the library."""
+    [[text]] = run("SELECT version()")
+    return ".".join(str(text).removeprefix("v").split(".")[:2])
+
+
+_PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+_RESERVED = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+_COLUMNS = (
+    "SELECT table_name, column_name, data_type, is_nullable FROM duckdb_columns()"
+    " WHERE NOT internal ORDER BY column_index"
+)
+_KEYS = (
+    "SELECT table_name, constraint_type, constraint_column_names FROM duckdb_constraints()"
+    " WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') ORDER BY constraint_index"
+)
+
+
+def tables(
+    run: Callable[[str], list[Row]],
+    database: Database,  # noqa: ARG001 - one file, one database
+    declared: Sequence[DeclaredTable],
+) -> list[TableText]:
+    """Return those of the declared tables that are there, in their order."""
+    reserved = {str(word) for (word,) in run(_RESERVED)}
+    columns, keys = run(_COLUMNS), run(_KEYS)
+
+    def shown(*names: str) -> str:
+        return ", ".join(
+            name if _PLAIN.fullmatch(name) and name.lower() not in reserved else quoted(name)
+            for name in names
+        )
+
+    found = []
+    spelled = {table.name.lower(): table for table in declared}
+    for table in declared:
+        own = [(str(name), str(kind), able) for of, name, kind, able in columns if of == table.name]
+        constraints = [(str(kind), _names(of)) for name, kind, of in keys if name == table.name]
+        references = tuple(references_of(table, spelled))
+        lines = [f"{shown(name)} {kind}{'' if able else ' NOT NULL'}" for name, kind, able in own]
+        lines += [f"{kind} ({shown(*names)})" for kind, names in constraints]
+        lines += [
+            f"FOREIGN KEY ({shown(*names)}) REFERENCES {shown(parent)} ({shown(*there)})"
+            for names, parent, there in references
+        ]
+        if own:
+            create = f"CREATE TABLE {shown(table.name)} (\n    " + ",\n    ".join(lines) + "\n)"
+            texts = tuple(ColumnText(name, kind) for name, kind, _ in own)
+            primary = next((names for kind, names in constraints if kind == "PRIMARY KEY"), ())
+            found.append(TableText(table.name, create, texts, primary, references))
+    return found
+
+
+def _names(array: object) -> tuple[str, ...]:
+    return tuple(map(str, array)) if isinstance(array, list) else ()
+
+
+def first_rows(table: TableText, count: int) -> str:
+    """Return the query for a table's first rows, by place."""
+    columns = ", ".join(quoted(column.name) for column in table.columns)
+    return f"SELECT {columns} FROM {quoted(table.name)} ORDER BY rowid LIMIT {count}"  # noqa: S608 - quoted

@@ -1,0 +1,236 @@
+"""SQLite's functions for DuckDB, computed by the SQLite library of this process.
+
+Translations call them as `bird_sqlite_NAME`, with the names and arguments of `loaders.functions`. They return
+NULL where an argument is NULL. `install` brings them to any connection.
+"""
+
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cache, partial
+from inspect import Parameter, Signature
+from threading import local
+from typing import Any
+
+import duckdb
+from duckdb.func import FunctionNullHandling
+
+from dialects.identifiers import FUNCTIONS_NAMESPACE
+from loaders.duckdb import json_text
+
+_SPACE = r"[ \t\n\v\f\r]*"
+_NUMBER = re.compile(rf"{_SPACE}[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?{_SPACE}")
+_KINDS = {"f": "%.*f", "e": "%.*e", "g": "%.*g", "E": "%!.*e", "G": "%!.*g"}
+_LEAST, _BEYOND = -(2**63), 2**63
+_LOCAL = local()
+
+
+def _sqlite(expression: str, *values: object) -> Any:
+    """Return what SQLite computes; the parameters are `?1`, `?2`, ..."""
+    if not hasattr(_LOCAL, "ask"):
+        _LOCAL.ask = sqlite3.connect(":memory:").execute
+    return _LOCAL.ask(f"SELECT {expression}", values).fetchone()[0]
+
+
+def as_number(value: str) -> float | None:
+    """Return the number that a comparison with NUMERIC affinity makes of a text; None if it stays a text."""
+    return float(_sqlite("CAST(?1 AS REAL)", value)) if _NUMBER.fullmatch(value) else None
+
+
+def _is_integer(value: str) -> bool:
+    return bool(_sqlite("typeof(?1 + 0) = 'integer'", value))
+
+
+def _as_integer(value: str) -> int | None:
+    number = as_number(value)
+    if number is None:
+        return None
+    if _is_integer(value):
+        return int(_sqlite("CAST(?1 AS INTEGER)", value))
+    return int(number) if _LEAST <= number < _BEYOND and number == int(number) else None
+
+
+def _as_real(value: str) -> float | None:
+    number = as_number(value)
+    exact = number is None or not _is_integer(value) or _sqlite("CAST(?1 AS INTEGER) = ?2", value, number)
+    return number if exact else None
+
+
+def _as_key(value: str) -> str:
+    """Return a text that two texts share if they are equal as numbers, or as texts that are none."""
+    whole, number = _as_integer(value), as_number(value)
+    if whole is not None:
+        return str(whole)
+    return value if number is None else repr(number).replace("inf", "9e999")
+
+
+def _quotient(a: float, b: float, whole: bool) -> float | None:  # noqa: FBT001 - an argument in SQL
+    if b == 0:
+        return None
+    return float(_sqlite("CAST(CAST(?1 / ?2 AS INTEGER) AS REAL)" if whole else "?1 / ?2", a, b))
+
+
+# A moment is a BIGINT: milliseconds since the noon of November 24, 4714 B.C., as in SQLite's DateTime.iJD.
+# SQLite remembers more of a text that it has parsed: February 31, hour 24, a time zone. A text of that kind
+# is a moment below `_ODD`: the number of the text and its modifiers among those met here.
+
+_DAY = 86_400_000
+_EPOCH = 210_866_760_000_000
+_LAST = 464_269_060_799_999
+_ODD = -(2**60)
+_PLAIN = re.compile(
+    r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,3})?)?)?"
+)
+_OF_NUMBERS = frozenset({"unixepoch", "julianday", "auto"})
+
+_Parts = tuple[str, ...]
+_numbers: dict[_Parts, int] = {}
+_parts: list[_Parts] = []
+
+
+def _odd(parts: _Parts) -> int:
+    """Return the moment of a text and its modifiers."""
+    if parts not in _numbers:
+        _parts.append(parts)
+        _numbers[parts] = len(_parts)
+    return _ODD - _numbers[parts]
+
+
+def _told(function: str, moment: int, *first: str) -> Any:
+    """Return what a function of SQLite's tells of a moment, after the arguments `first`."""
+    parts = _parts[_ODD - moment - 1] if moment < _ODD else (moment / _DAY,)
+    if moment >= _ODD and not 0 <= moment <= _LAST:
+        return None
+    values = (*first, *parts)
+    marks = ", ".join(f"?{place}" for place in range(1, len(values) + 1))
+    return _sqlite(f"{function}({marks})", *values)
+
+
+def _milliseconds(day: float | None) -> int | None:
+    return None if day is None else round(day * _DAY)
+
+
+def _milliseconds_of(moment: int) -> int | None:
+    return _milliseconds(_told("julianday", moment)) if moment < _ODD else moment
+
+
+def _moment(value: str) -> int | None:
+    if value.lower() == "now":
+        return _EPOCH + time.time_ns() // 1_000_000
+    day = _sqlite("julianday(?1)", value)
+    return _milliseconds(day) if day is None or _PLAIN.fullmatch(value) else _odd((value,))
+
+
+def _moment_of_julian(day: float) -> int | None:
+    return int(day * _DAY + 0.5) if 0 <= day < (_LAST + 1) / _DAY else None
+
+
+def _moment_of_unix(seconds: float) -> int | None:
+    moment = seconds * 1000 + _EPOCH
+    return int(moment + 0.5) if 0 <= moment < _LAST + 1 else None
+
+
+def _unix_of(moment: int) -> int | None:
+    found = _milliseconds_of(moment)
+    return found // 1000 - _EPOCH // 1000 if found is not None and 0 <= found <= _LAST else None
+
+
+def _modified(moment: int, modifier: str) -> int | None:
+    """Return a moment with a modifier applied; None for one that SQLite does not know there."""
+    if modifier.lower() in _OF_NUMBERS:
+        return None
+    if moment < _ODD:
+        made = _odd((*_parts[_ODD - moment - 1], modifier))
+        return None if _told("julianday", made) is None else made
+    if not 0 <= moment <= _LAST:
+        return None
+    return _milliseconds(_sqlite("julianday(?1, ?2)", moment / _DAY, modifier))
+
+
+_REAL, _WHOLE, _TEXT = "DOUBLE", "BIGINT", "VARCHAR"
+
+_FUNCTIONS: Mapping[str, tuple[str | Callable[..., Any], list[str], str]] = {
+    "to_real": ("CAST(?1 AS REAL)", [_TEXT], _REAL),
+    "to_integer": ("CAST(?1 AS INTEGER)", [_TEXT], _WHOLE),
+    "is_integer": (_is_integer, [_TEXT], "BOOLEAN"),
+    "as_number": (as_number, [_TEXT], _REAL),
+    "as_integer": (_as_integer, [_TEXT], _WHOLE),
+    "as_real": (_as_real, [_TEXT], _REAL),
+    "as_key": (_as_key, [_TEXT], _TEXT),
+    "real_to_integer": ("CAST(?1 AS INTEGER)", [_REAL], _WHOLE),
+    "real_to_text": ("CAST(?1 AS TEXT)", [_REAL], _TEXT),
+    "printed": (
+        lambda x, kind, places: _sqlite("printf(?1, ?2, ?3)", _KINDS[kind], places, x),
+        [_REAL, _TEXT, _WHOLE],
+        _TEXT,
+    ),
+    "round_to": ("round(?1, ?2)", [_REAL, _WHOLE], _REAL),
+    "fixed": ("printf('%.*f', ?2, ?1)", [_REAL, _WHOLE], _TEXT),
+    "substr_from": ("substr(?1, ?2)", [_TEXT, _WHOLE], _TEXT),
+    "substr_of": ("substr(?1, ?2, ?3)", [_TEXT, _WHOLE, _WHOLE], _TEXT),
+    "glob_match": ("?1 GLOB ?2", [_TEXT, _TEXT], "BOOLEAN"),
+    "trim_set": ("trim(?1, ?2)", [_TEXT, _TEXT], _TEXT),
+    "ltrim_set": ("ltrim(?1, ?2)", [_TEXT, _TEXT], _TEXT),
+    "rtrim_set": ("rtrim(?1, ?2)", [_TEXT, _TEXT], _TEXT),
+    "latin1": (lambda value: value.decode("latin-1"), ["BLOB"], _TEXT),
+    "unicode_of": ("unicode(?1)", [_TEXT], _WHOLE),
+    "quotient": (_quotient, [_REAL, _REAL, "BOOLEAN"], _REAL),
+    "shifted": ("?1 << ?2", [_WHOLE, _WHOLE], _WHOLE),
+    "compared": ("(?1 > ?2) - (?1 < ?2)", [_WHOLE, _REAL], _WHOLE),
+    "json_is_valid": ("json_valid(?1)", [_TEXT], "BOOLEAN"),
+    "json_quote": ("json_quote(?1)", [_TEXT], _TEXT),
+    "json_root": ("CASE WHEN json_valid(?1) THEN json(?1) END", [_TEXT], _TEXT),
+    "json_member": (json_text.member, [_TEXT, _TEXT], _TEXT),
+    "json_length": (json_text.length, [_TEXT], _WHOLE),
+    "json_element": (json_text.element, [_TEXT, _WHOLE], _TEXT),
+    "json_at": (json_text.at, [_TEXT, _TEXT, _WHOLE], _TEXT),
+    "json_edited": (json_text.edited, [_TEXT, _TEXT, _TEXT, _TEXT], _TEXT),
+    "json_rows": (json_text.rows, [_TEXT, _WHOLE, _TEXT, _TEXT], _TEXT),
+    "milliseconds_of": (_milliseconds_of, [_WHOLE], _WHOLE),
+    "moment": (_moment, [_TEXT], _WHOLE),
+    "moment_of_julian": (_moment_of_julian, [_REAL], _WHOLE),
+    "moment_of_unix": (_moment_of_unix, [_REAL], _WHOLE),
+    "julian_of": (partial(_told, "julianday"), [_WHOLE], _REAL),
+    "unix_of": (_unix_of, [_WHOLE], _WHOLE),
+    "day_text": (partial(_told, "date"), [_WHOLE], _TEXT),
+    "time_text": (partial(_told, "time"), [_WHOLE], _TEXT),
+    "datetime_text": (partial(_told, "datetime"), [_WHOLE], _TEXT),
+    "format_moment": (lambda pattern, moment: _told("strftime", moment, pattern), [_TEXT, _WHOLE], _TEXT),
+    "modified": (_modified, [_WHOLE, _TEXT], _WHOLE),
+}
+"""By name: SQL for SQLite, or a function; the types of the arguments; the type of the result."""
+
+
+@cache
+def _callable(name: str) -> Callable[..., Any]:
+    body, arguments, kind = _FUNCTIONS[name]
+    function = partial(_sqlite, body) if isinstance(body, str) else body
+
+    def called(*values: Any) -> Any:
+        if None in values:
+            return None
+        found = function(*values)
+        return bool(found) if kind == "BOOLEAN" and found is not None else found
+
+    # DuckDB counts the parameters.
+    parameters = [Parameter(f"p{place}", Parameter.POSITIONAL_ONLY) for place in range(len(arguments))]
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return called
+
+
+def install(connection: duckdb.DuckDBPyConnection) -> None:
+    """Bring the functions to a connection and to all others of its instance, unless they are there."""
+    with suppress(duckdb.CatalogException):
+        connection.execute(f"SELECT {FUNCTIONS_NAMESPACE}_modified(NULL, NULL)").fetchall()
+        return
+    for name, (_, arguments, kind) in _FUNCTIONS.items():
+        connection.create_function(
+            f"{FUNCTIONS_NAMESPACE}_{name}",
+            _callable(name),
+            [*arguments],
+            kind,
+            null_handling=FunctionNullHandling.SPECIAL,
+        )
