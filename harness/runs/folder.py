@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -386,8 +387,14 @@ def here() -> dict[str, Any]:
         "platform": platform.platform(),
         **machine(),
         "revision": _revision(),
-        "packages": {name: version(name) for name in _RECORDED_PACKAGES},
+        "packages": dict(_packages()),
     }
+
+
+@cache
+def _packages() -> Mapping[str, str]:
+    """Return the versions of the recorded packages; looking them up reads the whole path."""
+    return {name: version(name) for name in _RECORDED_PACKAGES}
 
 
 def _revision() -> str | None:
