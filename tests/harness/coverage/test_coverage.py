@@ -20,12 +20,12 @@ from harness.engines.execution import Limits
 from loaders.census import census
 from loaders.load import load
 from loaders.server import Server
-from tests.every_engine import SERVED
+from tests.every_engine import LOADED
 
 UPDATE = "look at the change; if it is right: python -m benchmarks.figures, with the folder of coverage"
 
 
-@pytest.mark.parametrize("target", SERVED)
+@pytest.mark.parametrize("target", LOADED)
 def test_the_samples_translations_are_those_that_were_reviewed(target: Dialect) -> None:
     questions = load_set("sample")
     schemas = {db_id: census(questions.database(db_id).sqlite_path) for db_id in questions.db_ids}

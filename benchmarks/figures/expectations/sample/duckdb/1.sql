@@ -1,0 +1,1 @@
+SELECT COUNT("Books"."BookID") FROM "Books" WHERE "Books"."Language" = 'French'

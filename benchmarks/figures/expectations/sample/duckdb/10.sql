@@ -1,0 +1,1 @@
+SELECT MIN("T2"."name"), AVG(CAST(CAST("T1"."return_date"::date - DATE '2000-01-01' AS BIGINT) AS DOUBLE) + 2451544.5::DOUBLE - (CAST(CAST("T1"."loan_date"::date - DATE '2000-01-01' AS BIGINT) AS DOUBLE) + 2451544.5::DOUBLE)) FROM "loans" AS "T1" JOIN "branches" AS "T2" ON "T1"."branch_id" = "T2"."branch_id" WHERE "T1"."return_date" IS NOT NULL GROUP BY "T2"."branch_id"

@@ -1,0 +1,1 @@
+WITH "ranked" AS (SELECT "Books"."Language" AS "Language", "Books"."Title" AS "Title", "Books"."Pages" AS "Pages", RANK() OVER (PARTITION BY "Books"."Language" ORDER BY "Books"."Pages" DESC) AS "place" FROM "Books" WHERE "Books"."Language" IS NOT NULL) SELECT "ranked"."Language", "ranked"."Title", "ranked"."Pages" FROM "ranked" WHERE "ranked"."place" = 1

@@ -1,0 +1,1 @@
+SELECT "Books"."Title", "Books"."isbn" FROM "Books" WHERE "Books"."Shelf Mark" = '7'

@@ -1,0 +1,1 @@
+SELECT COUNT(*), CAST(SUM(CAST("Patrons"."patron_id" IN (SELECT "loans"."patron_id" FROM "loans" WHERE "loans"."fine" > 1) AS INTEGER)) AS BIGINT) FROM "Patrons" WHERE SUBSTRING("Patrons"."joined", 1, 4) >= '2019' AND "Patrons"."patron_id" NOT IN (SELECT "_Patrons1"."referred_by" FROM "Patrons" AS "_Patrons1" WHERE "_Patrons1"."referred_by" IS NOT NULL)

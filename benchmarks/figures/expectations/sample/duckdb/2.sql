@@ -1,0 +1,1 @@
+SELECT (CAST(CAST(SUM(CASE WHEN "Books"."group" = 'Adult' THEN 1 ELSE 0 END) AS BIGINT) AS DOUBLE) * 100::DOUBLE) / NULLIF(CAST(COUNT("Books"."BookID") AS DOUBLE), 0) FROM "Books" WHERE "Books"."Price" >= 20

@@ -1,0 +1,1 @@
+SELECT "T2"."name" AS "name" FROM "routeStops" AS "T1" JOIN "ports" AS "T2" ON "T1"."port_id" = "T2"."port_id" WHERE "T1"."RouteID" = 'R6' EXCEPT SELECT "T2"."name" FROM "routeStops" AS "T1" JOIN "ports" AS "T2" ON "T1"."port_id" = "T2"."port_id" JOIN "routes" AS "T3" ON "T1"."RouteID" = "T3"."RouteID" WHERE "T3"."seasonal" = 1

@@ -1,0 +1,1 @@
+SELECT "Vessels"."Name" FROM "Vessels" WHERE "Vessels"."imo" = '9604712'

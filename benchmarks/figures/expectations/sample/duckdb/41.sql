@@ -1,0 +1,1 @@
+SELECT MIN("T2"."name") FROM "order" AS "T1" JOIN "suppliers" AS "T2" ON "T1"."supplier_id" = "T2"."supplier_id" WHERE CAST(CAST("T1"."paid"::date - DATE '2000-01-01' AS BIGINT) AS DOUBLE) + 2451544.5::DOUBLE - (CAST(CAST("T1"."ordered"::date - DATE '2000-01-01' AS BIGINT) AS DOUBLE) + 2451544.5::DOUBLE) > 30 GROUP BY "T2"."supplier_id" HAVING COUNT("T1"."order_id") > 1

@@ -1,0 +1,1 @@
+SELECT "observers"."name" FROM "observers" WHERE INSTR("observers"."languages", 'fr') > 0

@@ -1,0 +1,1 @@
+SELECT "T1"."name" FROM "stations" AS "T1" JOIN "stations" AS "T2" ON TRANSLATE("T1"."massif", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = TRANSLATE("T2"."massif", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') AND "T1"."code" <> "T2"."code" WHERE "T2"."name" = 'Val-d’en-Bas'

@@ -1,0 +1,1 @@
+SELECT "T1"."patron_id", "T2"."patron_id" FROM "Patrons" AS "T1" JOIN "Patrons" AS "T2" ON "T1"."referred_by" = "T2"."patron_id" WHERE TRANSLATE("T1"."card_type", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = TRANSLATE("T2"."card_type", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM "Books" WHERE SUBSTRING("Books"."published", 1, 3) = '199'
