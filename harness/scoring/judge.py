@@ -88,6 +88,7 @@ class Judge:
         self._sqlite = self._engines.get(Dialect.SQLITE) or SQLiteEngine(pooled=True)
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
         self._scorer = Scorer(setup, announce)
+        self._database_of = cache(setup.database)
 
     def judge(self, task: JudgeTask, report: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
         """Judge the texts of a task; never raises for an error of an engine or a statement.
@@ -202,7 +203,7 @@ class Judge:
             return execute_patiently(engine, self._database(task), sql, self._setup.limits)
 
     def _database(self, task: JudgeTask) -> Database:
-        return self._setup.database(task.question.db_id, task.dialect)
+        return self._database_of(task.question.db_id, task.dialect)
 
     def _answers(self, task: JudgeTask, gold: Gold) -> Answers:
         """Return the answers that a gold allows other than its own rows.
@@ -365,6 +366,8 @@ class Scorer:
             )
         else:
             judgement = self._answered(task, gold, sql, run(), find)
+        if not self._reads_structure:
+            return judgement
         # Spider's Exact Matching has no score if gold cannot be parsed.
         ours = of_basis(judgement.scores, Basis.STRUCTURE)
         scores = {name: score for name, score in judgement.scores.items() if name not in ours}
