@@ -3,8 +3,9 @@
 So a dialect is added where it is described, and no table is changed for it.
 """
 
-import importlib
-from collections.abc import Iterator, Mapping
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar, cast
 
 from dialects.enums import Dialect
@@ -21,10 +22,18 @@ class ByDialect(Mapping[Dialect, Entry]):
         Args:
             module: the module of a dialect; `{}` is the dialect.
             name: the entry's name in it.
-            with_sqlite: SQLite has an entry, too; it is the only dialect that can be without.
+            with_sqlite: SQLite has an entry, too. Any other dialect has one if it has the module.
         """
-        self._module, self._name = module, name
-        self._dialects = [each for each in Dialect if with_sqlite or each is not Dialect.SQLITE]
+        self._module, self._name, self._with_sqlite = module, name, with_sqlite
+
+    @cached_property
+    def _dialects(self) -> Sequence[Dialect]:
+        return [
+            each
+            for each in Dialect
+            if (self._with_sqlite or each is not Dialect.SQLITE)
+            and importlib.util.find_spec(self._module.format(each)) is not None
+        ]
 
     def __getitem__(self, dialect: Dialect) -> Entry:
         if dialect not in self._dialects:
