@@ -330,13 +330,20 @@ def facts(run: Run, scores: Sequence[Score]) -> list[str]:
         *extent_lines(scores, run.extent),
         f"{manifest.get('set')}: {manifest.get('questions')} questions, {asked}, limit {seconds} s",
         *([f"Engines: {'; '.join(versions)}"] if versions else []),
+        *_translated(manifest),
         *_left_out(manifest),
     ]
 
 
 def cautions(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the notes that belong with any figures of a run: about databases, and engines left out."""
-    return [*notes_of(manifest), *_left_out(manifest)]
+    """Return the notes that belong with any figures of a run: on databases, golds, and engines left out."""
+    return [*notes_of(manifest), *_translated(manifest), *_left_out(manifest)]
+
+
+def _translated(manifest: Mapping[str, Any]) -> list[str]:
+    names = [TITLES.get(name, name) for name in manifest.get("translated") or ()]
+    which = " and ".join(names)
+    return [f"Golds on {which} are translated from SQLite's, in profile faithful"] if names else []
 
 
 def _left_out(manifest: Mapping[str, Any]) -> list[str]:

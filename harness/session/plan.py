@@ -478,13 +478,13 @@ def _with_profile(
         if any(dialect_of(name) not in {*one.gold, *one.by_rows} for one in questions.questions)
     )
     if not translated or request.profile is Profile.FAITHFUL:
-        return request, frozenset()
+        return request, frozenset(translated)
     say(
         f"{questions.name} publishes no gold for {' and '.join(translated)}: SQLite's is translated,"
         " and the databases are loaded there in profile faithful"
     )
     if len(translated) == len(list(servers)):
-        return replace(request, profile=Profile.FAITHFUL), frozenset()
+        request = replace(request, profile=Profile.FAITHFUL)
     return request, frozenset(translated)
 
 

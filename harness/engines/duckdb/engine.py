@@ -53,7 +53,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "enable_external_access": "false",
-    "memory_limit": "1GB",
+    "memory_limit": "400MB",
     "python_enable_replacements": "false",
     "temp_directory": "",  # nothing is moved to a disk
     "threads": "1",
@@ -126,7 +126,8 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
         self._pool = pool
         waiting = None
         if pool is not None:
-            pool.drop(lambda file: file.path == path and file != self._file)
+            # The blocks of several files would fill the memory that a worker has.
+            pool.drop(lambda file: file != self._file)
             waiting = pool.take(self._file)
         self._instance = waiting or _opened(path)
         self._connection = self._instance.cursor()

@@ -99,3 +99,9 @@ def test_the_command_says_it_and_records_it(
     assert set(manifest["provenance"].values()) <= set(Provenance)
     (note,) = databases_note(manifest)
     assert json.loads((folder / SUMMARY).read_text(encoding="utf-8"))["notes"] == [note]
+
+
+def test_golds_that_are_translated_are_never_shown_as_published() -> None:
+    assert cautions({"translated": ["duckdb"]}) == [
+        "Golds on DuckDB are translated from SQLite's, in profile faithful"
+    ]
