@@ -146,9 +146,18 @@ def test_loading_prints_a_ratio_and_every_loader_brings_all_rows(dialect: str) -
     assert is_a_figure(row["ours, peak MB"])
 
 
+def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
+    done = run("benchmarks.serving", "--callers", "1,2", "--answers", "40", "--batch", "10", "--workers", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = rows(done.stdout)
+    assert [row["callers"] for row in found] == ["1", "2"]
+    assert all(is_a_figure(row["server warm / plain"]) for row in found)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["benchmarks.serving", "--callers", "0"], "--callers 0: has to be numbers separated by commas"),
         (["benchmarks.loading", "--dialect", "sqlite"], "choose one of postgresql, mysql"),
         (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
         (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),

@@ -10,6 +10,8 @@ from harness.provision import dsn, postgresql
 from harness.provision.postgresql import KIND
 from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import Home, Program, assets
+from harness.serve.processes import TOKEN
+from tests.docs.parsing import fault
 
 COMPOSE = (assets() / "docker-compose.yml").read_text("utf-8")
 
@@ -45,6 +47,16 @@ def test_the_harness_in_a_container_is_told_of_the_servers_beside_it(monkeypatch
         )  # fmt: skip
         [port] = services[str(dialect)]["ports"]
         assert port.endswith(f":{server.port}")
+
+
+def test_the_reward_server_in_a_container_starts_only_when_it_is_named_and_needs_a_token() -> None:
+    service = yaml.safe_load(COMPOSE)["services"]["serve"]
+    assert service["profiles"]
+    assert fault(f"bird-harness {' '.join(service['command'])}") is None
+    assert service["command"][1:3] == ["--host", "0.0.0.0"]  # noqa: S104 - within the container
+    assert list(service["environment"]) == [TOKEN]
+    [port] = service["ports"]
+    assert port == "${BIND_ADDRESS:-127.0.0.1}:${SERVE_PORT:-8642}:8642"
 
 
 @pytest.mark.parametrize(

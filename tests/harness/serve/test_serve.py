@@ -26,6 +26,7 @@ from harness.serve import client as client_file
 from harness.serve.client import ScoreClient, ScoreFailure, reward
 from loaders.server import Server
 from tests import forked
+from tests.harness import own_sets
 from tests.harness.conftest import Call
 from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, Served, served
 
@@ -316,7 +317,18 @@ def test_a_process_that_is_killed_is_replaced_and_its_counts_stay() -> None:
         assert server.end() == 0
 
 
-def test_own_databases_and_several_sets(tmp_path: Path) -> None:
+def test_a_request_names_one_of_several_sets(tmp_path: Path) -> None:
+    own_sets.bird_dev(tmp_path)
+    named = ("--set", "sample", "--set", str(tmp_path))
+    with served(*named) as server, ScoreClient(server.address) as client:
+        gold = own_sets.records()[0]["SQL"]
+        assert client.score([{"question": 10, "sql": gold}], set_name=str(tmp_path))[0]["outcome"] == "match"
+        assert client.score([RIGHT], set_name="sample")[0]["outcome"] == "match"
+        with pytest.raises(ScoreFailure, match="422: no set is named"):
+            client.score([RIGHT])
+
+
+def test_own_databases_need_no_questions(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
         connection.execute("CREATE TABLE t (a INTEGER)")
     with served("--databases", str(tmp_path)) as server, ScoreClient(server.address) as client:
