@@ -173,8 +173,13 @@ class Guarded:
 
     def _cancel(self) -> None:
         # May take as long as connecting takes, and others are waiting for the watchdog, too.
-        self.cancelling = Thread(target=self.session.cancel, name="bird-cancel", daemon=True)
-        self.cancelling.start()
+        cancelling = Thread(target=self.session.cancel, name="bird-cancel", daemon=True)
+        try:
+            cancelling.start()
+        except (RuntimeError, MemoryError):  # the statement has taken all memory: no room for a stack
+            self.session.cancel()
+        else:
+            self.cancelling = cancelling
 
     cancelling: Thread | None = None
 

@@ -53,7 +53,7 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "enable_external_access": "false",
-    "memory_limit": "400MB",
+    "memory_limit": "300MB",
     "python_enable_replacements": "false",
     "temp_directory": "",  # nothing is moved to a disk
     "threads": "1",
@@ -74,6 +74,9 @@ _QUERY = re.compile(
     r"(?:[\s(]++|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+(?:SELECT|WITH|VALUES|FROM|TABLE)\b", re.IGNORECASE
 )
 """How a query begins; DESCRIBE, SHOW and SUMMARIZE are of the same type to DuckDB."""
+
+_MOST_OF_AN_ERROR = 100_000
+"""Characters: copies of a longer one would take the memory that the next text needs."""
 
 _MOST_IDLE = 16
 _OPENING = Lock()
@@ -99,7 +102,7 @@ class _File(NamedTuple):
 
 def words_of(error: Exception) -> str:
     """Return an error's message without the line that it quotes."""
-    return " ".join(str(error).partition("\n\nLINE ")[0].split())
+    return " ".join(str(error)[:_MOST_OF_AN_ERROR].partition("\n\nLINE ")[0].split())
 
 
 def _opened(path: Path) -> duckdb.DuckDBPyConnection:
