@@ -26,7 +26,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import ForeignKey, PortableType, Table, View
-from dialects.server_schema import LARGEST_REAL, ServerTable
+from dialects.server_schema import LARGEST_REAL, TYPES, ServerTable
 from loaders.base.processes import ended_by
 from loaders.portable import escaped_text
 
@@ -201,10 +201,11 @@ def refuse_numbers(
     Raises:
         BadInput: names the file, table, column and row of the first one.
     """
+    usual = TYPES[dialect][profile][PortableType.REAL]
     huge = [
         column.source.name
         for column in table.columns
-        if column.type in {"real", "double"}
+        if column.type == usual
         and max(-(column.source.least or 0), column.source.greatest or 0) >= LARGEST_REAL
     ]
     _refuse(connection, path, table.source, huge, _REFUSED[dialect][profile])

@@ -98,6 +98,11 @@ class DuckDB(postgresql.PostgreSQL):
 
     def anonymous(self, node: exp.Anonymous) -> str:
         """Write a function that all targets have, or the ones for thousands and for bytes."""
+        match node.expressions:
+            case [exp.Null(), rows, default] if node.name.upper() in {"LAG", "LEAD"}:
+                # NULL has no type to which the default could be cast.
+                null = exp.Nullif(this=default.copy(), expression=default.copy())
+                return self.func(node.name, null, rows, default)
         if node.name == "TO_CHAR":
             return self.func("FORMAT", nodes.string("{:,}"), node.expressions[0])
         if node.name == "OCTET_LENGTH":

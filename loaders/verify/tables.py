@@ -189,7 +189,7 @@ def becomes(
         f"SELECT max(typeof({name}) = 'integer' AND {name} NOT BETWEEN -{_EXACT} AND {_EXACT}),"  # noqa: S608
         f" max(abs({name})) FROM {quoted(table.name)}"
     ).fetchone()
-    has_reals = {"real": _BEYOND_SINGLES, "double": float("inf")}
+    has_reals = {"real": _BEYOND_SINGLES, "FLOAT": _BEYOND_SINGLES, "double": float("inf")}
     if inexact:
         return ColumnContents.TEXTS
     if kind in has_reals and greatest >= has_reals[kind]:

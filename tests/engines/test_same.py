@@ -41,7 +41,7 @@ def test_workers_and_store_change_no_figure(
         Dialect.POSTGRESQL: (postgresql_server,),
     }
     setup = Setup(questions, servers, metrics=UNTIMED)
-    files = read_predictions([PREDICTIONS], load_set("sample"))
+    files = read_predictions([PREDICTIONS], load_set("sample"), dialects=tuple(servers))
 
     def summary(workers: int, path: Path | None) -> str:
         store = None if path is None else Store(path, say=pytest.fail)

@@ -5,9 +5,11 @@ import pytest
 from dialects.enums import Dialect
 from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
+from harness.engines.base import Engine
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import LOADED
 from tests.fuzz.campaign import LIMITS
 from tests.fuzz.catalog import Catalog, catalog
 from tests.fuzz.databases import databases
@@ -25,9 +27,10 @@ def catalogs(places: list[Database]) -> list[Catalog]:
 
 
 @pytest.fixture(scope="session")
-def checker(places: list[Database], mysql_server: Server, postgresql_server: Server) -> Checker:
-    for server in (mysql_server, postgresql_server):
+def checker(places: list[Database], request: pytest.FixtureRequest) -> Checker:
+    engines: dict[Dialect, Engine] = {}
+    for dialect in LOADED:
+        server: Server = request.getfixturevalue(f"{dialect}_server")
         load(places, server)
-    return Checker(
-        {Dialect.MYSQL: on_server(mysql_server), Dialect.POSTGRESQL: on_server(postgresql_server)}, LIMITS
-    )
+        engines[dialect] = on_server(server)
+    return Checker(engines, LIMITS)

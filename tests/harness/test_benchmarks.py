@@ -258,7 +258,7 @@ def test_a_soak_counts_what_is_held_and_names_a_dialect_that_is_none() -> None:
     done = run("benchmarks.soak", "--minutes", "0", "--dialect", "oracle")
     assert (done.returncode, done.stderr.strip()) == (
         1,
-        "--dialect oracle: choose from sqlite, mysql, postgresql",
+        "--dialect oracle: choose from sqlite, mysql, postgresql, duckdb",
     )
 
 

@@ -47,7 +47,7 @@ WRONG: Mapping[str, str] = {
     "array": f"SELECT CAST('[' || repeat('a', {_MB}) AS int[])",
     "error": f"SELECT error(repeat('a', {_MB}))",
     "pattern": f"SELECT regexp_matches('a', repeat('(', {_MB}))",
-    "format": f"SELECT format(repeat('{{', {_MB}))",
+    "format": f"SELECT format(repeat('{{', {_MB} + 1))",
     "a column's name": f'SELECT "{_LONG_NAME}"',
     "a table's name": f'SELECT 1 FROM "{_LONG_NAME}"',
     "a word too many": f"SELECT 1 FROM Books WHERE 1 = 1 2{_LONG_NAME}",

@@ -102,7 +102,8 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
     log, folder = tmp_path / "log", tmp_path / "predictions" / "sample" / "parrot"
     every = len(ASKED) * len(PUBLISHED)
     rules = [{"contains": text, "acts": [fault, {"does": "answer"}]} for text, fault in AT_FAULT.items()]
-    options = ["--dialect", "all", "--limit", str(len(ASKED)), "--answer-timeout", "3"]
+    dialects = ",".join(PUBLISHED)
+    options = ["--dialect", dialects, "--limit", str(len(ASKED)), "--answer-timeout", "3"]
     with served(log, answers=GOLD, rules=rules, delay=0.05, api_key=KEY) as base_url:
         with start(tmp_path, base_url, *options) as first:
             wait_for(log, every // 4)

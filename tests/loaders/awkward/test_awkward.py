@@ -65,6 +65,8 @@ def standing(server: Server, database: Database) -> set[str]:
     """All tables where the database stands, and those of stagings."""
     if server.dialect is Dialect.MYSQL:
         where = f"table_schema = '{database.mysql_database}' OR table_schema LIKE 'bird\\_harness\\_%'"
+    elif server.dialect is Dialect.DUCKDB:
+        where = "table_schema = 'main'"
     else:
         where = f"table_schema = '{database.postgresql_schema}' OR table_schema LIKE 'bird\\_harness\\_%'"
     sql = f"SELECT table_name FROM information_schema.tables WHERE {where}"
