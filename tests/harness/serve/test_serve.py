@@ -40,7 +40,7 @@ QUEUE, BYTES = 200, 100_000
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
+def shared() -> Iterator[Served]:
     """One for tests that leave it as it is: statements have a second, batches ten."""
     limits = ("--queue", str(QUEUE), "--max-bytes", str(BYTES), "--deadline", "10")
     with served("--timeout", "1", *limits) as found:
@@ -48,8 +48,8 @@ def server() -> Iterator[Served]:
 
 
 @pytest.fixture
-def client(server: Served) -> Iterator[ScoreClient]:
-    with ScoreClient(server.address) as found:
+def client(shared: Served) -> Iterator[ScoreClient]:
+    with ScoreClient(shared.address) as found:
         yield found
 
 
@@ -96,8 +96,8 @@ def test_scores_are_those_of_eval(tmp_path: Path) -> None:
         assert {name: single[name] for name in shared} == expected[0]
 
 
-def test_answers_follow_the_schema(server: Served) -> None:
-    described = httpx2.get(f"{server.address}/openapi.json").json()
+def test_answers_follow_the_schema(shared: Served) -> None:
+    described = httpx2.get(f"{shared.address}/openapi.json").json()
     assert described["openapi"].startswith("3.1")
 
     def check(kind: str, content: Any) -> None:
@@ -108,12 +108,12 @@ def test_answers_follow_the_schema(server: Served) -> None:
     single = {**RIGHT, "metrics": ["ex"]}
     check("SentBatch", batch)
     check("SentSingle", single)
-    check("ScoredBatch", (judged := post(server, batch).json()))
-    check("ScoredAnswer", post(server, single).json())
-    for line in post(server, batch, Accept="application/x-ndjson").text.splitlines():
+    check("ScoredBatch", (judged := post(shared, batch).json()))
+    check("ScoredAnswer", post(shared, single).json())
+    for line in post(shared, batch, Accept="application/x-ndjson").text.splitlines():
         check("StreamedAnswer", json.loads(line))
-    check("Failure", post(server, {}).json())
-    check("Health", httpx2.get(f"{server.address}/health").json())
+    check("Failure", post(shared, {}).json())
+    check("Health", httpx2.get(f"{shared.address}/health").json())
     outcomes = ["match", "mismatch", "prediction_error", "gold_error"]
     assert [each["outcome"] for each in judged["answers"]] == outcomes
     assert [reward(each) for each in judged["answers"]] == [1.0, 0.0, 0.0, None]
@@ -147,26 +147,26 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_bad_request_is_refused_with_its_fault(server: Served, name: str) -> None:
+def test_a_bad_request_is_refused_with_its_fault(shared: Served, name: str) -> None:
     content, status, says = REFUSED[name]
-    answer = post(server, content)
+    answer = post(shared, content)
     assert (answer.status_code, says in answer.json()["error"]) == (status, True), answer.text
 
 
-def test_what_is_no_request_for_scores_is_refused(server: Served) -> None:
-    assert post(server, RIGHT, Content_Type="text/plain").status_code == 415
-    assert httpx2.get(f"{server.address}/score").status_code == 405
-    assert httpx2.get(f"{server.address}/none").json() == {"error": "Not Found"}
+def test_what_is_no_request_for_scores_is_refused(shared: Served) -> None:
+    assert post(shared, RIGHT, Content_Type="text/plain").status_code == 415
+    assert httpx2.get(f"{shared.address}/score").status_code == 405
+    assert httpx2.get(f"{shared.address}/none").json() == {"error": "Not Found"}
     endless = iter([b"x" * BYTES] * 50)
     with suppress(httpx2.TransportError):  # the server may close before everything is sent
         sent = httpx2.post(
-            f"{server.address}/score", content=endless, headers={"Content-Type": "application/json"}
+            f"{shared.address}/score", content=endless, headers={"Content-Type": "application/json"}
         )
         assert sent.status_code == 413
 
 
-def test_metrics_are_selected_by_name(server: Served) -> None:
-    assert post(server, {**RIGHT, "metrics": ["soft_f1"]}).json()["scores"] == {"soft_f1": 1.0}
+def test_metrics_are_selected_by_name(shared: Served) -> None:
+    assert post(shared, {**RIGHT, "metrics": ["soft_f1"]}).json()["scores"] == {"soft_f1": 1.0}
 
 
 HOSTILE = (
@@ -183,7 +183,7 @@ HOSTILE = (
 )
 
 
-def test_hostile_texts_hurt_nobody_else(server: Served, client: ScoreClient) -> None:
+def test_hostile_texts_hurt_nobody_else(shared: Served, client: ScoreClient) -> None:
     with ThreadPoolExecutor(4) as pool:
         hostile = pool.submit(client.score, [{**RIGHT, "sql": sql} for sql in HOSTILE])
         others = [pool.submit(client.score, [RIGHT, WRONG]) for _ in range(20)]
@@ -197,7 +197,7 @@ def test_hostile_texts_hurt_nobody_else(server: Served, client: ScoreClient) -> 
         )[0]["scores"]["ex"]
         == 1.0
     )
-    assert server.process.poll() is None
+    assert shared.process.poll() is None
 
 
 def test_answers_are_streamed_as_they_are_judged() -> None:
@@ -338,14 +338,14 @@ def test_own_databases_need_no_questions(tmp_path: Path) -> None:
             client.score([{"question": 1, "sql": "SELECT 1"}])
 
 
-def test_the_client_is_one_file(server: Served, tmp_path: Path) -> None:
+def test_the_client_is_one_file(shared: Served, tmp_path: Path) -> None:
     shutil.copy(client_file.__file__, tmp_path / "score_client.py")
     program = (
         "import sys; sys.path.insert(0, '.'); import score_client as s; c = s.ScoreClient(sys.argv[1]);"
         f"print(s.reward(c.score([{RIGHT!r}])[0]), 'harness' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-I", "-c", program, server.address],
+        [sys.executable, "-I", "-c", program, shared.address],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout == "1.0 False\n", done.stderr
@@ -372,8 +372,8 @@ def test_what_cannot_be_served_is_refused_in_one_line(
     assert says in errors
 
 
-def test_a_port_in_use_is_refused(call: Call, server: Served) -> None:
-    code, _, errors = call("serve", "--port", server.address.rpartition(":")[2])
+def test_a_port_in_use_is_refused(call: Call, shared: Served) -> None:
+    code, _, errors = call("serve", "--port", shared.address.rpartition(":")[2])
     assert code == 2
     assert "in use" in errors
 
