@@ -2,15 +2,12 @@
 
 import hashlib
 import re
-from dataclasses import replace
 
 from dialects.enums import Profile
 from loaders.namespace import Database, short
 from loaders.source import NOT_TEXT, TOO_LARGE
 
-_BEYOND_REAL = replace(TOO_LARGE, what="a number beyond DuckDB's real, the type in the profile official")
-
-REFUSED_NUMBERS = {Profile.OFFICIAL: (_BEYOND_REAL,), Profile.FAITHFUL: ()}
+REFUSED_NUMBERS = {Profile.OFFICIAL: (TOO_LARGE,), Profile.FAITHFUL: ()}
 REFUSED_TEXTS = (NOT_TEXT,)
 
 _DIGITS = 8
