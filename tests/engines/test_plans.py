@@ -113,7 +113,7 @@ def test_the_plans_of_all_golds_of_the_sample_are_read_without_an_unknown_operat
 
 
 @pytest.mark.bird
-@pytest.mark.parametrize("dialect", PUBLISHED, scope="module")
+@pytest.mark.parametrize("dialect", PUBLISHED, indirect=True, scope="module")
 def test_the_plans_of_every_third_gold_of_mini_dev_are_read_without_an_unknown_operator(
     engine: Engine, dialect: Dialect, request: pytest.FixtureRequest, bird_home: Path
 ) -> None:
@@ -163,7 +163,9 @@ def test_a_plan_is_the_same_when_it_is_written_and_read_back(engine: Engine, she
     assert QueryPlan.from_json(plan.to_json()).root == plan.root
 
 
-@pytest.mark.parametrize("dialect", [each for each in Dialect if each is not Dialect.DUCKDB], scope="module")
+@pytest.mark.parametrize(
+    "dialect", [each for each in Dialect if each is not Dialect.DUCKDB], indirect=True, scope="module"
+)
 def test_what_is_run_once_and_what_for_each_row_are_told_apart(engine: Engine, shelf: Database) -> None:
     once = "SELECT id FROM author WHERE id NOT IN (SELECT author_id FROM book WHERE pages > 3)"
     for_each = "SELECT a.name, (SELECT MAX(b.pages) FROM book AS b WHERE b.author_id = a.id) FROM author AS a"
