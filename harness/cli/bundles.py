@@ -10,7 +10,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, give_json, messages, say
 from harness.report.console import loading_bar
-from harness.runs.bundle import SUFFIX, pack, read_bundle
+from harness.runs.bundle import SUFFIX, pack, read_bundle, write_receipt
 from harness.runs.reader import read_run
 from harness.session.request import Request
 from harness.session.verification import verify as execute_again
@@ -38,22 +38,31 @@ def submit(
 
 @app.command()
 @asks("golds", "workers")
-def verify(
+def verify(  # noqa: PLR0913 - one parameter an option
     request: Request,
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="File that `submit` has written.")],
     *,
     set_name: Annotated[
         str | None, typer.Option("--set", metavar="NAME", help="Question set. Default: the bundle's.")
     ] = None,
+    digest: Annotated[
+        str | None, typer.Option(metavar="sha256:HEX", help="Refuse a bundle with another digest.")
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="File to write a receipt to, which `board` reads.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Execute the predictions of a bundle again; exits 1 if an outcome or a score is another."""
     if len(request.golds) > 1:
         raise BadInput("--gold: a bundle has one gold pack; name that one")
-    found = read_bundle(bundle)
+    found = read_bundle(bundle, digest and digest.removeprefix("sha256:"))
     request = replace(request, set_name=set_name or found.evaluated.set_name)
     with loading_bar(messages, before="reading questions and predictions") as progress:
         verification = execute_again(found, request, say=say, progress=progress)
+    if to is not None:
+        write_receipt(verification.receipt(), to, bundle.name)
+        say(f"written: {to}")
     if as_json:
         give_json(verification.to_json())
     else:

@@ -1,10 +1,12 @@
 """Bundles: a finished run in one file that anyone can execute again.
 
-A bundle is a JSON document of three members. `statement` is an in-toto statement about the other two, with
-the digests of question set, golds and databases, the versions and the settings; its digest is the bundle's.
-`predictions` is the text of a prediction file, `outcomes` that of a file with the outcome, the scores and the
-error class of each pair. Neither questions nor golds are in it, nor anything about the machine: a set's
-licence applies to its texts. The same run gives the same bytes.
+A bundle is a JSON document. `predictions` is the text of a prediction file, `outcomes` that of a file with
+the outcome, the scores and the error class of each pair. `statement` is an in-toto statement about the two,
+with the digests of question set, golds and databases, the versions and the settings. `digest` is that of the
+statement, and so of the bundle. Neither questions nor golds are in it, nor anything about the machine: a
+set's licence applies to its texts. The same run gives the same bytes, and other bytes are no bundle.
+
+A receipt is an in-toto statement about a bundle: what executing it again has shown.
 https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 """
 
@@ -15,19 +17,25 @@ from dataclasses import replace as dataclass_replace
 from pathlib import Path
 from typing import Any, Self
 
+from dialects.enums import Profile
 from dialects.errors import BadInput
-from harness.data.outcomes import Outcome, PairResult
-from harness.engines import EngineName
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.published_scores import golds_note
+from harness.data.questions import level
+from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS
-from harness.runs.reader import Run
-from harness.runs.summary import Key, Score, completed, summarize
+from harness.metrics.statistics import Interval
+from harness.runs.reader import Run, levels_in
+from harness.runs.summary import Figures, Key, Score, completed, summarize
 from loaders.base.files import as_json, parse_json, refuse, replace
-from loaders.base.records import read_record, to_plain, to_record
+from loaders.base.records import RecordFault, read_record, to_object, to_plain, to_record
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE = "urn:bird-harness:evaluation:v1"
+RECEIPT_TYPE = "urn:bird-harness:verification:v1"
 SUFFIX = ".bundle.json"
+RECEIPT_SUFFIX = ".receipt.json"
 
 _WRONG = "get it again from whoever submitted it"
 
@@ -39,6 +47,7 @@ class PairOutcome:
     dialect: EngineName
     predictor: str
     question: str
+    difficulty: str
     outcome: Outcome
     scores: Mapping[str, float]
     error_class: ErrorClass | None = None
@@ -46,9 +55,9 @@ class PairOutcome:
     @classmethod
     def of(cls, result: PairResult) -> Self:
         """Return the outcome of a result, with the scores that do not depend on time."""
-        scores = {name: score for name, score in result.scores.items() if METRICS[name].of_timing is None}
-        whose = result.dialect, result.predictor, result.question
-        return cls(*whose, result.outcome, scores, result.error_class)
+        scores = {name: result.scores[name] for name in untimed(result.scores)}
+        pair = result.dialect, result.predictor, result.question, str(result.difficulty)
+        return cls(*pair, result.outcome, scores, result.error_class)
 
     @property
     def key(self) -> Key:
@@ -56,19 +65,34 @@ class PairOutcome:
         return self.dialect, self.predictor, self.question
 
 
+@dataclass(frozen=True)
+class ClaimedScore:
+    """The scores of a predictor on an engine, as the submitter's `summary.json` has them."""
+
+    predictor: str
+    dialect: EngineName
+    questions: int
+    metrics: Figures
+    intervals: Mapping[str, Interval | None]
+    outcomes: Mapping[Outcome, int]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evaluated:
     """The predicate of a bundle's statement.
 
-    `questions` of `set_questions` were asked, of every predictor and engine; `is_complete`: of the whole set.
+    `started` is when the run started, in ISO format. `questions` of `set_questions` were asked, of every
+    predictor and engine; `is_complete`: of the whole set, whose levels of difficulty are `levels`.
     `set_files` and `databases` have sha256 digests by name, `scores` the means in percent by predictor,
-    engine, metric and level.
+    engine, metric and level. `notes` are what a reader of the scores has to know.
     """
 
     set_name: str
+    started: str
     is_complete: bool
     questions: int
     set_questions: int
+    levels: Sequence[str]
     profile: str
     metrics: Sequence[str]
     limits: Mapping[str, float]
@@ -76,15 +100,17 @@ class Evaluated:
     packages: Mapping[str, str]
     set_files: Mapping[str, str]
     databases: Mapping[str, str | None]
-    scores: Sequence[Mapping[str, Any]]
+    scores: Sequence[ClaimedScore]
     reference: str | None = None
     gold: Mapping[str, Any] | None = None
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class _File:
     """The document, as it is in the file."""
 
+    digest: str
     statement: Mapping[str, Any]
     predictions: str
     outcomes: str
@@ -96,6 +122,11 @@ class _File:
             {"name": f"{name}.jsonl", "digest": {"sha256": _digest(getattr(self, name))}}
             for name in ("predictions", "outcomes")
         ]
+
+    @property
+    def text(self) -> str:
+        """The content of the file."""
+        return as_json(to_plain(self), indent=1) + "\n"
 
 
 @dataclass(frozen=True)
@@ -109,6 +140,48 @@ class Bundle:
     evaluated: Evaluated
     predictions: str
     outcomes: Mapping[Key, PairOutcome]
+
+    def scores(self) -> list[Score]:
+        """Compute the scores by metrics that do not depend on time from the outcomes."""
+        return summarize(map(self._result, self.outcomes.values()), untimed(self.evaluated.metrics))
+
+    def _result(self, one: PairOutcome) -> PairResult:
+        return PairResult(
+            dialect=one.dialect,
+            predictor=one.predictor,
+            question=one.question,
+            question_id=one.question,
+            db_id="",
+            difficulty=level(one.difficulty, self.evaluated.levels),
+            outcome=one.outcome,
+            scores=one.scores,
+            error_class=one.error_class,
+            gold_origin=GoldOrigin.DATASET,
+        )
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What executing a bundle again has shown; `digest` is the bundle's, `verified` the time in ISO format.
+
+    `differences` has a line for each pair whose outcome is another, `claims` for each claim that does not
+    hold, `notes` what else to know. `engines` and `packages` have the versions that it was executed with.
+    """
+
+    digest: str
+    verified: str
+    confirmed: bool
+    pairs: int
+    differences: Sequence[Mapping[str, str]]
+    claims: Sequence[str]
+    notes: Sequence[str]
+    engines: Mapping[str, str]
+    packages: Mapping[str, str | None]
+
+
+def untimed(metrics: Iterable[str]) -> list[str]:
+    """Select the metrics whose scores do not depend on time."""
+    return [name for name in metrics if METRICS[name].of_timing is None]
 
 
 def pack(run: Run, path: Path) -> str:
@@ -126,42 +199,113 @@ def pack(run: Run, path: Path) -> str:
         refuse(run.folder, "its variants of databases are not in the run", "run it without --variants")
     outcomes = sorted(map(PairOutcome.of, run.results), key=lambda each: each.key)
     predictions = sorted(run.results, key=lambda each: (each.dialect, each.predictor, each.question))
-    bundle = _File({}, _lines(map(_prediction, predictions)), _lines(map(to_plain, outcomes)))
-    statement = {
-        "_type": STATEMENT_TYPE,
-        "subject": bundle.subject,
-        "predicateType": PREDICATE_TYPE,
-        "predicate": to_plain(_evaluated(run, scores)),
-    }
-    try:
-        replace(path, as_json(to_plain(dataclass_replace(bundle, statement=statement)), indent=1) + "\n")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
-    return _digest(as_json(statement))
+    bundle = _File("", {}, _lines(map(_prediction, predictions)), _lines(map(to_plain, outcomes)))
+    statement = _statement(bundle.subject, PREDICATE_TYPE, to_plain(_evaluated(run, scores)))
+    digest = _digest(as_json(statement))
+    _write(path, dataclass_replace(bundle, digest=digest, statement=statement).text)
+    return digest
 
 
-def read_bundle(path: Path) -> Bundle:
-    """Read a bundle, and check that its statement is about what it holds.
+def write_receipt(receipt: Receipt, path: Path, name: str) -> None:
+    """Write a receipt about a bundle of that name.
 
     Raises:
-        BadInput: it is not a bundle, or was changed.
+        BadInput: the file cannot be written.
+    """
+    predicate = to_plain(receipt)
+    subject = [{"name": name, "digest": {"sha256": predicate.pop("digest")}}]
+    _write(path, as_json(_statement(subject, RECEIPT_TYPE, predicate), indent=1) + "\n")
+
+
+def read_receipt(path: Path) -> Receipt:
+    """Read a receipt.
+
+    Raises:
+        BadInput: it is not a receipt.
+    """
+
+    def read(record: Any) -> Receipt:
+        statement = to_object(record)
+        if _kinds(statement) != (STATEMENT_TYPE, RECEIPT_TYPE):
+            raise RecordFault(f"its statement is not of a verification: {statement.get('predicateType')}")
+        [subject] = to_record(list[_Subject], statement.get("subject"))
+        return to_record(
+            Receipt, {"digest": subject.digest.get("sha256"), **to_object(statement.get("predicate"))}
+        )
+
+    return read_record(path, read, "write it again: bird-harness verify BUNDLE --out RECEIPT")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        replace(path, text)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
+
+
+@dataclass(frozen=True)
+class _Subject:
+    name: str
+    digest: Mapping[str, str]
+
+
+def _kinds(statement: Mapping[str, Any]) -> tuple[Any, Any]:
+    return statement.get("_type"), statement.get("predicateType")
+
+
+def _statement(subject: Sequence[Mapping[str, Any]], kind: str, predicate: Any) -> dict[str, Any]:
+    return {"_type": STATEMENT_TYPE, "subject": subject, "predicateType": kind, "predicate": predicate}
+
+
+def read_bundle(path: Path, digest: str | None = None) -> Bundle:
+    """Read a bundle, and check that its statement is about what it holds.
+
+    Args:
+        path: the file.
+        digest: what its digest has to be, if that is known.
+
+    Raises:
+        BadInput: it is not a bundle, was changed, or has another digest.
     """
     held = read_record(path, lambda record: to_record(_File, record), _WRONG)
-    kinds = held.statement.get("_type"), held.statement.get("predicateType")
+    kinds = _kinds(held.statement)
     if kinds != (STATEMENT_TYPE, PREDICATE_TYPE):
         refuse(path, f"its statement is not of an evaluation: {kinds[1]}", "name a file of `submit`")
+    if held.digest != _digest(as_json(held.statement)) or path.read_bytes() != held.text.encode():
+        refuse(path, "it is not as `submit` wrote it", _WRONG)
+    if digest is not None and digest != held.digest:
+        refuse(path, f"its digest is sha256:{held.digest}", _WRONG)
     if held.statement.get("subject") != held.subject:
         refuse(path, "its predictions or outcomes are not those of its statement", _WRONG)
     try:
         evaluated = to_record(Evaluated, held.statement.get("predicate"))
         outcomes = [to_record(PairOutcome, parse_json(line)) for line in held.outcomes.splitlines()]
-    except ValueError as fault:
+        _check(evaluated, outcomes)
+    except (ValueError, BadInput) as fault:
         refuse(path, f"its statement or an outcome is damaged: {fault}", _WRONG)
     found = {each.key: each for each in outcomes}
-    planned = sum(score["questions"] for score in evaluated.scores)
+    planned = sum(score.questions for score in evaluated.scores)
     if len(found) != len(outcomes) or len(found) != planned or planned != held.predictions.count("\n"):
         refuse(path, f"it has {len(found)} outcomes of {planned} pairs", _WRONG)
-    return Bundle(_digest(as_json(held.statement)), evaluated, held.predictions, found)
+    return Bundle(held.digest, evaluated, held.predictions, found)
+
+
+def _check(evaluated: Evaluated, outcomes: Sequence[PairOutcome]) -> None:
+    """Check the vocabulary of a bundle.
+
+    Raises:
+        BadInput, ValueError: it has a word of its own, or lacks a limit.
+    """
+    known = {*evaluated.metrics} & METRICS.keys()
+    strange = [f"{name} is no metric" for name in evaluated.metrics if name not in known]
+    strange += [f"{name} is none of its metrics" for one in outcomes for name in one.scores.keys() - known]
+    strange += ["it has no limit of seconds"] * ("seconds" not in evaluated.limits)
+    if strange:
+        raise RecordFault(strange[0])
+    Profile(evaluated.profile)
+    for one in outcomes:
+        kind_of(one.dialect)
+        level(one.difficulty, evaluated.levels)
 
 
 def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
@@ -169,19 +313,19 @@ def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
     settings: dict[str, Any] = {name: manifest.get(name) for name in _OF_MANIFEST}
     return Evaluated(
         set_name=manifest["set"],
+        levels=levels_in(manifest),
+        notes=golds_note(manifest),
         is_complete=extent.questions == extent.set_questions,
         questions=extent.questions,
         set_questions=extent.set_questions,
-        scores=[
-            {name: value for name, value in score.to_json().items() if name in _OF_SCORE} for score in scores
-        ],
+        scores=[to_record(ClaimedScore, score.to_json(), others=True) for score in scores],
         **settings,
     )
 
 
-_OF_SCORE = ("predictor", "dialect", "questions", "metrics", "intervals", "outcomes")
 _OF_MANIFEST = (
-    "profile", "metrics", "limits", "engines", "packages", "set_files", "databases", "reference", "gold",
+    "started", "profile", "metrics", "limits", "engines", "packages", "set_files", "databases", "reference",
+    "gold",
 )  # fmt: skip
 
 

@@ -1,8 +1,10 @@
 """Verify a bundle: execute its predictions again, and compare every pair's outcome and scores."""
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,15 @@ from typing import Any
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.engines import in_order
-from harness.metrics import METRICS
-from harness.runs.bundle import Bundle, PairOutcome
-from harness.runs.summary import summarize
-from harness.session.plan import Plan, prepare
+from harness.engines import EngineName, in_order
+from harness.runs.bundle import Bundle, ClaimedScore, PairOutcome, Receipt, untimed
+from harness.runs.folder import here
+from harness.runs.reader import levels_in
+from harness.runs.summary import Key
+from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.base.errors import brief
+from loaders.base.records import to_record
 from loaders.load import Progress
 
 
@@ -24,7 +28,9 @@ class Reason(StrEnum):
     """Why an outcome may differ from the submitted one."""
 
     TIME = "time"
-    """One of the two executions ran into the limit of time: another machine may take longer."""
+    """One of the two executions ran into the limit of time, and the submitted one scored nothing."""
+    UNPROVEN = "unproven"
+    """The submitted one scored, and this one ran into the limit of time."""
     RESULT = "result"
     """The rows, the error or the scores are others."""
 
@@ -57,6 +63,7 @@ class Verification:
     """The result of executing a bundle again.
 
     `claims` are the statements of the bundle that do not hold, one line each; `notes` has other versions.
+    `engines` has the versions that it was executed with.
     """
 
     digest: str
@@ -64,6 +71,7 @@ class Verification:
     differences: Sequence[PairDifference]
     claims: Sequence[str]
     notes: Sequence[str]
+    engines: Mapping[EngineName, str]
 
     @property
     def is_confirmed(self) -> bool:
@@ -79,7 +87,13 @@ class Verification:
             "differences": [{"reason": each.reason, "says": each.line} for each in self.differences],
             "claims": list(self.claims),
             "notes": list(self.notes),
+            "engines": dict(self.engines),
         }
+
+    def receipt(self) -> Receipt:
+        """Return the receipt of this verification, with the present time."""
+        found = {**self.to_json(), "packages": here()["packages"]}
+        return to_record(Receipt, {**found, "verified": datetime.now(UTC).isoformat(timespec="seconds")})
 
 
 def verify(
@@ -107,17 +121,21 @@ def verify(
         plan = prepare(_request(bundle, request, predictions), say=say, progress=progress)
     with plan:
         manifest = plan.manifest()
-        _require_same(bundle, manifest)
-        results = list(plan.evaluation.run())
+        require_same(bundle, manifest)
+        return compared(bundle, manifest, list(plan.evaluation.run()))
+
+
+def compared(bundle: Bundle, manifest: Mapping[str, Any], results: Sequence[PairResult]) -> Verification:
+    """Compare the outcomes and claims of a bundle with the results of executing it, and their manifest."""
     pairs = [(bundle.outcomes.get(found.key), found) for found in map(PairOutcome.of, results)]
     differences = [
-        PairDifference(submitted, found, _reason(submitted, found))
+        PairDifference(submitted, found, reason_of(submitted, found))
         for submitted, found in pairs
-        if submitted is not None and not _same(submitted, found)
+        if submitted not in (None, found)
     ]
-    return Verification(
-        bundle.digest, len(results), differences, _false_claims(bundle, results), _notes(bundle, plan)
-    )
+    engines = {name: engine["version"] for name, engine in manifest["engines"].items()}
+    claims = [*_false_claims(bundle, manifest, {found.key for _, found in pairs})]
+    return Verification(bundle.digest, len(results), differences, claims, [*_notes(bundle, engines)], engines)
 
 
 def _request(bundle: Bundle, request: Request, predictions: Path) -> Request:
@@ -126,7 +144,7 @@ def _request(bundle: Bundle, request: Request, predictions: Path) -> Request:
         request,
         predictions=[predictions],
         dialects=in_order({outcome.dialect for outcome in bundle.outcomes.values()}),
-        metrics=[name for name in submitted.metrics if METRICS[name].of_timing is None],
+        metrics=untimed(submitted.metrics),
         profile=Profile(submitted.profile),
         reference=submitted.reference or request.reference,
         keys=() if submitted.is_complete else sorted({each.question for each in bundle.outcomes.values()}),
@@ -137,19 +155,19 @@ def _request(bundle: Bundle, request: Request, predictions: Path) -> Request:
     )
 
 
-def _require_same(bundle: Bundle, manifest: Mapping[str, Any]) -> None:
+def require_same(bundle: Bundle, manifest: Mapping[str, Any]) -> None:
     """Refuse to compare what was executed on other golds or databases.
 
     Raises:
         BadInput: a file of the set, a database or the gold pack has another digest.
     """
     submitted = bundle.evaluated
-    for noun, of_bundle, here in (
+    for noun, of_bundle, found in (
         ("file", submitted.set_files, manifest["set_files"]),
         ("database", submitted.databases, manifest["databases"]),
         ("gold pack", {"": submitted.gold}, {"": manifest.get("gold")}),
     ):
-        names = [name for name, digest in of_bundle.items() if digest != here.get(name)]
+        names = [name for name, digest in of_bundle.items() if digest != found.get(name)]
         if names:
             which = f"the {noun} {brief(', '.join(names))}".strip()
             raise BadInput(
@@ -158,48 +176,57 @@ def _require_same(bundle: Bundle, manifest: Mapping[str, Any]) -> None:
             )
 
 
-def _same(submitted: PairOutcome, executed: PairOutcome) -> bool:
-    return (submitted.outcome, submitted.scores, submitted.error_class) == (
-        executed.outcome, executed.scores, executed.error_class,
-    )  # fmt: skip
+_OF_TIME = {Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT}
 
 
-_OF_TIME = (Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT)
+def reason_of(submitted: PairOutcome, executed: PairOutcome) -> Reason:
+    """Say why an outcome differs from the submitted one."""
+    if not {submitted.outcome, executed.outcome} & _OF_TIME:
+        return Reason.RESULT
+    if any(submitted.scores.values()):
+        return Reason.UNPROVEN if executed.outcome in _OF_TIME else Reason.RESULT
+    return Reason.TIME
 
 
-def _reason(submitted: PairOutcome, executed: PairOutcome) -> Reason:
-    return Reason.TIME if {submitted.outcome, executed.outcome} & set(_OF_TIME) else Reason.RESULT
+def _notes(bundle: Bundle, engines: Mapping[EngineName, str]) -> Iterator[str]:
+    for name, version in engines.items():
+        submitted = bundle.evaluated.engines.get(name, {}).get("version")
+        if submitted != version:
+            yield f"{name}: submitted with {submitted}, executed with {version}"
 
 
-def _notes(bundle: Bundle, plan: Plan) -> list[str]:
-    submitted = bundle.evaluated.engines
-    return [
-        f"{name}: submitted with {submitted[name]['version']}, executed with {engine.version()}"
-        for name, engine in plan.engines.items()
-        if submitted[name]["version"] != engine.version()
-    ]
+def _false_claims(bundle: Bundle, manifest: Mapping[str, Any], executed: AbstractSet[Key]) -> Iterator[str]:
+    """Yield a line for each claim of the statement about its outcomes that does not hold.
 
-
-def _false_claims(bundle: Bundle, results: Sequence[PairResult]) -> list[str]:
-    """Return a line for each predictor whose pairs or means are not those that the statement names.
-
-    The means are those of the submitted outcomes, which are compared one by one.
+    The outcomes themselves are compared one by one.
     """
-    submitted = [
-        replace(result, outcome=found.outcome, scores=found.scores)
-        for result in results
-        if (found := bundle.outcomes.get(PairOutcome.of(result).key)) is not None
-    ]
-    claimed = {(one["predictor"], one["dialect"]): one for one in bundle.evaluated.scores}
-    lines = []
-    if len(submitted) < len(results):
-        left = len(results) - len(submitted)
-        lines.append(f"it says that it is of the whole set, and has no outcome for {left:,} of its pairs")
-    metrics = [name for name in bundle.evaluated.metrics if METRICS[name].of_timing is None]
-    for score in summarize(submitted, metrics):
-        one = claimed.pop((score.predictor, score.dialect), {})
-        said = {name: one.get("metrics", {}).get(name) for name in score.metrics}
-        if one.get("questions") != score.questions or said != score.metrics:
-            lines.append(f"{score.dialect}/{score.predictor}: its means are not those of its outcomes")
-    lines += [f"{dialect}/{predictor}: it has no outcomes" for predictor, dialect in claimed]
-    return lines
+    claimed, planned, engines = bundle.evaluated, manifest["planned"], manifest["engines"]
+    for name, said, found in (
+        ("questions", claimed.questions, planned["questions"]),
+        ("questions of the set", claimed.set_questions, planned["set_questions"]),
+        ("completeness", claimed.is_complete, planned["questions"] == planned["set_questions"]),
+        ("levels", list(claimed.levels), list(levels_in(manifest))),
+        ("engines", sorted(claimed.engines.keys() & engines), sorted(engines)),
+        ("limits", claimed.limits, manifest["limits"]),
+    ):
+        if said != found:
+            yield f"its {name}: {said} was submitted, {found} is right"
+    if left := len(executed - bundle.outcomes.keys()):
+        yield f"it says that it is of the whole set, and has no outcome for {left:,} of its pairs"
+    if more := len(bundle.outcomes.keys() - executed):
+        yield f"{more:,} of its outcomes are of no prediction of it"
+    scores = {(one.predictor, one.dialect): one for one in claimed.scores}
+    for score in bundle.scores():
+        whose = f"{score.dialect}/{score.predictor}"
+        one = scores.pop((score.predictor, score.dialect), None)
+        if one is None:
+            yield f"{whose}: it has no scores"
+            continue
+        right = to_record(ClaimedScore, score.to_json(), others=True)
+        if (one.questions, one.outcomes) != (right.questions, right.outcomes):
+            yield f"{whose}: its numbers of questions and outcomes are not those of its outcomes"
+        if any(one.metrics.get(name) != means for name, means in right.metrics.items()):
+            yield f"{whose}: its means are not those of its outcomes"
+        if any(one.intervals.get(name) != interval for name, interval in right.intervals.items()):
+            yield f"{whose}: its intervals are not those of its outcomes"
+    yield from (f"{dialect}/{predictor}: it has no outcomes" for predictor, dialect in scores)

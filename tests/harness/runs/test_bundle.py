@@ -2,17 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.runs.bundle import pack, read_bundle
+from harness.data.outcomes import Outcome
+from harness.runs.bundle import PairOutcome, pack, read_bundle, read_receipt
 from harness.runs.reader import read_run
 from harness.session.request import Request
-from harness.session.verification import Reason, Verification, verify
+from harness.session.verification import Reason, Verification, compared, reason_of, require_same, verify
 from loaders.base.files import as_json
 from tests import forked
 from tests.harness.real_runs import evaluated
@@ -38,6 +42,10 @@ def verified(path: Path) -> Verification:
     return verify(read_bundle(path), Request(), say=lambda _line: None)
 
 
+def sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def forged(bundle: Path, to: Path, change: Callable[[dict[str, Any], list[Any]], object]) -> Path:
     """A bundle whose outcomes and statement were changed, with digests that fit."""
     content = json.loads(bundle.read_text())
@@ -45,8 +53,15 @@ def forged(bundle: Path, to: Path, change: Callable[[dict[str, Any], list[Any]],
     change(content["statement"]["predicate"], outcomes)
     content["outcomes"] = "".join(f"{as_json(one)}\n" for one in outcomes)
     held = {one["name"]: one for one in content["statement"]["subject"]}
-    held["outcomes.jsonl"]["digest"]["sha256"] = hashlib.sha256(content["outcomes"].encode()).hexdigest()
-    to.write_text(json.dumps(content))
+    held["outcomes.jsonl"]["digest"]["sha256"] = sha256(content["outcomes"])
+    return written(to, content)
+
+
+def written(to: Path, content: dict[str, Any]) -> Path:
+    """A bundle as `submit` writes it, whatever is in it."""
+    if "statement" in content:
+        content["digest"] = sha256(as_json(content["statement"]))
+    to.write_text(as_json(content, indent=1) + "\n")
     return to
 
 
@@ -96,18 +111,25 @@ def test_a_part_that_says_it_is_whole_is_told(tmp_path: Path) -> None:
     assert verified(path).pairs == 6
 
     whole = forged(path, tmp_path / "a.json", lambda predicate, _: predicate.update(is_complete=True))
-    assert verified(whole).claims == [
-        "it says that it is of the whole set, and has no outcome for 126 of its pairs"
-    ]
+    line = "it says that it is of the whole set, and has no outcome for 126 of its pairs"
+    assert line in verified(whole).claims
 
 
-def test_a_timeout_is_told_apart(bundle: Path, tmp_path: Path) -> None:
-    def change(_: dict[str, Any], outcomes: list[Any]) -> None:
-        scores = {"ex": 0.0, "soft_f1": 0.0}
-        outcomes[0].update(outcome="prediction_timeout", scores=scores, error_class="other")
-
-    found = verified(forged(bundle, tmp_path / "a.json", change))
-    assert [each.reason for each in found.differences] == [Reason.TIME]
+@pytest.mark.parametrize(
+    ("submitted", "score", "executed", "reason"),
+    [
+        ("prediction_timeout", 0.0, "match", Reason.TIME),
+        ("mismatch", 0.0, "prediction_timeout", Reason.TIME),
+        ("match", 1.0, "prediction_timeout", Reason.UNPROVEN),
+        ("prediction_timeout", 1.0, "mismatch", Reason.RESULT),
+    ],
+)
+def test_a_timeout_excuses_no_score(submitted: str, score: float, executed: str, reason: Reason) -> None:
+    one, other = (
+        PairOutcome(Dialect.SQLITE, "p", "1", "simple", Outcome(outcome), {"ex": ex})
+        for outcome, ex in ((submitted, score), (executed, 0.0))
+    )
+    assert reason_of(one, other) is reason
 
 
 def test_other_golds_are_refused(bundle: Path, tmp_path: Path) -> None:
@@ -133,10 +155,87 @@ def test_a_damaged_bundle_is_refused(
 ) -> None:
     content = json.loads(bundle.read_text())
     change(content)
-    path = tmp_path / "damaged.json"
-    path.write_text(json.dumps(content))
+    path = written(tmp_path / "damaged.json", content)
     with pytest.raises(BadInput, match=says):
         read_bundle(path)
+
+
+UNPROVABLE = {"set_name", "started", "profile", "packages", "engines", "notes", "reference", "gold"}
+"""What the statement says of the submitter's times, versions and settings: its digest alone vouches for it.
+
+Another `set_name` is that of other files, which an execution refuses.
+"""
+
+
+def leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths of all values within a JSON value."""
+    members = dict(enumerate(value)) if isinstance(value, list) else value if isinstance(value, dict) else {}
+    inner = [each for name, one in members.items() for each in leaves(one, (*path, name))]
+    yield from inner or [path]
+
+
+def other(value: Any) -> Any:
+    """A value of the same type, if it has one."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str():
+            return OTHERS.get(value, f"{value}x")
+        case _:
+            return "x"
+
+
+OTHERS = {"match": "mismatch", "mismatch": "match", "simple": "moderate", "moderate": "challenging"}
+
+
+def changed(content: Any, path: Sequence[str | int]) -> Any:
+    """A copy with one value changed."""
+    copy = json.loads(json.dumps(content))
+    *above, last = path
+    inner = reduce(getitem, above, copy)
+    inner[last] = other(inner[last])
+    return copy
+
+
+def instead(claims: dict[str, Any], told: list[Any]) -> Callable[[dict[str, Any], list[Any]], object]:
+    """The change to these claims and outcomes."""
+    return lambda predicate, outcomes: (predicate.update(claims), outcomes.__setitem__(slice(None), told))
+
+
+def test_every_changed_byte_is_found(bundle: Path, tmp_path: Path) -> None:
+    whole, path = bundle.read_bytes(), tmp_path / "a.json"
+    for place in range(0, len(whole), len(whole) // 100):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(BadInput):
+            read_bundle(path)
+
+
+def test_every_changed_meaning_is_found(bundle: Path, run: Path, tmp_path: Path) -> None:
+    """With digests that fit: by reading, by what an execution gave, or by the digest that was published."""
+    read, executed = read_bundle(bundle), read_run(run)
+    content = json.loads(bundle.read_text())
+    predicate = content["statement"]["predicate"]
+    outcomes = [json.loads(line) for line in content["outcomes"].splitlines()]
+    mutants = [(path, changed(predicate, path), outcomes) for path in leaves(predicate)]
+    mutants += [(path, predicate, changed(outcomes, path)) for path in list(leaves(outcomes))[::5]]
+    unfound = []
+    for where, claims, told in mutants:
+        path = forged(bundle, tmp_path / "a.json", instead(claims, told))
+        try:
+            found = read_bundle(path)
+            require_same(found, executed.manifest)
+            if not compared(found, executed.manifest, executed.results).is_confirmed:
+                continue
+        except BadInput:
+            continue
+        with pytest.raises(BadInput, match="its digest is"):
+            read_bundle(path, read.digest)
+        if where[0] not in UNPROVABLE and not {"r_ves_stable", "seconds"} & {*where}:
+            unfound.append(where)
+    assert unfound == []
+    assert len(mutants) > 200
 
 
 def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
@@ -150,9 +249,11 @@ def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
 def test_the_commands(bundle: Path, run: Path, tmp_path: Path) -> None:
     done = forked.run("harness", "submit", str(run), "--out", str(tmp_path / "x.json"), cwd=tmp_path)
     assert done.stdout == f"sha256:{read_bundle(bundle).digest}\n", done.stderr
-    done = forked.run("harness", "verify", str(tmp_path / "x.json"), cwd=tmp_path)
+    done = forked.run("harness", "verify", str(tmp_path / "x.json"), "--out", "x.receipt.json", cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(": 0 of 132 pairs differ\n")
+    receipt = read_receipt(tmp_path / "x.receipt.json")
+    assert (receipt.digest, receipt.confirmed, receipt.pairs) == (read_bundle(bundle).digest, True, 132)
     wrong = forged(bundle, tmp_path / "y.json", lambda predicate, _: predicate["scores"].reverse())
     assert forked.run("harness", "verify", "--json", str(wrong), cwd=tmp_path).returncode == 0
     changed = forged(bundle, tmp_path / "z.json", lambda _, outcomes: outcomes[0].update(error_class="other"))
