@@ -1,4 +1,4 @@
-"""The commands that pack a run as a bundle, and that execute a bundle again."""
+"""The commands that pack a run as a bundle, execute a bundle again, and show verified ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, give_json, messages, say
+from harness.report.board import read_board, write_board
 from harness.report.console import loading_bar
 from harness.runs.bundle import SUFFIX, pack, read_bundle, write_receipt
 from harness.runs.reader import read_run
@@ -71,3 +72,18 @@ def verify(  # noqa: PLR0913 - one parameter an option
             typer.echo(line)
         typer.echo(f"sha256:{found.digest}: {len(differing):,} of {verification.pairs:,} pairs differ")
     raise typer.Exit(int(not verification.is_confirmed))
+
+
+@app.command()
+def board(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Folder with bundles and the receipts of `verify --out`.")
+    ],
+    *,
+    to: Annotated[Path, typer.Option("--out", help="Folder to write the site to.")] = Path("board"),
+) -> None:
+    """Write a static site of the verified bundles in a folder."""
+    found = read_board(folder, site=to)
+    for line in found.left_out:
+        say(f"left out: {line}")
+    say(f"written: {write_board(found, to)} (bundles: {len(found.entries):,})")

@@ -96,6 +96,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Execute the predictions of a bundle again; exits 1 if an outcome or a score is another",
         "verify mine.bundle.json",
     ),
+    "board": ListedCommand(
+        "bundles",
+        Group.SCORE,
+        "Write a static site of the verified bundles in a folder",
+        "board bundles/ --out site",
+    ),
     "cache": ListedCommand("reports", Group.SCORE, "Show or clear the result cache", "cache --clear"),
     "data": ListedCommand(
         "databases",

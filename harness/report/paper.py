@@ -211,7 +211,7 @@ def marks_of(
                     score = lines[number].scores[dialect]
                     paired, by_interval = paired + (own is not None), by_interval + (own is None)
                     apart = (
-                        _differ(own, score, metric) if own else _excludes(score, metric, max(totals.values()))
+                        differ(own, score, metric) if own else _excludes(score, metric, max(totals.values()))
                     )
                     if not apart:
                         marks[number, metric, dialect] = Mark.NOT_DISTINGUISHABLE
@@ -224,7 +224,7 @@ def _best(totals: Mapping[int, float]) -> list[int]:
     return [number for number, total in totals.items() if spelled(total, CellKind.PERCENT) == most]
 
 
-def _differ(best: Score, other: Score, metric: str) -> bool:
+def differ(best: Score, other: Score, metric: str) -> bool:
     """Return True if two scores differ significantly on the questions that both have."""
     of_best, of_other = ([one for one in score.results if metric in one.scores] for score in (best, other))
     found = differences(of_best, of_other, [metric])

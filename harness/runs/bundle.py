@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as dataclass_replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -303,6 +304,7 @@ def _check(evaluated: Evaluated, outcomes: Sequence[PairOutcome]) -> None:
     if strange:
         raise RecordFault(strange[0])
     Profile(evaluated.profile)
+    datetime.fromisoformat(evaluated.started)
     for one in outcomes:
         kind_of(one.dialect)
         level(one.difficulty, evaluated.levels)

@@ -104,8 +104,10 @@ def _replace(path: Path, text: str) -> None:
 
 @cache
 def _template(name: str) -> jinja2.Template:
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string((_PLACE / name).read_text(encoding="utf-8"))
+    loader = jinja2.FunctionLoader(lambda included: (_PLACE / included).read_text(encoding="utf-8"))
+    return jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined).get_template(
+        name
+    )
 
 
 @cache
@@ -153,7 +155,7 @@ _LEFT, _ROOM, _FIGURE = 190, 300, 70
 _LINE = 21
 _LONGEST = 26
 """Maximum characters of a name; the title of its bar has all of it."""
-_MOST_BARS = 30
+MOST_BARS = 30
 """Maximum number of bars with readable names; the table has them all."""
 
 
@@ -215,12 +217,13 @@ def write_tables_html(
         BadInput: the file cannot be written.
     """
     more: Sequence[Sequence[Chart]] = charts or [()] * len(document.grids)
-    parts = [_part(grid, drawn) for grid, drawn in zip(document.grids, more, strict=True)]
+    parts = [section(grid, drawn) for grid, drawn in zip(document.grids, more, strict=True)]
     facts = list(map(printable, document.facts))
     write_static(path, "description.html.jinja", title=printable(title), facts=facts, parts=parts)
 
 
-def _part(grid: TableModel, more: Sequence[Chart] = ()) -> PageSection:
+def section(grid: TableModel, more: Sequence[Chart] = ()) -> PageSection:
+    """Return a table as a section of a page, with these charts, or bars of its shares and means."""
     over = tuple((printable(group.head), len(group.columns)) for group in grid.groups)
     return PageSection(
         title=grid.title,
@@ -244,7 +247,7 @@ def _charts(grid: TableModel) -> Iterator[Chart]:
     at = 0
     for group in grid.groups:
         for column in group.columns:
-            if column.kind is CellKind.PERCENT and 1 < len(grid.rows) <= _MOST_BARS:
+            if column.kind is CellKind.PERCENT and 1 < len(grid.rows) <= MOST_BARS:
                 rows = [row for row in grid.rows if row.cells[at] is not None]
                 figures = [list(texts(grid, row))[at] for row in rows]
                 names = [", ".join(filter(None, row.labels[:2])) for row in rows]

@@ -247,13 +247,18 @@ def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_commands(bundle: Path, run: Path, tmp_path: Path) -> None:
-    done = forked.run("harness", "submit", str(run), "--out", str(tmp_path / "x.json"), cwd=tmp_path)
+    done = forked.run("harness", "submit", str(run), "--out", str(tmp_path / "x.bundle.json"), cwd=tmp_path)
     assert done.stdout == f"sha256:{read_bundle(bundle).digest}\n", done.stderr
-    done = forked.run("harness", "verify", str(tmp_path / "x.json"), "--out", "x.receipt.json", cwd=tmp_path)
+    done = forked.run(
+        "harness", "verify", str(tmp_path / "x.bundle.json"), "--out", "x.receipt.json", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith(": 0 of 132 pairs differ\n")
     receipt = read_receipt(tmp_path / "x.receipt.json")
     assert (receipt.digest, receipt.confirmed, receipt.pairs) == (read_bundle(bundle).digest, True, 132)
+    done = forked.run("harness", "board", str(tmp_path), "--out", "site", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "sample on SQLite" in (tmp_path / "site" / "index.html").read_text()
     wrong = forged(bundle, tmp_path / "y.json", lambda predicate, _: predicate["scores"].reverse())
     assert forked.run("harness", "verify", "--json", str(wrong), cwd=tmp_path).returncode == 0
     changed = forged(bundle, tmp_path / "z.json", lambda _, outcomes: outcomes[0].update(error_class="other"))
