@@ -142,6 +142,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /openapi.json",
         "serve --set sample --metrics ex",
     ),
+    "mcp": ListedCommand(
+        "mcp",
+        Group.SERVE,
+        "Serve databases to agents by the Model Context Protocol, on standard input and output",
+        "mcp --set mini_dev",
+    ),
     "translate": ListedCommand(
         "translate",
         Group.PROVE,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain
 from threading import Condition, Thread
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -50,20 +50,23 @@ class Ending(StrEnum):
 class Limits:
     """What one SQL text may use: wall-clock seconds, rows, and bytes of text in all rows together.
 
-    30 seconds is the official evaluator's limit for a prediction and its gold together.
+    30 seconds is the official evaluator's limit for a prediction and its gold together. With `keeps_first`, a
+    result that is too large keeps the first rows that are within the limits.
     """
 
     seconds: float = 30.0
     rows: int = 1_000_000
     bytes: int = 256 * 2**20
+    keeps_first: bool = False
 
 
 @dataclass(frozen=True)
 class Execution:
     """The result of running one SQL text.
 
-    `rows` is empty unless `ending` is ROWS; `error` and `code` are the engine's own words otherwise;
-    `seconds` is wall-clock time from sending the text to having the last row.
+    `rows` is empty unless `ending` is ROWS, or TOO_LARGE with `Limits.keeps_first`; `error` and `code` are
+    the engine's own words otherwise; `seconds` is wall-clock time from sending the text to having the last
+    row.
     """
 
     ending: Ending
@@ -118,10 +121,17 @@ def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[
         rows += batch
         size += _size(batch)
         if len(rows) > limits.rows:
-            return Ending.TOO_LARGE, (), f"more than {limits.rows:,} rows"
+            return Ending.TOO_LARGE, _first(rows, limits), f"more than {limits.rows:,} rows"
         if size > limits.bytes:
-            return Ending.TOO_LARGE, (), f"more than {limits.bytes:,} bytes"
+            return Ending.TOO_LARGE, _first(rows, limits), f"more than {limits.bytes:,} bytes"
     return Ending.ROWS, tuple(rows), None
+
+
+def _first(rows: list[Row], limits: Limits) -> tuple[Row, ...]:
+    """Return the first rows that are within the limits, if they are to be kept."""
+    sizes = accumulate(_size([row]) for row in rows[: limits.rows])
+    count = sum(1 for size in sizes if size <= limits.bytes)
+    return tuple(rows[:count]) if limits.keeps_first else ()
 
 
 def _size(rows: list[Row]) -> int:

@@ -89,10 +89,11 @@ def _require(
 
 
 def _shown(rows: Sequence[Row]) -> tuple[tuple[object, ...], ...]:
-    return tuple(tuple(_plain_value(value) for value in row) for row in rows)
+    return tuple(tuple(plain_value(value) for value in row) for row in rows)
 
 
-def _plain_value(value: object) -> object:
+def plain_value(value: object) -> object:
+    """Return a number, truth value or None as it is, and the text of another value, cut to 80 characters."""
     match value:
         case None | bool() | int():
             return value

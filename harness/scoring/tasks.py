@@ -1,4 +1,4 @@
-"""The tasks of workers and their results: judge the texts for a question, time a pair, explain a text.
+"""The tasks of workers and their results: judge texts for a question, time a pair, explain or execute a text.
 
 A task has everything that a worker needs in addition to the `Setup` of the run, and its result everything to
 keep. So the process, the machine and the order of tasks make no difference.
@@ -16,7 +16,7 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, EngineLost, cut
-from harness.engines.execution import Limits
+from harness.engines.execution import Execution, Limits
 from harness.engines.plans import QueryPlan
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.metrics.efficiency import Timing
@@ -128,7 +128,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Task(Generic[Result]):
-    """A task of a worker on an engine; one of the three classes below."""
+    """A task of a worker on an engine; one of the four classes below."""
 
     dialect: EngineName
 
@@ -203,6 +203,20 @@ class ExplainTask(Task[QueryPlan]):
     sql: str
     counts: bool = False
     failure: QueryPlan | None = None
+
+
+@dataclass(frozen=True)
+class ExecuteTask(Task[Execution]):
+    """Execute a text on a database for a reader, who wants its first rows.
+
+    `rows` and `bytes` limit what is returned (`Limits`); beyond them `ending` is TOO_LARGE. A text that ends
+    its process has an execution, too.
+    """
+
+    db_id: str
+    sql: str
+    rows: int
+    bytes: int
 
 
 class Workers(Protocol):

@@ -1,4 +1,4 @@
-"""A worker process: judge tasks, time pairs and explain texts from a socket, until it is closed.
+"""A worker process: judge tasks, time pairs, explain and execute texts from a socket, until it is closed.
 
 `harness.scoring.workers` starts it, and replaces it when it ends. Damage that the SQL of a prediction can do
 to a process is limited to this one: a statement that cannot be stopped or crashes ends it; its memory is
@@ -26,12 +26,21 @@ from typing import Any, NamedTuple, NoReturn
 
 from harness.engines import plans
 from harness.engines.base import Engine, EngineLost, SqlError
-from harness.engines.execution import WATCHDOG, Ending, Limits, NotCounted, count_work
+from harness.engines.execution import (
+    WATCHDOG,
+    Ending,
+    Execution,
+    Limits,
+    NotCounted,
+    count_work,
+    execute_patiently,
+)
 from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import (
     Announce,
+    ExecuteTask,
     ExplainTask,
     JudgeTask,
     Setup,
@@ -166,7 +175,7 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
-            task: JudgeTask | TimeTask | ExplainTask = connection.recv()
+            task: JudgeTask | TimeTask | ExplainTask | ExecuteTask = connection.recv()
         except (EOFError, OSError):
             _end()
         if isinstance(task, JudgeTask):
@@ -180,13 +189,17 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
 
 
 def _measured(
-    task: TimeTask | ExplainTask, setup: Setup, engine: Engine, announce: Announce
-) -> Timing | QueryPlan | EngineLost:
-    """Time a pair or explain a text; return EngineLost if that fails without a text to blame."""
+    task: TimeTask | ExplainTask | ExecuteTask, setup: Setup, engine: Engine, announce: Announce
+) -> Timing | QueryPlan | Execution | EngineLost:
+    """Time a pair, explain or execute a text; return EngineLost if that fails without a text to blame."""
     database = setup.database(task.db_id, task.dialect)
     try:
         if isinstance(task, ExplainTask):
             return _explained(task, setup, engine, database, announce)
+        if isinstance(task, ExecuteTask):
+            limits = Limits(setup.limits.seconds, task.rows, task.bytes, keeps_first=True)
+            with announce(Stage.RUNNING, task.sql, None):
+                return execute_patiently(engine, database, task.sql, limits)
         return measure(engine, database, task.prediction, task.gold, task.method, setup.limits, announce)
     except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
         return EngineLost(explain(error))

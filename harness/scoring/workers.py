@@ -34,6 +34,7 @@ from harness.metrics.efficiency import Timing
 from harness.scoring.codec import encode
 from harness.scoring.tasks import (
     OPTIONAL,
+    ExecuteTask,
     ExplainTask,
     JudgeTask,
     Result,
@@ -212,8 +213,8 @@ class LocalWorkers:
     def submit(self, task: Task[Result]) -> Future[Result]:
         """Submit a task; for judging see `Workers.submit`.
 
-        A caller that times a pair must make sure that nothing else runs. If timing or explaining fails
-        without a text to blame, the future raises EngineLost.
+        A caller that times a pair must make sure that nothing else runs. If timing, explaining or executing
+        fails without a text to blame, the future raises EngineLost.
         """
         future: Future[Result] = Future()
         with self._lock:
@@ -341,7 +342,7 @@ class LocalWorkers:
 
 def after_death(
     setup: Setup, task: Task[Any], died: WorkerDied, deaths: Counter[tuple[bytes, int]]
-) -> Task[Any] | Timing | QueryPlan:
+) -> Task[Any] | Timing | QueryPlan | Execution:
     """Return the rest of a task whose worker died, or its result if nothing remains.
 
     Args:
@@ -360,6 +361,8 @@ def after_death(
         case TimeTask() if died.blames(times):
             is_of_gold = died.activity.text != digest(task.prediction)
             return failed_while_timed(task.method, died.text_fault, is_of_gold=is_of_gold)
+        case ExecuteTask() if died.blames(times):
+            return _execution_of(setup, died)
         case ExplainTask(failure=QueryPlan() as failure) if deaths.total() >= _MOST_DEATHS:
             return failure
         case ExplainTask() if deaths.total() < _MOST_DEATHS and died.blames(deaths.total()):

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import as_completed as as_judged
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -33,8 +33,11 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, dialect_of, kinds_by_name
+from harness.engines.execution import Execution
 from harness.metrics import METRICS
 from harness.scoring.scheduler import Candidate, Scheduler
+from harness.scoring.tasks import ExecuteTask, Setup
+from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request, check_range, parse_metrics
 from loaders.base.errors import brief
@@ -128,20 +131,28 @@ class Resolver:
         _check_text(where, "answer", answer.sql)
         if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
             self._tell(question.key)
-        return Candidate(question, self._dialect(where, answer.dialect), answer.sql)
+        return Candidate(question, self.dialect(where, answer.dialect), answer.sql)
+
+    def place(self, database: str, named: EngineName | None) -> EngineName:
+        """Return the engine for a text on a database.
+
+        Raises:
+            BadInput: there is no such database or engine.
+        """
+        if database not in self._databases:
+            some = ", ".join(sorted(self._databases)[:3])
+            raise BadInput(
+                f"database {brief(repr(database))}: not in {self._questions.name}, which has"
+                f" {len(self._databases)} databases, such as {some}"
+            )
+        return self.dialect(f"database {database}", named)
 
     def _with_gold(self, triple: Triple) -> Candidate:
         """Return a triple as an answer to a question of its own."""
-        if triple.database not in self._databases:
-            some = ", ".join(sorted(self._databases)[:3])
-            raise BadInput(
-                f"database {brief(repr(triple.database))}: not in {self._questions.name}, which has"
-                f" {len(self._databases)} databases, such as {some}"
-            )
+        dialect = self.place(triple.database, triple.dialect)
         where = f"database {triple.database}"
         _check_text(where, "answer", triple.sql)
         _check_text(where, "gold", triple.gold)
-        dialect = self._dialect(where, triple.dialect)
         gold_in, language = dialect_of(dialect), dialect_of(dialect)
         if triple.gold_dialect is not None:
             gold_in = dialect_of(one_of(kinds_by_name(), f"{where}: gold_dialect", triple.gold_dialect))
@@ -166,7 +177,12 @@ class Resolver:
                 " create the evaluator with profile='faithful'"
             )
 
-    def _dialect(self, where: str, named: EngineName | None) -> EngineName:
+    def dialect(self, where: str, named: EngineName | None) -> EngineName:
+        """Return the engine that is named, or the only one.
+
+        Raises:
+            BadInput: there is no such engine, or several; `where` begins the message.
+        """
         engines = self._engines
         if named is None:
             if len(engines) == 1:
@@ -355,6 +371,7 @@ class Evaluator:
         self._lock = Lock()
         self._process = os.getpid()
         self._scheduler: Scheduler | None = None
+        self._readers: LocalWorkers | None = None
         self._closed = False
         self._outcomes: Counter[Outcome] = Counter()
         self._late = 0
@@ -456,6 +473,67 @@ class Evaluator:
         finally:
             batch.give_up()
 
+    def execute(
+        self,
+        database: str,
+        sql: str,
+        *,
+        dialect: EngineName | None = None,
+        rows: int = 1_000,
+        max_bytes: int = 2**20,
+    ) -> Execution:
+        """Run a text that only reads, such as a model's query before it answers; return its first rows.
+
+        It runs under the evaluator's limits, in worker processes apart from those that judge.
+
+        Args:
+            database: a database of the evaluator.
+            sql: the text.
+            dialect: its engine; may be None if the evaluator has only one.
+            rows: the most rows to return; if there are more, `ending` is `too_large`.
+            max_bytes: the most bytes of text in them.
+
+        Raises:
+            BadInput: this evaluator lacks the database or the dialect, or `sql` is not a text.
+            EngineUnavailable: the engine failed, not the text.
+        """
+        return self._execute(database, sql, dialect, rows, max_bytes).result()
+
+    async def aexecute(
+        self,
+        database: str,
+        sql: str,
+        *,
+        dialect: EngineName | None = None,
+        rows: int = 1_000,
+        max_bytes: int = 2**20,
+    ) -> Execution:
+        """Like `execute`, without blocking the event loop; no thread waits."""
+        return await asyncio.wrap_future(self._execute(database, sql, dialect, rows, max_bytes))
+
+    def _execute(
+        self, database: str, sql: str, dialect: EngineName | None, rows: int, max_bytes: int
+    ) -> Future[Execution]:
+        engine = self.engine_for(database, dialect)
+        _check_text(f"database {database}", "text", sql)
+        with self._held_open():
+            if self._readers is None:
+                self._readers = LocalWorkers(self._setup, self._request.processes)
+            return self._readers.submit(ExecuteTask(engine, database, sql, rows, max_bytes))
+
+    def engine_for(self, database: str, dialect: EngineName | None = None) -> EngineName:
+        """Return the engine of a text on a database: the one named, or the only one.
+
+        Raises:
+            BadInput: this evaluator lacks the database or the dialect, or has several.
+        """
+        return self._resolver.place(database, dialect)
+
+    @property
+    def setup(self) -> Setup:
+        """Its questions, engines and limits."""
+        return self._setup
+
     def _start(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
         check_range("seconds", deadline, "deadline")
         until = None if deadline is None else time.monotonic() + deadline
@@ -504,13 +582,18 @@ class Evaluator:
         ]
         return f"<Evaluator {''.join(parts)}>"
 
-    def _open(self) -> Scheduler:
+    @contextmanager
+    def _held_open(self) -> Iterator[None]:
         # A fork does not inherit threads and connections.
         if self._process != os.getpid():
             self._begin()
         with self._lock:
             if self._closed:
                 raise BadInput("this evaluator is closed; create another one")
+            yield
+
+    def _open(self) -> Scheduler:
+        with self._held_open():
             if self._scheduler is None:
                 self._scheduler = open_scheduler(self._request, self._setup, _silent)
             return self._scheduler
@@ -522,8 +605,11 @@ class Evaluator:
         with self._lock:
             self._closed = True
             scheduler, self._scheduler = self._scheduler, None
+            readers, self._readers = self._readers, None
         if scheduler is not None:
             scheduler.close()
+        if readers is not None:
+            readers.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_request": self._request, "_setup": self._setup, "_questions": self._questions}

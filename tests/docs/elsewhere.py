@@ -17,7 +17,7 @@ class Why(StrEnum):
     MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
     ENGINE = "tests/docs/test_engine.py runs it, with the package that its page installs"
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
-    SERVES = "it serves until it is stopped; tests/harness/serve starts and stops servers"
+    SERVES = "it serves until it is stopped; tests/harness/serve and adapters start and stop servers"
     CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
 
@@ -55,6 +55,9 @@ ELSEWHERE: Mapping[str, Why] = {
     "pip install 'bird-harness[serve]'": Why.DOWNLOADS,
     "bird-harness serve --set sample --metrics ex,soft_f1": Why.SERVES,
     "bird-harness serve --databases train_databases --processes 2": Why.SERVES,
+    "pip install 'bird-harness[mcp]'": Why.DOWNLOADS,
+    "bird-harness mcp --set mini_dev": Why.SERVES,
+    "bird-harness mcp --databases shop.sqlite --rows 20 --timeout 5": Why.SERVES,
     "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
     "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
     "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,

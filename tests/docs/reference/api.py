@@ -8,6 +8,7 @@ from typing import Any
 
 from harness import Answer, Evaluator, Run, Triple
 from harness.data.outcomes import Judgement, PairResult
+from harness.engines.execution import Execution
 from harness.serve.client import ScoreClient, reward
 from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
@@ -36,7 +37,12 @@ def api() -> str:
         "# Python library\n",
         "Score SQL from your own program. Everything that is not on this page may change without notice.\n",
         _EXAMPLE,
-        *_class(Evaluator, "harness", ("score", "as_completed", "ascore", "astream", "close")),
+        *_class(
+            Evaluator,
+            "harness",
+            ("score", "as_completed", "ascore", "astream", "execute", "aexecute", "close"),
+        ),
+        *_class(Execution, "harness.engines.execution"),
         *_class(Answer, "harness"),
         *_class(Triple, "harness"),
         *_class(Statistics, "harness.session.evaluator"),

@@ -7,6 +7,7 @@ import pickle
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,10 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines.base import EMPTY
 from harness.engines.errors import ErrorClass
+from harness.engines.execution import Ending
 from loaders.server import Server
+from tests.every_engine import LOADED
+from tests.harness.hostile_texts import CROSS_JOIN, HOSTILE
 from tests.harness.pytest_plugin.running import name
 
 README = Path(__file__).parents[3] / "README.md"
@@ -193,6 +197,40 @@ def test_the_only_dialect_is_that_of_answers_and_of_several_one_has_to_be_named(
             evaluator.score([Answer(first.key, "SELECT 1")])
         both = [Answer(first.key, first.gold[each], each) for each in (Dialect.SQLITE, server.dialect)]
         assert [each.outcome for each in evaluator.score(both)] == [Outcome.MATCH] * 2
+
+
+def test_a_text_is_executed_for_its_first_rows_whatever_it_is() -> None:
+    with Evaluator("sample", workers=1, seconds=0.5) as evaluator:
+        run = partial(evaluator.execute, "city_library", rows=3, max_bytes=40)
+        assert {text: run(text).ending for text in HOSTILE} == HOSTILE
+        first = evaluator.execute("city_library", CROSS_JOIN, rows=3)
+        assert (len(first.rows), first.error) == (3, "more than 3 rows")
+        assert [len(run(text).rows) for text in (CROSS_JOIN, "SELECT 1", "SELEC")] == [1, 1, 0]
+        with pytest.raises(BadInput, match="not in sample"):
+            evaluator.execute("../city_library", "SELECT 1")
+        with pytest.raises(BadInput, match="UTF-8"):
+            run("SELECT '\ud83d'")
+    with pytest.raises(BadInput, match="closed"):
+        run("SELECT 1")
+
+
+@pytest.mark.parametrize("server", LOADED, indirect=True)
+@pytest.mark.engine
+def test_what_is_executed_on_a_server_only_reads(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    name(server, monkeypatch)
+    tables = "books a, books b, books c, books d, books e, books f, books g, books h"
+    endless = f"SELECT max(concat(a.title, b.title, c.title, d.title, e.title, h.title)) FROM {tables}"
+    with Evaluator("sample", dialects=str(server.dialect), workers=1, seconds=1) as evaluator:
+        texts = (
+            "SELECT a.* FROM books a, books b",
+            endless,
+            "DELETE FROM books",
+            "SELECT count(*) FROM books",
+        )
+        found = [evaluator.execute("city_library", each, rows=3) for each in texts]
+    assert [each.ending for each in found] == [Ending.TOO_LARGE, Ending.TIMEOUT, Ending.ERROR, Ending.ROWS]
+    assert [len(each.rows) for each in found] == [3, 0, 0, 1]
+    assert found[-1].rows > ((10,),)
 
 
 EMPTY_TEXTS = ["", " \n\t", ";", " ; ;\n", "-- no answer", "/* a */", "/* a **/ ; -- b\n;", "-- a\n\n-- b\n"]

@@ -1,0 +1,125 @@
+"""The tools of a model on the databases of an evaluator: list, describe, run SQL, be scored.
+
+Every adapter offers them in the words of its framework. Nothing that a model writes can change a database,
+stop the process that calls, or take longer than the evaluator's time limit.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from dialects.errors import BadInput
+from harness import Answer, Evaluator
+from harness.data.outcomes import Judgement
+from harness.data.questions import Question
+from harness.engines import EngineName, kind_of
+from harness.engines.execution import Ending
+from harness.predictors.base import DatabaseText, Problem
+from harness.predictors.extraction import take_sql
+from harness.predictors.prompts import PromptOptions, open_prompter
+from harness.predictors.schema import describe, description_folder, plain_value, read_database
+from loaders.base.files import as_json, one_line
+
+
+class DatabaseTools:
+    """The tools of a model; callable from any event loop.
+
+    A wrong name of a database or engine is the model's fault: its tools return the words for it. They raise
+    EngineUnavailable if an engine fails, because an episode is worth nothing then.
+
+    Args:
+        evaluator: judges answers and runs SQL, under its time limit; closed by the caller.
+        rows: the most rows that `run_sql` shows.
+        max_bytes: the most bytes of text in them.
+    """
+
+    def __init__(self, evaluator: Evaluator, *, rows: int = 50, max_bytes: int = 8_192) -> None:
+        self.evaluator = evaluator
+        self._rows, self._max_bytes = rows, max_bytes
+        self._prompter = open_prompter(PromptOptions())
+        self._schemas: dict[tuple[str, EngineName], DatabaseText] = {}
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """The questions of the evaluator's set; none if it has databases only."""
+        return self.evaluator.setup.questions.questions
+
+    @property
+    def databases(self) -> list[str]:
+        """The names of the databases."""
+        return sorted(self.evaluator.setup.questions.db_ids)
+
+    def prompt(self, question: Question, dialect: EngineName | None = None) -> str:
+        """Return the prompt for a question, as `bird-harness predict` sends it: schema, question, evidence.
+
+        Raises:
+            BadInput: the evaluator has several engines and none is named, or not this one.
+            EngineUnavailable: the engine does not answer.
+        """
+        schema = self._schema(question.db_id, dialect)
+        problem = Problem(question.key, question.text, question.evidence, schema)
+        return self._prompter.write("direct.j2", problem).messages[0].content
+
+    async def describe(self, database: str, dialect: EngineName | None = None) -> str:
+        """Return the CREATE TABLE statements of a database on an engine, with its published descriptions.
+
+        Raises:
+            EngineUnavailable: the engine does not answer.
+        """
+        try:
+            schema = await asyncio.to_thread(self._schema, database, dialect)
+        except BadInput as fault:
+            return f"error: {fault}"
+        title = kind_of(schema.dialect).title
+        return self._prompter.render("schema.j2", dialect=title, tables=schema.tables)
+
+    def _schema(self, database: str, dialect: EngineName | None) -> DatabaseText:
+        setup = self.evaluator.setup
+        engine = self.evaluator.engine_for(database, dialect)
+        if (database, engine) not in self._schemas:
+            place = setup.database(database, engine)
+            schema = read_database(setup.engine(engine), place, kind=kind_of(engine))
+            folder = description_folder(setup.questions.databases, database)
+            if folder.is_dir():
+                schema, _ = describe(schema, folder)
+            self._schemas[database, engine] = schema
+        return self._schemas[database, engine]
+
+    async def run_sql(self, database: str, sql: str, dialect: EngineName | None = None) -> str:
+        """Run a query and return its rows as text, a JSON array each, or what went wrong.
+
+        Raises:
+            EngineUnavailable: the engine failed, not the query.
+        """
+        try:
+            done = await self.evaluator.aexecute(
+                database, sql, dialect=dialect, rows=self._rows, max_bytes=self._max_bytes
+            )
+        except BadInput as fault:
+            return f"error: {fault}"
+        lines = [as_json(list(map(plain_value, row))) for row in done.rows]
+        match done.ending:
+            case Ending.ROWS:
+                return "\n".join(lines) or "no rows"
+            case Ending.TOO_LARGE if lines:
+                return "\n".join([*lines, f"... cut: {done.error}; these are the first {len(lines)}"])
+        return one_line(f"{done.ending}: {done.error}")
+
+    async def score(self, question: int | str, sql: str, dialect: EngineName | None = None) -> Judgement:
+        """Judge an answer to a question of the set, as `bird-harness eval` does.
+
+        Raises:
+            BadInput: there is no such question or engine.
+            EngineUnavailable: an engine does not respond to its first task.
+        """
+        [judgement] = await self.evaluator.ascore([Answer(question, sql, dialect)])
+        return judgement
+
+    async def judge_completion(
+        self, question: int | str, completion: str, dialect: EngineName | None = None
+    ) -> Judgement:
+        """Judge the SQL in what a model wrote; the whole text if no query can be found in it.
+
+        Raises:
+            BadInput, EngineUnavailable: as in `score`.
+        """
+        return await self.score(question, take_sql(completion) or completion, dialect)

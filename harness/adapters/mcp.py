@@ -1,0 +1,81 @@
+"""A server of the Model Context Protocol with the tools of `DatabaseTools`.
+
+https://modelcontextprotocol.io
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+
+import harness
+from dialects.errors import HarnessError
+from harness.adapters.database_tools import DatabaseTools
+from loaders.base.files import one_line
+
+_INSTRUCTIONS = "Databases to answer questions from. Call describe before you write SQL; run_sql only reads."
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell the model what is wrong in the harness's words: the package hides those of other exceptions."""
+    try:
+        yield
+    except HarnessError as error:
+        raise ToolError(str(error)) from error
+
+
+def make_server(tools: DatabaseTools, *, scores: bool = False) -> MCPServer[Any]:
+    """Return a server with the tools `list_databases`, `describe` and `run_sql`.
+
+    Args:
+        tools: what the tools do; its evaluator may have several engines, which the calls name then.
+        scores: True to offer `score`, too, which tells whether an answer to a question of the set is right.
+    """
+    server = MCPServer[Any](
+        "bird-harness", instructions=_INSTRUCTIONS, version=harness.__version__, log_level="ERROR"
+    )
+    engines = ", ".join(tools.evaluator.setup.servers)
+    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+
+    @server.tool(annotations=reads)
+    def list_databases() -> list[str]:
+        """List the names of the databases."""
+        return tools.databases
+
+    @server.tool(
+        annotations=reads,
+        structured_output=False,
+        description=f"Return a database's CREATE TABLE statements on an engine. Engines: {engines}.",
+    )
+    async def describe(database: str, dialect: str | None = None) -> str:
+        with _told():
+            return await tools.describe(database, dialect)
+
+    @server.tool(
+        annotations=reads,
+        structured_output=False,
+        description=f"Run one SQL query; returns its first rows, a JSON array each. Engines: {engines}.",
+    )
+    async def run_sql(database: str, sql: str, dialect: str | None = None) -> str:
+        with _told():
+            return await tools.run_sql(database, sql, dialect)
+
+    if scores:
+
+        @server.tool(annotations=reads)
+        async def score(question: str, sql: str, dialect: str | None = None) -> dict[str, Any]:
+            """Score SQL as the answer to a question of the set, by its id."""
+            with _told():
+                judgement = await tools.score(question, sql, dialect)
+            return {
+                "outcome": judgement.outcome,
+                "is_predictors": judgement.outcome.is_predictors,
+                "scores": judgement.scores,
+                "error": judgement.error and one_line(judgement.error),
+            }
+
+    return server

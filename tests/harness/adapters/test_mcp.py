@@ -1,0 +1,80 @@
+"""`bird-harness mcp`, as the package's own client sees it over standard input and output."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.types import TextContent
+
+from tests.harness.adapters.conftest import Evaluated
+from tests.harness.conftest import Call
+from tests.harness.hostile_texts import HOSTILE
+
+pytestmark = pytest.mark.slow
+
+ON = {"database": "city_library"}
+
+
+@asynccontextmanager
+async def connected(*options: str) -> AsyncIterator[Client]:
+    arguments = ["-m", "harness", "mcp", "--workers", "1", "--timeout", "1", *options]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+    async with Client(server) as client:
+        yield client
+
+
+async def text_of(client: Client, tool: str, **arguments: str) -> str:
+    called = await client.call_tool(tool, arguments)
+    assert not called.is_error, called
+    [content] = called.content
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def test_an_agent_that_looks_first_is_right() -> None:
+    async def episode() -> None:
+        async with connected() as client:
+            tools = (await client.list_tools()).tools
+            assert [each.name for each in tools] == ["list_databases", "describe", "run_sql"]
+            assert all(each.annotations and each.annotations.read_only_hint for each in tools)
+            listed = (await client.call_tool("list_databases")).structured_content
+            assert listed
+            assert "city_library" in listed["result"]
+            assert "CREATE TABLE Books" in await text_of(client, "describe", **ON)
+            for text, ending in HOSTILE.items():
+                said = await text_of(client, "run_sql", sql=text, **ON)
+                assert said.startswith(f"{ending}: ") or "cut: " in said
+            assert await text_of(client, "run_sql", sql="SELECT 1", dialect="sqlite", **ON) == "[1]"
+            assert (await text_of(client, "run_sql", sql="SELECT 1", database="x")).startswith("error: ")
+
+    asyncio.run(episode())
+
+
+def test_scores_are_those_of_eval_where_they_are_offered(evaluated: Evaluated) -> None:
+    async def scored() -> list[Any]:
+        async with connected("--score") as client:
+            asked = [{"question": each.question, "sql": each.sql} for each, _ in evaluated]
+            found = [(await client.call_tool("score", each)).structured_content for each in asked]
+            wrong = await client.call_tool("score", {"question": "none", "sql": "SELECT 1"})
+            assert wrong.is_error
+            assert "question 'none'" in str(wrong.content)
+            return found
+
+    assert [(each["outcome"], each["scores"]) for each in asyncio.run(scored())] == [
+        (each.outcome, each.scores) for _, each in evaluated
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [(["--rows", "0"], "--rows"), (["--max-bytes", "0"], "--max-bytes"), (["--set", "nowhere"], "nowhere")],
+)
+def test_an_option_that_cannot_be_is_refused(call: Call, options: list[str], says: str) -> None:
+    code, output, errors = call("mcp", *options)
+    assert (code, output) == (2, "")
+    assert says in errors
