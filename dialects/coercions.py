@@ -276,7 +276,9 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     kinds = {found.kind for found in values} - {Kind.NULL}
     nullable = default is None or any(found.nullable for found in values)
     apart = len({kind.is_numeric for kind in kinds}) > 1 or Kind.ANY in kinds or len(kinds - _NUMBERS) > 1
-    if apart or (len(kinds) > 1 and any(is_beyond_double(found) for found in values)):
+    exact = [found.decimal for found in values if found.kind is not Kind.NULL]
+    rounded = any(exact) and not all(exact)
+    if apart or rounded or (len(kinds) > 1 and any(is_beyond_double(found) for found in values)):
 
         def each(rewrite: Rewrite) -> Typed:
             def inside(found: Typed) -> Typed:
@@ -309,7 +311,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     if len(kinds) == 1:
         [kind] = kinds
         integral = _integral(branches, default) if kind is Kind.NUMBER else None
-        return Typed(node, kind, nullable=nullable, low=low, high=high, integral=integral)
+        return Typed(node, kind, nullable=nullable, low=low, high=high, integral=integral, decimal=any(exact))
     return Typed(
         node,
         Kind.NUMBER,

@@ -18,7 +18,6 @@ from dialects.nodes import (
     Double,
     Fits,
     Joined,
-    Server,
     Slice,
     UtcNow,
     case,
@@ -228,7 +227,7 @@ def _modified(moment: exp.Expr, modifier: Typed) -> exp.Expr:
     if step is not None:
         milliseconds, limit = _UNITS[step[2].lower()]
         if abs(int(step[1])) < limit:
-            plain = server("milliseconds_of", moment) if isinstance(moment, Server) else grouped(moment)
+            plain = grouped(moment) if isinstance(moment, exp.Add) else server("milliseconds_of", moment)
             return exp.Add(this=plain, expression=number(int(step[1]) * milliseconds))
     return server("modified", moment, modifier.node)
 

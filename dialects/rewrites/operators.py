@@ -36,6 +36,7 @@ from dialects.nodes import (
     Joined,
     Quotient,
     Remainder,
+    Server,
     Slice,
     Truncated,
     Unhexed,
@@ -232,7 +233,12 @@ def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first
 def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     """Rewrite a number that is an INTEGER in some rows and a REAL in others."""
     assert t.integral is not None  # noqa: S101 - checked by the caller
-    whole = integer(Truncated(this=Double(this=t.node.copy())), -EXACT, EXACT, nullable=t.nullable)
+    if isinstance(t.node, Server) and t.node.this == "to_real":
+        # A text may have more digits than a double.
+        [digits] = t.node.expressions
+        whole = integer(server("to_integer", digits.copy()), nullable=t.nullable)
+    else:
+        whole = integer(Truncated(this=Double(this=t.node.copy())), -EXACT, EXACT, nullable=t.nullable)
     other = rewrite(real(t.node.copy(), nullable=t.nullable))
     return choose(c, [(t.integral.copy(), rewrite(whole))], other)
 

@@ -108,6 +108,18 @@ REGRESSIONS = (
         "SELECT (1 | n) * (SELECT score FROM person WHERE id = 1) FROM extreme",
     ),
     Regression(
+        "a sum beyond 64 bits or a remainder as text",
+        "SELECT LOWER(IFNULL(1 % nick, -9223372036854775808 + score)) FROM person",
+    ),
+    Regression(
+        "a text beyond 2^53 and an integer",
+        "SELECT IIF(1, ticket, 'a') + ticket FROM event",
+    ),
+    Regression(
+        "a day that a month has not, after 'auto'",
+        "SELECT STRFTIME('%Y-%m-%d', IIF(1, '2020-02-30', 'a'), 'auto', '+10 days') FROM event",
+    ),
+    Regression(
         "a product beyond 64 bits as text",
         "SELECT LOWER(COALESCE(mixed, 1) * n) FROM extreme",
     ),
