@@ -146,6 +146,22 @@ def test_loading_prints_a_ratio_and_every_loader_brings_all_rows(dialect: str) -
     assert is_a_figure(row["ours, peak MB"])
 
 
+@pytest.mark.engine
+@pytest.mark.usefixtures("postgresql_server")
+def test_neighbours_counts_what_becomes_of_golds_and_answers_written_for_another_engine() -> None:
+    asked = ("--set", "sample", "--predictions", str(PREDICTIONS))
+    done = run("benchmarks.neighbours", "--of", "postgresql", "--on", "duckdb", *asked)
+    assert done.returncode == 0, done.stdout + done.stderr
+    golds, scores, causes = (rows(table) for table in done.stdout.strip().split("\n\n"))
+    assert sum(int(row["questions"]) for row in golds) == 66
+    *each, all_of_them = scores
+    assert [row["predictor"] for row in scores] == ["careless", "every-fifth-wrong", "all"]
+    assert {row["gold"] for row in golds} >= {"same rows", "refused by DuckDB"}
+    for column in ("lost", "won", "other outcome"):
+        assert sum(int(row[column]) for row in each) == int(all_of_them[column])
+    assert sum(int(row["pairs"]) for row in causes) == int(all_of_them["other outcome"]) > 0
+
+
 def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
     done = run("benchmarks.serving", "--callers", "1,2", "--answers", "40", "--batch", "10", "--workers", "1")
     assert done.returncode == 0, done.stdout + done.stderr
