@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ROOMS = ("harness", "dialects", "loaders")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOR_USERS = ("docs", "hf", "mcp", "models", "pandas", "ray", "serve")
+FOR_USERS = ("docs", "hf", "mcp", "mlflow", "models", "pandas", "ray", "serve", "wandb")
 """The extras that are not for developing."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -102,6 +102,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Write a static site of the verified bundles in a folder",
         "board bundles/ --out site",
     ),
+    "log": ListedCommand(
+        "reports",
+        Group.SCORE,
+        "Log a run to Weights & Biases or MLflow: scores, tables and report",
+        "log results/latest --to mlflow",
+    ),
     "cache": ListedCommand("reports", Group.SCORE, "Show or clear the result cache", "cache --clear"),
     "data": ListedCommand(
         "databases",

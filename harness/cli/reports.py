@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput
+from harness.adapters.trackers import PROJECT, Tracker, log_run
 from harness.cli.commands import app
 from harness.cli.console import AsJson, give_json, say
 from harness.report.compare import CompareRequest, parse_thresholds
@@ -319,6 +320,17 @@ def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
     """Print the tables of runs under several golds."""
     _check_text(form)
     _show(form, gold_ranks([read_run(Path(folder)) for folder in folders]))
+
+
+@app.command()
+def log(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    *,
+    to: Annotated[Tracker, typer.Option("--to", help="wandb or mlflow.")],
+    project: Annotated[str, typer.Option(help="Project in W&B, experiment in MLflow.")] = PROJECT,
+) -> None:
+    """Log a run to Weights & Biases or MLflow: scores, tables and report."""
+    typer.echo(log_run(read_run(run), to, project))
 
 
 @app.command()

@@ -18,6 +18,7 @@ class Why(StrEnum):
     ENGINE = "tests/docs/test_engine.py runs it, with the package that its page installs"
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
     SERVES = "it serves until it is stopped; tests/harness/serve and adapters start and stop servers"
+    TRACKS = "it needs a tracker; tests/harness/adapters logs offline"
     CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
 
@@ -53,6 +54,10 @@ ELSEWHERE: Mapping[str, Why] = {
     'make data SET=mini_dev ARGS="--archive minidev.zip"': Why.OWN,
     "pip install 'bird-harness[ray]'": Why.DOWNLOADS,
     "pip install 'bird-harness[serve]'": Why.DOWNLOADS,
+    "pip install 'bird-harness[mlflow]'": Why.DOWNLOADS,
+    "pip install 'bird-harness[wandb]'": Why.DOWNLOADS,
+    "bird-harness log results/latest --to wandb": Why.TRACKS,
+    "bird-harness log results/latest --to mlflow --project sql": Why.TRACKS,
     "bird-harness serve --set sample --metrics ex,soft_f1": Why.SERVES,
     "bird-harness serve --databases train_databases --processes 2": Why.SERVES,
     "pip install 'bird-harness[mcp]'": Why.DOWNLOADS,
