@@ -19,6 +19,10 @@ from harness.predictors.prompts import PromptOptions, open_prompter
 from harness.predictors.schema import describe, description_folder, plain_value, read_database
 from loaders.base.files import as_json, one_line
 
+_MAY_LOOK = (
+    "The database is {!r}. Before you reply, you may call run_sql to look at its rows and try queries."
+)
+
 
 class DatabaseTools:
     """The tools of a model; callable from any event loop.
@@ -48,8 +52,13 @@ class DatabaseTools:
         """The names of the databases."""
         return sorted(self.evaluator.setup.questions.db_ids)
 
-    def prompt(self, question: Question, dialect: EngineName | None = None) -> str:
+    def prompt(self, question: Question, dialect: EngineName | None = None, *, may_look: bool = False) -> str:
         """Return the prompt for a question, as `bird-harness predict` sends it: schema, question, evidence.
+
+        Args:
+            question: one of `questions`.
+            dialect: the engine of the answer.
+            may_look: True to say that the model may call `run_sql` first.
 
         Raises:
             BadInput: the evaluator has several engines and none is named, or not this one.
@@ -57,7 +66,8 @@ class DatabaseTools:
         """
         schema = self._schema(question.db_id, dialect)
         problem = Problem(question.key, question.text, question.evidence, schema)
-        return self._prompter.write("direct.j2", problem).messages[0].content
+        text = self._prompter.write("direct.j2", problem).messages[0].content
+        return f"{text}\n\n{_MAY_LOOK.format(question.db_id)}" if may_look else text
 
     async def describe(self, database: str, dialect: EngineName | None = None) -> str:
         """Return the CREATE TABLE statements of a database on an engine, with its published descriptions.

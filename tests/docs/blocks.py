@@ -13,6 +13,7 @@ LANGUAGES = ("console", "python", "json", "jsonl", "yaml", "toml", "ini", "sql",
 _FENCE = re.compile(
     r"^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.DOTALL | re.MULTILINE
 )
+_OF_FRAMEWORK = re.compile(r"^(?:import|from) (?:inspect_ai)\b", re.MULTILINE)
 _TITLE = re.compile(r'title="([^"]+)"')
 
 
@@ -29,6 +30,11 @@ class Block:
     @property
     def where(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def is_of_framework(self) -> bool:
+        """Whether it is Python that imports a package of `requirements/adapters.txt` alone."""
+        return self.language == "python" and _OF_FRAMEWORK.search(self.text) is not None
 
 
 def blocks(page: Path) -> list[Block]:

@@ -1,0 +1,122 @@
+"""The task of Inspect AI with its own mock model, in one turn and in several."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inspect_ai import eval as evaluate
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from dialects.enums import Dialect
+from harness import Evaluator
+from harness.adapters.database_tools import DatabaseTools
+from harness.adapters.inspect_ai import make_task
+from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, scripted
+from tests.harness.hostile_texts import HOSTILE
+
+Policy = Callable[[list[Any]], ModelOutput]
+"""Answers the messages so far."""
+
+MODEL = "mockllm/model"
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[DatabaseTools]:
+    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+        yield DatabaseTools(evaluator, rows=3)
+
+
+def says(text: str) -> ModelOutput:
+    return ModelOutput.from_content(MODEL, text)
+
+
+def run(tools: DatabaseTools, folder: Path, policy: Policy, **options: Any) -> Any:
+    def answer(messages: list[Any], *_: object) -> ModelOutput:
+        output = policy(messages)
+        output.usage = ModelUsage()  # else the mock downloads a tokenizer to count
+        return output
+
+    turns = options.pop("turns", 1)
+    model = get_model(MODEL, custom_outputs=answer, memoize=False)
+    task = make_task(tools, turns=turns)
+    [log] = evaluate(task, model=model, log_dir=str(folder), display="none", **options)
+    assert log.status == "success", log.error
+    return log
+
+
+def scores(log: Any) -> dict[str, Any]:
+    return {each.id: each.scores["execution"] for each in log.samples}
+
+
+def test_scores_are_those_of_eval(tools: DatabaseTools, evaluated: Evaluated, tmp_path: Path) -> None:
+    asked = {tools.prompt(each): each.key for each in tools.questions}
+    for texts in by_predictor(evaluated):
+
+        def policy(messages: list[Any], texts: dict[str, Any] = texts) -> ModelOutput:
+            return says(texts[asked[messages[-1].text]][0])
+
+        log = run(tools, tmp_path, policy, sample_id=list(texts))
+        found = scores(log)
+        assert {key: (each.value, each.reason) for key, each in found.items()} == {
+            key: (judgement.scores, judgement.outcome) for key, (_, judgement) in texts.items()
+        }
+        means = {each.name: each.metrics["mean"].value for each in log.results.scores}
+        for name, mean in means.items():
+            assert mean == pytest.approx(sum(each.scores[name] for _, each in texts.values()) / len(texts))
+
+
+def by_predictor(evaluated: Evaluated) -> list[dict[str, Any]]:
+    """The answers with their judgements by question, for each predictor."""
+    found: list[dict[str, Any]] = []
+    for answer, judgement in evaluated:
+        if not found or answer.question in found[-1]:
+            found.append({})
+        found[-1][str(answer.question)] = (answer.sql, judgement)
+    return found
+
+
+def test_a_model_that_looks_first_may_try_anything(tools: DatabaseTools, tmp_path: Path) -> None:
+    texts = [*HOSTILE, "SELECT 1"]
+
+    def policy(messages: list[Any]) -> ModelOutput:
+        looked = sum(each.role == "tool" for each in messages)
+        if looked == len(texts):
+            return says(f"```sql\n{tools.questions[0].gold[Dialect.SQLITE]}\n```")
+        arguments = {"database": "city_library", "sql": texts[looked]}
+        return ModelOutput.for_tool_call(MODEL, "run_sql", arguments)
+
+    log = run(tools, tmp_path, policy, turns=len(texts) + 1, sample_id="1")
+    said = [each.text for each in log.samples[0].messages if each.role == "tool"]
+    assert all(
+        ending in words or "cut: " in words for ending, words in zip(HOSTILE.values(), said, strict=False)
+    )
+    assert said[-1] == "[1]"
+    assert scores(log)["1"].value["ex"] == 1.0
+    stopped = run(tools, tmp_path, policy, turns=2, sample_id="1")
+    assert scores(stopped)["1"].value["ex"] == 0.0
+
+
+def test_rewards_rise_with_what_a_policy_has_learned(tools: DatabaseTools, tmp_path: Path) -> None:
+    places = {tools.prompt(each): place for place, each in enumerate(tools.questions)}
+
+    def mean(step: int) -> float:
+        log = run(
+            tools, tmp_path, lambda messages: says(scripted(step, places[messages[-1].text])), limit=STEPS
+        )
+        [ex] = [each for each in log.results.scores if each.name == "ex"]
+        return float(ex.metrics["mean"].value)
+
+    assert [mean(step) for step in range(STEPS + 1)] == CURVE
+
+
+def test_an_answer_that_nothing_could_judge_is_unscored(tmp_path: Path) -> None:
+    pack = {"name": "broken", "version": "1", "set": "sample", "source": "-", "golds": [
+        {"question_id": 1, "dialect": "sqlite", "sql": "SELECT no_such_column", "reason": "-", "source": "-"}
+    ]}  # fmt: skip
+    (tmp_path / "pack.json").write_text(json.dumps(pack), encoding="utf-8")
+    with Evaluator("sample", workers=1, gold=tmp_path) as evaluator:
+        log = run(DatabaseTools(evaluator), tmp_path, lambda _: says("SELECT 1"), sample_id=["1", "2"])
+    assert {key: each.reason for key, each in scores(log).items()} == {"1": "gold_error", "2": "mismatch"}
+    assert [(each.scored_samples, each.unscored_samples) for each in log.results.scores] == [(1, 1), (1, 1)]

@@ -1,0 +1,66 @@
+"""The tests in `frameworks`, each in an environment with its package: theirs do not agree with our own.
+
+They are run by another pytest, whose interpreter has `requirements/adapters.txt` and this project.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from tests.docs.blocks import ROOT, Block, every_block
+from tests.reasons import Reason, skip
+
+pytestmark = pytest.mark.slow
+
+LOCK = ROOT / "requirements" / "adapters.txt"
+NAMES = sorted(path.stem for path in (Path(__file__).parent / "frameworks").glob("[!_]*.py"))
+BLOCKS = [block for block in every_block() if block.is_of_framework]
+UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
+
+
+@pytest.fixture(scope="session")
+def python() -> Path:
+    """The interpreter, in an environment that is made once for each lock."""
+    folder = ROOT / ".cache" / f"adapters-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]}"
+    folder.parent.mkdir(exist_ok=True)
+    interpreter, done = folder / "bin" / "python", folder / "done"
+    installing = ("pip", "install", "--quiet", "--python", str(interpreter))
+    with FileLock(f"{folder}.lock"):
+        for words in [] if done.exists() else [
+            ("venv", "--quiet", "--clear", "--python", sys.executable, str(folder)),
+            (*installing, "--require-hashes", "-r", str(LOCK)),
+            (*installing, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)),
+        ]:  # fmt: skip
+            made = subprocess.run([UV, *words], capture_output=True, text=True, check=False)
+            if made.returncode:
+                skip(Reason.NO_FRAMEWORKS, " ".join(made.stderr.split()[-20:]))
+        done.touch()
+    return interpreter
+
+
+def run(python: Path, place: Path, *words: str) -> None:
+    environment = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"BIRD_STORE": str(place / "store.sqlite"), "PYTHONPATH": str(ROOT)}
+    command = [str(python), *words]
+    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_adapter_works_in_its_framework(python: Path, name: str, tmp_path: Path) -> None:
+    options = ("-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-o", "filterwarnings=default")
+    path = Path(__file__).parent / "frameworks" / f"{name}.py"
+    run(python, tmp_path, "-m", "pytest", *options, "-p", "no:cacheprovider", str(path))
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
+def test_what_the_page_shows_runs(python: Path, block: Block, tmp_path: Path) -> None:
+    path = tmp_path / "block.py"
+    path.write_text(block.text, encoding="utf-8")
+    run(python, tmp_path, str(path))
