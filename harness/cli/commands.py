@@ -172,6 +172,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Audit gold SQL for likely errors; writes the evidence and a page to review it",
         "analyze audit --set sample --dialect sqlite",
     ),
+    "chance": ListedCommand(
+        "chance",
+        Group.ANALYZE,
+        "Search small databases that refute right answers of a run",
+        "analyze chance results/latest",
+    ),
     "conformance": ListedCommand(
         "conformance",
         Group.ANALYZE,
@@ -189,6 +195,12 @@ COMMANDS: Mapping[str, ListedCommand] = {
         Group.ANALYZE,
         "Run `coverage` on engine versions installed or with Docker images here; exits 1 on a regression",
         "analyze matrix --dialect all",
+    ),
+    "replay": ListedCommand(
+        "chance",
+        Group.ANALYZE,
+        "Execute the texts of a witness again; exits 1 if it does not refute the answer",
+        "analyze replay witness.json",
     ),
     "study": ListedCommand(
         "study",
@@ -279,7 +291,7 @@ class MainGroup(LazyGroup):
 
 
 _RESUME = "--resume"
-_MANIFESTS = "manifest.json", "study.json", "journal.json"
+_MANIFESTS = "manifest.json", "study.json", "chance.json", "journal.json"
 """Manifests of runs, studies and other analyses; the modules that write them are slow to import."""
 
 

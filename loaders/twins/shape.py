@@ -167,6 +167,8 @@ class TableShape:
     """The statements that create its indexes."""
     checked: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     """Columns in CHECK constraints, with the literals there."""
+    observed: tuple[tuple[str, ...], ...] = ()
+    """The unique sets of columns that are not declared."""
 
     @cached_property
     def key(self) -> TableName:
@@ -358,6 +360,7 @@ def _stored_table(
         "SELECT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE BINARY", [name]
     )
     unique, collations = _unique_indexes(connection, name)
+    declared_keys = set(unique)
     key = tuple(folded(str(each[0])) for each in sorted(info, key=lambda each: each[3]) if each[3])
     columns = []
     for column_name, declared, not_null, in_key in info:
@@ -385,6 +388,7 @@ def _stored_table(
         tuple(each for each in _declared(connection, name) if set(each.columns) <= names),
         indexes,
         tuple(_checks(sql, columns)),
+        tuple(each for each in unique if each not in declared_keys),
     )
 
 

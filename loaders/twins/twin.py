@@ -113,10 +113,10 @@ def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) 
         gold.guard(partial(_understand, shape))
     found = [problem for gold in read for problem in gold.problems]
     shape = _without_nulls(_with_joins(shape, found), found)
-    values = _values(shape, found)
+    values = values_of(shape, found)
     rows = Rows(shape, values, rng)
     say("base rows")
-    order = _parents_first(shape)
+    order = parents_first(shape)
     for table in order:
         _fill(rows, table, _count(table, scale))
     planter = Planter(rows, values, {table.key: at for at, table in enumerate(order)}, rng)
@@ -200,7 +200,8 @@ def _with_joins(shape: Shape, found: Iterable[RowProblem]) -> Shape:
     return replace(shape, tables=tuple(tables))
 
 
-def _values(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, str], Values]:
+def values_of(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, str], Values]:
+    """Return what the columns can hold: their known values, and those that problems compare them with."""
     literals: dict[tuple[TableName, str, bool], list[Value]] = {}
     for problem in found:
         for each in compared(problem, shape):
@@ -244,7 +245,7 @@ def _asks_for_null(condition: exp.Expr) -> bool:
     )
 
 
-def _parents_first(shape: Shape) -> list[TableShape]:
+def parents_first(shape: Shape) -> list[TableShape]:
     """Return the tables, each after those that it refers to, unless there is a cycle."""
     found: list[TableShape] = []
     left = list(shape.tables)

@@ -1,0 +1,283 @@
+"""From a run to its answers that are right by chance: a folder of witnesses, tables, and every unit."""
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from dialects.errors import BadInput
+from dialects.volatility import is_volatile
+from harness.analyses.bench import sqlite_digests, synthetic_databases
+from harness.analyses.chance.search import Pair
+from harness.analyses.chance.witness import Difference, Place, find, place_of, save
+from harness.analyses.units import Folders, Progress, Say, Units
+from harness.data.outcomes import Outcome
+from harness.engines import TITLES, EngineName, dialect_of
+from harness.engines.execution import Limits
+from harness.metrics.statistics import wilson
+from harness.report.console import loading_bar
+from harness.report.files import write_document
+from harness.report.table_model import Cell, CellKind, Document, TableModel, TableRow, columns, row, table
+from harness.report.texts import json_text
+from harness.runs.reader import Selection, read_questions, select
+from harness.scoring.tasks import Setup
+from harness.session.explanation import PairToExplain, explainer_of_run
+from harness.session.request import Request
+from loaders.base.files import content_digest
+from loaders.base.processes import Memo
+from loaders.twins.shape import Shape, of_file
+
+WITNESSES = "witnesses"
+"""Folder of the files of witnesses."""
+TABLES = "tables"
+"""Stem of the files of tables."""
+
+FOLDERS = Folders("chance", "chance.json", ("run", "questions", "databases", "seconds", "limits", "engines"))
+
+
+@dataclass(frozen=True)
+class ChanceRequest:
+    """A request to search witnesses.
+
+    `run` is a run folder or a part of it (`harness.runs.reader`); `request` has the limit of a text, and
+    which questions; `seconds` are for one answer, of processor time; `workers` are threads. `out` is the
+    parent of a new folder, None for the run's own.
+    """
+
+    run: str
+    request: Request
+    seconds: float
+    workers: int
+    out: Path | None = None
+    resume: Path | None = None
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command that asks for the same."""
+        words = ["bird-harness", "analyze", "chance", self.run, f"--seconds={self.seconds:g}"]
+        words += [f"--timeout={self.request.seconds:g}", f"--workers={self.workers}"]
+        return [*words, *(f"--question={key}" for key in self.request.keys)]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A finished search: its folder and its tables."""
+
+    folder: Path
+    document: Document
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A right answer with another text than gold's, and all golds of its question."""
+
+    pair: PairToExplain
+    golds: Sequence[str]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The name under which its unit is stored."""
+        return self.pair.dialect, self.pair.name or "", self.pair.question or ""
+
+
+def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
+    """Search witnesses against the right answers of a run, and write them and tables to a folder.
+
+    Raises:
+        BadInput: there is no such run, it has no answer to search for, or the folder cannot be written.
+        EngineUnavailable: no engine of the run is up, or one broke; what was measured is kept.
+    """
+    FOLDERS.check(asked.resume)
+    selection = select(asked.run)
+    with loading_bar(console, before="reading the run") as loading:
+        explainer = explainer_of_run(asked.run, asked.request, say=say, progress=loading)
+    setup = explainer.setup
+    answers = _answers(selection, explainer.pairs)
+    databases = sqlite_digests(setup.questions)
+    manifest = {
+        "command": asked.command,
+        "run": str(selection.run.manifest.get("run_id")),
+        "part": asked.run,
+        "questions": list(asked.request.keys),
+        "databases": databases,
+        "seconds": asked.seconds,
+        "limits": {"seconds": asked.request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
+        "engines": {name: engine.version() for name, engine in setup.engines(0).items()},
+    }
+    parent = asked.out or selection.run.folder
+    with FOLDERS.units(manifest, parent, asked.resume, Progress(console, say), say) as units:
+        assert units.folder is not None  # noqa: S101 - it has a parent
+        with _places(setup) as places:
+            measured = _measured(asked, setup, answers, places, units.stage("chance", "Right by chance"))
+        facts = [
+            f"Run {manifest['run']}; {asked.seconds:g} s of processor time for an answer.",
+            "An answer without a witness is not refuted. That is no proof that it equals gold.",
+        ]
+        if synthetic := synthetic_databases(setup.questions, databases):
+            facts.append(
+                f"{len(synthetic)} of {len(databases)} databases are not the published ones:"
+                " EX on them is of synthetic rows."
+            )
+        grids = tuple(_tables(selection, measured, with_all=not asked.request.keys))
+        document = Document(units.folder.name, tuple(facts), grids)
+        witnesses = [
+            dict(zip(("engine", "predictor", "question"), answer.key, strict=True)) | value
+            for answer, value in measured
+            if "file" in value
+        ]
+        title = f"Right by chance in {manifest['run']}"
+        as_json = json_text(document, witnesses=witnesses)
+        write_document(units.folder, TABLES, document, title, as_json=as_json)
+    return Searched(units.folder, document)
+
+
+def _answers(selection: Selection, pairs: Sequence[PairToExplain]) -> list[Answer]:
+    """Return the right answers among the pairs, each text with every gold of its question."""
+    right = {
+        (one.dialect, one.predictor, one.question)
+        for some in selection.results.values()
+        for one in some
+        if one.outcome is Outcome.MATCH
+    }
+    questions = read_questions(selection.run.folder)
+    found = []
+    for pair in pairs:
+        if pair.gold is None or (pair.dialect, pair.name, pair.question) not in right:
+            continue
+        language = dialect_of(pair.dialect)
+        each = questions[pair.question].each(language) if pair.question in questions else ()
+        others = [one.gold[language] for one in each if language in one.gold]
+        found.append(Answer(pair, list(dict.fromkeys([pair.gold, *others]))))
+    if not found:
+        raise BadInput(f"{selection.text}: no right answer has another text than gold; name another run")
+    return found
+
+
+@contextmanager
+def _places(setup: Setup) -> Iterator[Mapping[EngineName, Place]]:
+    """Yield where the witnesses of each engine are executed."""
+    with ExitStack() as stack:
+        yield {
+            name: stack.enter_context(place_of(name, servers[0] if servers else None, setup.limits))
+            for name, servers in setup.servers.items()
+        }
+
+
+def _measured(
+    asked: ChanceRequest,
+    setup: Setup,
+    answers: Sequence[Answer],
+    places: Mapping[EngineName, Place],
+    units: Units,
+) -> list[tuple[Answer, dict[str, Any]]]:
+    shapes = Memo()
+
+    def measure(answer: Answer) -> dict[str, Any]:
+        database = setup.database(answer.pair.db_id, answer.pair.dialect)
+        shape: Shape = shapes(database.sqlite_path, lambda: of_file(database.sqlite_path))
+        texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
+        if not texts.trees or any(map(is_volatile, (texts.sql, *texts.golds))):
+            return {"searched": False}
+        began = time.thread_time()
+        found = find(shape, texts, places[answer.pair.dialect], database.profile, asked.seconds)
+        value: dict[str, Any] = {"searched": True, "seconds": round(time.thread_time() - began, 3)}
+        if found is not None and units.folder is not None:
+            name = f"{WITNESSES}/{content_digest(answer.key)[:16]}.json"
+            save(found, units.folder / name)
+            facts = {"difference": found.difference, "rows": found.rows, "plausible": found.plausible}
+            value |= {**facts, "file": name}
+        return value
+
+    return units.all(((each.key, each) for each in answers), measure, asked.workers)
+
+
+def _tables(
+    selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]], *, with_all: bool
+) -> Iterator[TableModel]:
+    """Show how many answers are refuted, why, and by which file; `with_all`: all right ones were searched."""
+    refuted = [(answer, value) for answer, value in measured if "difference" in value]
+    searched = [value["seconds"] for _, value in measured if value["searched"]]
+    size = statistics.median([value["rows"] for _, value in refuted]) if refuted else 0
+    heads = columns(
+        "predictor",
+        *([("EX", "ex"), ("EX tested", "ex_tested")] if with_all else []),
+        ("right", "right", CellKind.COUNT),
+        ("searched", "searched", CellKind.COUNT),
+        ("refuted", "refuted", CellKind.COUNT),
+        ("plausibly", "plausible", CellKind.COUNT),
+    )
+    yield table(
+        "Right answers that a small database refutes",
+        ["engine", "predictor"],
+        [replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads],
+        _by_predictor(selection, measured, with_all=with_all),
+        f"Median rows of a witness: {size:g}; median processor time for an answer:"
+        f" {statistics.median(searched) if searched else 0:.2f} s.",
+        "Searched are the right answers with another text than gold's, unless a text depends on the clock or"
+        " cannot be read.",
+    )
+    why = Counter((answer.pair.dialect, value["difference"]) for answer, value in refuted)
+    could_be = Counter(
+        (answer.pair.dialect, value["difference"]) for answer, value in refuted if value["plausible"]
+    )
+    counts = columns(
+        "difference", ("witnesses", "witnesses", CellKind.COUNT), ("plausible", "plausible", CellKind.COUNT)
+    )
+    yield table(
+        "Why they differ",
+        ["engine", "difference"],
+        counts,
+        [
+            row([TITLES[name], one], [why[name, one], could_be[name, one]], one, dialect=name)
+            for name in dict.fromkeys(name for name, _ in why)
+            for one in Difference
+            if why[name, one]
+        ],
+    )
+    if refuted:
+        yield table(
+            "Witnesses",
+            ["engine", "predictor", "question", "difference", "plausible", "file"],
+            (),
+            [
+                row(
+                    [
+                        TITLES[answer.pair.dialect], *answer.key[1:], value["difference"],
+                        "yes" if value["plausible"] else "no", value["file"],
+                    ],
+                    [], answer.key[2], dialect=answer.pair.dialect, predictor=answer.key[1],
+                )
+                for answer, value in refuted
+            ],
+        )  # fmt: skip
+
+
+def _by_predictor(
+    selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]], *, with_all: bool
+) -> Iterator[TableRow]:
+    for (predictor, dialect), results in selection.results.items():
+        own = [value for answer, value in measured if answer.key[:2] == (dialect, predictor)]
+        if not own:
+            continue
+        bad = [value for value in own if "difference" in value]
+        right, whole = sum(one.outcome is Outcome.MATCH for one in results), len(results)
+        shares = [
+            Cell(100 * count / whole, _percent(wilson(count, whole)), whole)
+            for count in (right, right - len(bad))
+            if with_all
+        ]
+        counts = [right, sum(value["searched"] for value in own), len(bad)]
+        plausible = sum(value["plausible"] for value in bad)
+        yield row(
+            [TITLES[dialect], predictor], [*shares, *counts, plausible], dialect=dialect, predictor=predictor
+        )
+
+
+def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (100 * interval[0], 100 * interval[1])

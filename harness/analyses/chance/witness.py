@@ -1,0 +1,404 @@
+"""A witness: a small database on which a prediction and its golds differ, as a file that can be replayed."""
+
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from dialects.enums import Profile
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from harness.analyses.chance.search import SECONDS, Data, Pair, Proof, Scratch, apart, in_memory, searched
+from harness.engines import EngineName, kind_of
+from harness.engines.base import Engine
+from harness.engines.errors import ErrorClass
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.metrics.accuracy import ex
+from harness.sqltree.diagnosis import diagnose, read
+from loaders import index_copies
+from loaders.base.errors import EngineUnavailable
+from loaders.base.files import parse_json, read_text, write_json
+from loaders.base.records import to_record
+from loaders.load import load as load_databases
+from loaders.namespace import Database, namespace
+from loaders.server import Server
+from loaders.twins.shape import Shape, Value
+
+
+class Difference(StrEnum):
+    """Why two texts differ on a witness."""
+
+    DUPLICATES = "duplicates"
+    """They agree once neither, or both, count repeated values once."""
+    NULL = "null"
+    """It needs a NULL in a column that a text reads."""
+    TIE = "tie"
+    """They agree without LIMIT, or cut otherwise."""
+    BOUNDARY = "boundary"
+    """They agree once each comparison includes its end."""
+    CONDITION = "condition"
+    """A condition or value is missing or other."""
+    JOIN = "join"
+    """Other tables are joined, or in another way."""
+    COLUMN = "column"
+    """Other columns are returned."""
+    AGGREGATE = "aggregate"
+    """Another aggregate or grouping."""
+    OTHER = "other"
+    """None of these."""
+
+
+_OF_CLASSES = {
+    ErrorClass.WRONG_TABLES: Difference.JOIN,
+    ErrorClass.WRONG_COLUMNS: Difference.COLUMN,
+    ErrorClass.WRONG_CONDITION: Difference.CONDITION,
+    ErrorClass.WRONG_LITERAL: Difference.CONDITION,
+    ErrorClass.WRONG_AGGREGATION: Difference.AGGREGATE,
+    ErrorClass.WRONG_ORDER: Difference.TIE,
+}
+
+
+@dataclass(frozen=True)
+class WitnessTable:
+    """One table: CREATE TABLE as the SQLite file has it, and its rows; a blob is `{"hex": "..."}`."""
+
+    name: str
+    create: str
+    columns: tuple[str, ...]
+    rows: list[Any]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A database on which `sql` differs from each of `golds`.
+
+    `dialect` is the engine that ran them, on tables of `profile`. `plausible`: see `Proof.PLAUSIBLE`;
+    otherwise the declared schema allows it, but nobody has seen such rows.
+    """
+
+    schema_version: int
+    dialect: EngineName
+    profile: Profile
+    db_id: str
+    sql: str
+    golds: tuple[str, ...]
+    difference: Difference
+    plausible: bool
+    tables: tuple[WitnessTable, ...]
+    views: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """The number of rows in all tables."""
+        return sum(len(table.rows) for table in self.tables)
+
+
+# Execution on an engine.
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where witnesses are executed: an engine, and its server's administrating account, if it has one."""
+
+    engine: Engine
+    server: Server | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@contextmanager
+def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterator[Place]:
+    """Yield where witnesses of an engine are executed; what an earlier process left there is removed.
+
+    Raises:
+        EngineUnavailable: its server does not answer, or another process has copies of databases there.
+    """
+    kind = kind_of(name)
+    with ExitStack() as stack:
+        if server is not None and kind.embedded is None:
+            if not stack.enter_context(index_copies.hold(server)):
+                raise EngineUnavailable(
+                    f"{server.dialect} at {server.address}: another study uses copies of databases there;"
+                    " wait for it to end"
+                )
+            index_copies.drop(server, index_copies.copies(server))
+        yield Place(kind.make(server, pooled=False), server, limits)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A prediction and its golds, executed on a witness. `is_refuted`: it is right by none of them."""
+
+    prediction: Execution
+    golds: Sequence[Execution]
+    is_refuted: bool
+
+
+def replay(witness: Witness, place: Place) -> Replay:
+    """Execute the texts of a witness on its engine, in a database of its own that is removed afterwards.
+
+    Raises:
+        BadInput: its tables cannot be made, or the engine does not take its rows.
+        EngineUnavailable: the engine broke.
+    """
+    pair = Pair(witness.sql, witness.golds, witness.dialect)
+    with _standing(witness, place) as (engine, database):
+
+        def run(sql: str) -> Execution:
+            return execute(engine, database, sql, place.limits)
+
+        ours, *theirs = (run(text) for text in (witness.sql, *witness.golds))
+        is_refuted = ours.ending is Ending.ROWS and all(
+            gold.ending is Ending.ROWS
+            and apart(
+                (witness.sql, [ours.rows]), (text, [gold.rows]), witness.dialect, run, has_cut=pair.has_cut
+            )
+            for text, gold in zip(witness.golds, theirs, strict=True)
+        )
+    return Replay(ours, theirs, is_refuted)
+
+
+@contextmanager
+def _standing(witness: Witness, place: Place) -> Iterator[tuple[Engine, Database]]:
+    """Yield a witness as a database of its engine."""
+    kind = kind_of(witness.dialect)
+    with tempfile.TemporaryDirectory(prefix="witness-") as folder:
+        path = Path(folder) / "witness.sqlite"
+        _write(witness, path)
+        database = Database(index_copies.copy_collection(), witness.db_id, path, witness.profile)
+        if not kind.has_server or place.server is None:
+            yield place.engine, database
+        elif kind.embedded is not None:
+            server = replace(place.server, host=folder)
+            load_databases([database], server)
+            yield kind.make(server, pooled=False), database
+        else:
+            try:
+                load_databases([database], place.server)
+                yield place.engine, database
+            finally:
+                # A server that is gone is swept by the next study.
+                with suppress(EngineUnavailable):
+                    index_copies.drop(place.server, [namespace(database, place.server.dialect)[0]])
+
+
+def _write(witness: Witness, path: Path) -> None:
+    try:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.set_authorizer(_creating)
+            for table in witness.tables:
+                _refuse_other(table.create, "TABLE")
+                connection.execute(table.create)
+                marks = ", ".join("?" * len(table.columns))
+                names = ", ".join(map(quoted, table.columns))
+                text = f"INSERT INTO {quoted(table.name)} ({names}) VALUES ({marks})"  # noqa: S608 - quoted
+                connection.executemany(text, [[_value(one) for one in row] for row in table.rows])
+            for view in witness.views:
+                _refuse_other(view, "VIEW")
+                with suppress(sqlite3.OperationalError):
+                    connection.execute(view)
+            connection.commit()
+    except (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError) as error:
+        raise BadInput(f"witness of {witness.db_id}: {error}; find it again") from error
+
+
+# Search.
+
+_MOST_CONFIRMED = 3
+"""Databases that the engine is asked about for a pair, where it is not SQLite."""
+
+
+def find(
+    shape: Shape,
+    pair: Pair,
+    place: Place,
+    profile: Profile = Profile.OFFICIAL,
+    seconds: float = SECONDS,
+) -> Witness | None:
+    """Return a witness that the engine confirms; None if none was found, which proves nothing.
+
+    Args:
+        shape: of the real database, from `loaders.twins.shape.of_file`.
+        pair: the prediction and its golds.
+        place: the engine that confirms it.
+        profile: of the tables there.
+        seconds: see `searched`.
+
+    Raises:
+        EngineUnavailable: the engine broke.
+    """
+    for found in islice(searched(shape, pair, seconds), _MOST_CONFIRMED):
+        used, data = found.shape, found.data
+        witness = Witness(
+            1,
+            pair.dialect,
+            profile,
+            shape.db_id,
+            pair.sql,
+            tuple(pair.golds),
+            _difference(used, data, pair),
+            found.proof is Proof.PLAUSIBLE,
+            tuple(
+                WitnessTable(
+                    table.name,
+                    table.create,
+                    tuple(column.name for column in table.columns),
+                    [[_plain(value) for value in row] for row in data[table.key]],
+                )
+                for table in used.tables
+            ),
+            used.views,
+        )
+        with suppress(BadInput):  # the engine cannot hold it
+            if replay(witness, place).is_refuted:
+                return witness
+    return None
+
+
+def _plain(value: Value) -> Any:
+    return {"hex": value.hex()} if isinstance(value, bytes) else value
+
+
+def _value(plain: Any) -> Value:
+    found: Value = bytes.fromhex(plain["hex"]) if isinstance(plain, Mapping) else plain
+    return found
+
+
+# Why they differ.
+
+
+def _without_distinct(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Distinct) and isinstance(node.parent, exp.AggFunc) and node.expressions:
+        first: exp.Expr = node.expressions[0]
+        return first
+    return node
+
+
+def _without_cut(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Query):
+        node.set("limit", None)
+        node.set("offset", None)
+    return node
+
+
+_WIDER: Mapping[type[exp.Expr], type[exp.Binary]] = {exp.LT: exp.LTE, exp.GT: exp.GTE}
+
+
+_COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+
+def _with_ends(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Between):
+        low, high = (
+            kind(this=node.this.copy(), expression=node.args[end])
+            for kind, end in ((exp.GTE, "low"), (exp.LTE, "high"))
+        )
+        return exp.and_(low, high)
+    kind = _WIDER.get(type(node))
+    return node if kind is None else kind(this=node.this, expression=node.expression)
+
+
+_LEVELLED: Mapping[Difference, Callable[[exp.Expr], exp.Expr]] = {
+    Difference.DUPLICATES: _without_distinct,
+    Difference.BOUNDARY: _with_ends,
+    Difference.TIE: _without_cut,
+}
+"""What makes both texts the same in one respect."""
+
+
+def _difference(shape: Shape, data: Data, pair: Pair) -> Difference:
+    """Return the first reason that applies, in the order of the tests here."""
+    ours, theirs = pair.trees[:2]
+    with in_memory(shape, data) as scratch:
+        for difference, level in _LEVELLED.items():
+            if scratch is not None and _agree((ours, theirs), level, scratch):
+                return difference
+    if _tables(ours) != _tables(theirs):
+        return Difference.JOIN
+    asked = {name.name.lower() for tree in (ours, theirs) for name in tree.find_all(exp.Column)}
+    for table in shape.tables:
+        for column in table.columns:
+            at = table.positions[column.key]
+            if column.key in asked and any(row[at] is None for row in data[table.key]):
+                return Difference.NULL
+    found = diagnose(pair.sql, lambda: read(pair.golds[0], pair.dialect), pair.dialect)
+    if found in _OF_CLASSES:
+        return _OF_CLASSES[found]
+    if _shown(ours) != _shown(theirs):
+        return Difference.COLUMN
+    nested = (len(list(tree.find_all(exp.Select))) for tree in (ours, theirs))
+    return Difference.JOIN if len(set(nested)) > 1 else Difference.OTHER
+
+
+def _tables(tree: exp.Query) -> Counter[tuple[str, str]]:
+    """Return the tables that a query reads, with the sides of their joins."""
+    return Counter(
+        (each.name.lower(), str(each.parent.args.get("side") if each.parent else ""))
+        for each in tree.find_all(exp.Table)
+    )
+
+
+def _shown(tree: exp.Query) -> list[str]:
+    """Return what a query returns, with tables in place of their aliases."""
+    names = {each.alias_or_name.lower(): each.name.lower() for each in tree.find_all(exp.Table)}
+    shown = [each.unalias().copy() for each in tree.selects]
+    for column in (column for each in shown for column in each.find_all(exp.Column)):
+        if column.table:
+            column.set("table", exp.to_identifier(names.get(column.table.lower(), column.table)))
+    return [each.sql().lower() for each in shown]
+
+
+def _agree(trees: Sequence[exp.Query], level: Callable[[exp.Expr], exp.Expr], scratch: Scratch) -> bool:
+    """True if two queries return the same rows once both are levelled, and one of them is changed by it."""
+    levelled = [tree.transform(level) for tree in trees]
+    if levelled == list(trees):
+        return False
+    if level is _with_ends and len({len(list(tree.find_all(*_COMPARISONS))) for tree in levelled}) > 1:
+        return False  # it is a condition that is missing
+    with suppress(Exception):  # sqlglot raises all kinds for trees that nobody foresaw
+        ours, theirs = (scratch.run(tree.sql("sqlite")) for tree in levelled)
+        return ours.ending is theirs.ending is Ending.ROWS and bool(ex(ours.rows, theirs.rows))
+    return False
+
+
+# Files.
+
+
+def _refuse_other(statement: str, kind: str) -> None:
+    if statement.split()[:2] and [word.upper() for word in statement.split()[:2]] != ["CREATE", kind]:
+        raise ValueError(f"{statement[:60]!r} is not CREATE {kind}")
+
+
+def _creating(action: int, *_: object) -> int:
+    """Allow everything but other files: a witness may come from anybody."""
+    return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+
+
+def save(witness: Witness, path: Path) -> None:
+    """Write a witness as JSON.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, asdict(witness))
+
+
+def load(path: Path) -> Witness:
+    """Read a witness.
+
+    Raises:
+        BadInput: it is not one.
+    """
+    text = read_text(path, remedy="find it again").text
+    try:
+        return to_record(Witness, parse_json(text))
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"{path}: is not a witness ({error}); find it again") from error

@@ -1,0 +1,183 @@
+"""Pairs of queries over a small schema: with one planted difference of each class, and known to be equal."""
+
+# ruff: noqa: E501 - a pair is a line
+
+SCHEMA = """
+CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, city TEXT, founded INTEGER);
+CREATE TABLE player (
+  id INTEGER PRIMARY KEY, team_id INTEGER REFERENCES team (id), name TEXT NOT NULL, height REAL, born TEXT
+);
+CREATE TABLE goal (
+  player_id INTEGER NOT NULL REFERENCES player (id), minute INTEGER NOT NULL, kind TEXT,
+  PRIMARY KEY (player_id, minute)
+);
+INSERT INTO team VALUES (1, 'Reds', 'Graz', 1900), (2, 'Blues', 'Linz', 1950), (3, 'Greens', NULL, 1990),
+  (4, 'Greys', 'Graz', NULL);
+INSERT INTO player VALUES (1, 1, 'Ann', 170.5, '2000-01-02'), (2, 1, 'Bob', 180.0, '1999-05-06'),
+  (3, 2, 'Cid', NULL, '2001-07-08'), (4, NULL, 'Dee', 190.0, NULL), (5, 2, 'Ann', 170.5, '1999-05-06');
+INSERT INTO goal VALUES (1, 5, 'head'), (1, 60, 'foot'), (2, 30, NULL), (3, 90, 'foot');
+"""
+
+DIFFERENT = {
+    "duplicates": [
+        ("SELECT COUNT(name) FROM player", "SELECT COUNT(DISTINCT name) FROM player"),
+        ("SELECT COUNT(kind) FROM goal", "SELECT COUNT(DISTINCT kind) FROM goal"),
+        ("SELECT SUM(founded) FROM team", "SELECT SUM(DISTINCT founded) FROM team"),
+        ("SELECT AVG(height) FROM player", "SELECT AVG(DISTINCT height) FROM player"),
+        ("SELECT COUNT(player_id) FROM goal", "SELECT COUNT(DISTINCT player_id) FROM goal"),
+        ("SELECT COUNT(city) FROM team", "SELECT COUNT(DISTINCT city) FROM team"),
+        ("SELECT COUNT(born) FROM player WHERE height > 175", "SELECT COUNT(DISTINCT born) FROM player WHERE height > 175"),
+        ("SELECT kind, COUNT(player_id) FROM goal GROUP BY kind", "SELECT kind, COUNT(DISTINCT player_id) FROM goal GROUP BY kind"),
+        ("SELECT COUNT(t.id) FROM team t JOIN player p ON p.team_id = t.id", "SELECT COUNT(DISTINCT t.id) FROM team t JOIN player p ON p.team_id = t.id"),
+        ("SELECT team_id FROM player GROUP BY team_id HAVING COUNT(height) > 1", "SELECT team_id FROM player GROUP BY team_id HAVING COUNT(DISTINCT height) > 1"),
+    ],
+    "null": [
+        ("SELECT COUNT(*) FROM goal", "SELECT COUNT(kind) FROM goal"),
+        ("SELECT COUNT(id) FROM player", "SELECT COUNT(height) FROM player"),
+        ("SELECT COUNT(*) FROM team", "SELECT COUNT(city) FROM team"),
+        ("SELECT name FROM team WHERE city <> 'Graz'", "SELECT name FROM team WHERE city IS NOT 'Graz'"),
+        ("SELECT name FROM team", "SELECT name FROM team WHERE city IS NOT NULL"),
+        ("SELECT name FROM player WHERE NOT height > 175", "SELECT name FROM player WHERE height IS NULL OR height <= 175"),
+        ("SELECT AVG(height) FROM player", "SELECT SUM(height) / COUNT(*) FROM player"),
+        ("SELECT name FROM player WHERE born IS NULL", "SELECT name FROM player WHERE born = ''"),
+        ("SELECT DISTINCT kind FROM goal", "SELECT DISTINCT kind FROM goal WHERE kind IS NOT NULL"),
+        ("SELECT name FROM player ORDER BY height LIMIT 1", "SELECT name FROM player WHERE height IS NOT NULL ORDER BY height LIMIT 1"),
+    ],
+    "tie": [
+        ("SELECT name FROM team ORDER BY founded LIMIT 1", "SELECT name FROM team WHERE founded IS (SELECT MIN(founded) FROM team)"),
+        ("SELECT name FROM player WHERE height IS NOT NULL ORDER BY height DESC LIMIT 1", "SELECT name FROM player WHERE height = (SELECT MAX(height) FROM player)"),
+        ("SELECT id FROM team ORDER BY founded LIMIT 1", "SELECT id FROM team ORDER BY founded LIMIT 2"),
+        ("SELECT name FROM player ORDER BY height DESC LIMIT 1", "SELECT name FROM player ORDER BY height DESC"),
+        ("SELECT player_id FROM goal ORDER BY minute LIMIT 1", "SELECT player_id FROM goal WHERE minute = (SELECT MIN(minute) FROM goal)"),
+        ("SELECT player_id FROM goal ORDER BY minute DESC LIMIT 1", "SELECT player_id FROM goal WHERE minute = (SELECT MAX(minute) FROM goal)"),
+        ("SELECT team_id FROM player GROUP BY team_id ORDER BY COUNT(*) DESC LIMIT 1", "SELECT team_id FROM player GROUP BY team_id ORDER BY COUNT(*) DESC LIMIT 2"),
+        ("SELECT kind FROM goal ORDER BY minute LIMIT 3", "SELECT kind FROM goal ORDER BY minute"),
+        ("SELECT minute FROM goal ORDER BY minute LIMIT 1 OFFSET 1", "SELECT minute FROM goal ORDER BY minute LIMIT 1"),
+        ("SELECT name FROM team ORDER BY name LIMIT 1", "SELECT name FROM team ORDER BY name DESC LIMIT 1"),
+    ],
+    "boundary": [
+        ("SELECT name FROM team WHERE founded > 1950", "SELECT name FROM team WHERE founded >= 1950"),
+        ("SELECT name FROM team WHERE founded < 1950", "SELECT name FROM team WHERE founded <= 1950"),
+        ("SELECT name FROM player WHERE height < 180", "SELECT name FROM player WHERE height <= 180"),
+        ("SELECT name FROM player WHERE height > 180 AND team_id = 1", "SELECT name FROM player WHERE height >= 180 AND team_id = 1"),
+        ("SELECT player_id FROM goal WHERE minute BETWEEN 30 AND 60", "SELECT player_id FROM goal WHERE minute >= 30 AND minute < 60"),
+        ("SELECT player_id FROM goal WHERE minute BETWEEN 30 AND 60", "SELECT player_id FROM goal WHERE minute > 30 AND minute <= 60"),
+        ("SELECT name FROM player WHERE born > '2000-01-02'", "SELECT name FROM player WHERE born >= '2000-01-02'"),
+        ("SELECT name FROM player WHERE born < '2000-01-02'", "SELECT name FROM player WHERE born <= '2000-01-02'"),
+        ("SELECT COUNT(*) FROM goal WHERE minute > 45", "SELECT COUNT(*) FROM goal WHERE minute >= 45"),
+        ("SELECT player_id FROM goal GROUP BY player_id HAVING COUNT(*) > 1", "SELECT player_id FROM goal GROUP BY player_id HAVING COUNT(*) >= 1"),
+        ("SELECT SUM(CASE WHEN minute > 45 THEN 1 ELSE 0 END) FROM goal", "SELECT SUM(CASE WHEN minute >= 45 THEN 1 ELSE 0 END) FROM goal"),
+    ],
+    "condition": [
+        ("SELECT name FROM team WHERE city = 'Graz'", "SELECT name FROM team"),
+        ("SELECT name FROM team WHERE city = 'Graz'", "SELECT name FROM team WHERE city = 'Linz'"),
+        ("SELECT name FROM team WHERE city = 'Graz' AND founded > 1900", "SELECT name FROM team WHERE city = 'Graz' OR founded > 1900"),
+        ("SELECT name FROM team WHERE city = 'Graz' AND founded > 1900", "SELECT name FROM team WHERE founded > 1900"),
+        ("SELECT name FROM team WHERE city LIKE 'Gr%'", "SELECT name FROM team WHERE city = 'Graz'"),
+        ("SELECT name FROM player WHERE born LIKE '2000%'", "SELECT name FROM player WHERE born > '2000'"),
+        ("SELECT COUNT(*) FROM goal WHERE kind = 'foot'", "SELECT COUNT(*) FROM goal WHERE kind <> 'foot'"),
+        ("SELECT COUNT(player_id) FROM goal WHERE minute > 30", "SELECT COUNT(player_id) FROM goal WHERE player_id > 30"),
+        ("SELECT player_id FROM goal WHERE kind IN ('foot', 'head')", "SELECT player_id FROM goal WHERE kind = 'foot'"),
+        ("SELECT name FROM player WHERE height > 180", "SELECT name FROM player WHERE height < 180"),
+        ("SELECT name FROM player WHERE team_id = 1 AND height > 175", "SELECT name FROM player WHERE team_id = 2 AND height > 175"),
+    ],
+    "join": [
+        ("SELECT t.name FROM team t JOIN player p ON p.team_id = t.id", "SELECT name FROM team"),
+        ("SELECT p.name FROM player p JOIN goal g ON g.player_id = p.id", "SELECT name FROM player"),
+        ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", "SELECT name FROM player"),
+        ("SELECT t.id, COUNT(p.id) FROM team t LEFT JOIN player p ON p.team_id = t.id GROUP BY t.id", "SELECT t.id, COUNT(p.id) FROM team t JOIN player p ON p.team_id = t.id GROUP BY t.id"),
+        ("SELECT COUNT(*) FROM player", "SELECT COUNT(*) FROM player p JOIN goal g ON g.player_id = p.id"),
+        ("SELECT COUNT(*) FROM team", "SELECT COUNT(*) FROM team t LEFT JOIN player p ON p.team_id = t.id"),
+        ("SELECT t.city FROM team t JOIN player p ON p.team_id = t.id JOIN goal g ON g.player_id = p.id", "SELECT t.city FROM team t JOIN player p ON p.team_id = t.id"),
+        ("SELECT name FROM player WHERE id IN (SELECT player_id FROM goal)", "SELECT name FROM player"),
+        ("SELECT SUM(t.founded) FROM team t JOIN player p ON p.team_id = t.id", "SELECT SUM(founded) FROM team"),
+        ("SELECT p.id FROM player p LEFT JOIN goal g ON g.player_id = p.id WHERE g.minute IS NULL", "SELECT p.id FROM player p JOIN goal g ON g.player_id = p.id WHERE g.minute IS NULL"),
+    ],
+    "column": [
+        ("SELECT name FROM team", "SELECT city FROM team"),
+        ("SELECT MAX(height) FROM player", "SELECT MAX(id) FROM player"),
+        ("SELECT id FROM team WHERE city = 'Graz'", "SELECT name FROM team WHERE city = 'Graz'"),
+        ("SELECT born FROM player WHERE height > 175", "SELECT name FROM player WHERE height > 175"),
+        ("SELECT name, city FROM team", "SELECT name FROM team"),
+        ("SELECT player_id FROM goal WHERE kind = 'foot'", "SELECT minute FROM goal WHERE kind = 'foot'"),
+        ("SELECT AVG(minute) FROM goal", "SELECT AVG(player_id) FROM goal"),
+        ("SELECT id, team_id FROM player", "SELECT team_id, id FROM player"),
+        ("SELECT SUM(id) FROM team", "SELECT SUM(founded) FROM team"),
+        ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", "SELECT t.name FROM player p JOIN team t ON p.team_id = t.id"),
+    ],
+    "aggregate": [
+        ("SELECT MAX(founded) FROM team", "SELECT MIN(founded) FROM team"),
+        ("SELECT SUM(minute) FROM goal", "SELECT MAX(minute) FROM goal"),
+        ("SELECT AVG(minute) FROM goal", "SELECT SUM(minute) FROM goal"),
+        ("SELECT COUNT(minute) FROM goal", "SELECT SUM(minute) FROM goal"),
+        ("SELECT AVG(minute) FROM goal", "SELECT MAX(minute) FROM goal"),
+        ("SELECT kind, MAX(minute) FROM goal GROUP BY kind", "SELECT kind, MIN(minute) FROM goal GROUP BY kind"),
+        ("SELECT COUNT(*) FROM goal GROUP BY player_id", "SELECT COUNT(*) FROM goal"),
+        ("SELECT team_id FROM player GROUP BY team_id HAVING COUNT(*) > 1", "SELECT team_id FROM player GROUP BY team_id"),
+        ("SELECT SUM(minute) FROM goal GROUP BY player_id", "SELECT SUM(minute) FROM goal GROUP BY kind"),
+        ("SELECT MIN(minute) FROM goal WHERE player_id = 1", "SELECT MAX(minute) FROM goal WHERE player_id = 1"),
+    ],
+}  # fmt: skip
+
+_RENAMED = [
+    ("SELECT {c} FROM {t}", "SELECT x.{c} FROM {t} AS x"),
+    ("SELECT {c} FROM {t}", "SELECT DISTINCT {c} FROM {t}"),
+    ("SELECT {c} FROM {t}", "SELECT {c} FROM {t} ORDER BY {c}"),
+    ("SELECT {c} FROM {t}", "WITH x AS (SELECT * FROM {t}) SELECT {c} FROM x"),
+    ("SELECT {c} FROM {t} GROUP BY {c}", "SELECT DISTINCT {c} FROM {t}"),
+    ("SELECT MAX({c}) FROM {t}", "SELECT MAX(DISTINCT {c}) FROM {t}"),
+    ("SELECT COUNT({c}) FROM {t}", "SELECT COUNT(*) FROM {t} WHERE {c} IS NOT NULL"),
+    ("SELECT COUNT({c}) FROM {t}", "SELECT SUM({c} IS NOT NULL) FROM {t} HAVING COUNT(*) > 0 UNION SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM {t})"),
+]  # fmt: skip
+_COLUMNS = [("team", "name"), ("team", "city"), ("team", "founded"), ("player", "height"), ("player", "born"),
+            ("goal", "kind"), ("goal", "minute")]  # fmt: skip
+
+EQUAL = [
+    *((one.format(t=table, c=column), other.format(t=table, c=column))
+      for one, other in _RENAMED for table, column in _COLUMNS),
+    ("SELECT COUNT(*) FROM team", "SELECT COUNT(id) FROM team"),
+    ("SELECT COUNT(*) FROM team", "SELECT COUNT(DISTINCT name) FROM team"),
+    ("SELECT COUNT(*) FROM goal", "SELECT COUNT(minute) FROM goal"),
+    ("SELECT COUNT(*) FROM goal", "SELECT COUNT(*) FROM goal g JOIN player p ON p.id = g.player_id"),
+    ("SELECT name FROM player ORDER BY height, id LIMIT 2", "SELECT p.name FROM player p ORDER BY p.height, p.id LIMIT 2"),
+    ("SELECT name FROM player ORDER BY height LIMIT 1", "SELECT name FROM player ORDER BY height, id DESC LIMIT 1"),
+    ("SELECT name FROM player ORDER BY height LIMIT 1", "SELECT name FROM player ORDER BY height, name LIMIT 1"),
+    ("SELECT name FROM team LIMIT 1", "SELECT name FROM team ORDER BY id DESC LIMIT 1"),
+    ("SELECT MAX(minute) FROM goal", "SELECT minute FROM goal UNION SELECT NULL WHERE NOT EXISTS (SELECT 1 FROM goal) ORDER BY minute DESC LIMIT 1"),
+    ("SELECT name FROM team WHERE founded >= 1950", "SELECT name FROM team WHERE founded > 1949"),
+    ("SELECT name FROM team WHERE founded < 1950", "SELECT name FROM team WHERE founded <= 1949"),
+    ("SELECT name FROM team WHERE NOT founded < 1950", "SELECT name FROM team WHERE founded >= 1950"),
+    ("SELECT name FROM team WHERE NOT (founded < 1950 OR city = 'Graz')", "SELECT name FROM team WHERE founded >= 1950 AND city <> 'Graz'"),
+    ("SELECT name FROM team WHERE city IN ('Graz', 'Linz')", "SELECT name FROM team WHERE city = 'Graz' OR city = 'Linz'"),
+    ("SELECT name FROM team WHERE city NOT IN ('Graz', 'Linz')", "SELECT name FROM team WHERE city <> 'Graz' AND city <> 'Linz'"),
+    ("SELECT name FROM team WHERE founded BETWEEN 1 AND 9", "SELECT name FROM team WHERE founded >= 1 AND founded <= 9"),
+    ("SELECT name FROM team WHERE id = 1", "SELECT name FROM team WHERE 1 = id"),
+    ("SELECT name FROM team WHERE city = 'Graz' AND founded > 5", "SELECT name FROM team WHERE founded > 5 AND city = 'Graz'"),
+    ("SELECT name FROM team WHERE city = 'Graz' AND (founded > 5 OR id = 1)", "SELECT name FROM team WHERE city = 'Graz' AND founded > 5 OR city = 'Graz' AND id = 1"),
+    ("SELECT name FROM team WHERE city = 'Graz'", "SELECT name FROM team WHERE city = 'Graz' AND city IS NOT NULL"),
+    ("SELECT name FROM team WHERE city = 'Graz'", "SELECT name FROM (SELECT name, city FROM team) WHERE city = 'Graz'"),
+    ("SELECT name FROM team WHERE city = 'Graz' OR city <> 'Graz'", "SELECT name FROM team WHERE city IS NOT NULL"),
+    ("SELECT name FROM team WHERE founded > 1950 AND founded > 1900", "SELECT name FROM team WHERE founded > 1950"),
+    ("SELECT AVG(height) FROM player", "SELECT SUM(height) / COUNT(height) FROM player"),
+    ("SELECT SUM(height) FROM player HAVING COUNT(height) > 0", "SELECT TOTAL(height) FROM player HAVING COUNT(height) > 0"),
+    ("SELECT p.name FROM player p, team t WHERE p.team_id = t.id", "SELECT p.name FROM player p JOIN team t ON p.team_id = t.id"),
+    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", "SELECT p.name FROM team t JOIN player p ON t.id = p.team_id"),
+    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", "SELECT name FROM player WHERE team_id IS NOT NULL"),
+    ("SELECT p.name FROM player p LEFT JOIN team t ON p.team_id = t.id", "SELECT name FROM player"),
+    ("SELECT p.name FROM player p LEFT JOIN team t ON p.team_id = t.id WHERE t.name = 'Reds'", "SELECT p.name FROM player p JOIN team t ON p.team_id = t.id WHERE t.name = 'Reds'"),
+    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id WHERE t.name = 'Reds'", "SELECT name FROM player WHERE team_id = (SELECT id FROM team WHERE name = 'Reds')"),
+    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id AND t.city = 'Graz'", "SELECT p.name FROM player p JOIN team t ON p.team_id = t.id WHERE t.city = 'Graz'"),
+    ("SELECT name FROM player WHERE id IN (SELECT player_id FROM goal)", "SELECT DISTINCT p.name FROM player p JOIN goal g ON g.player_id = p.id"),
+    ("SELECT name FROM player WHERE id IN (SELECT player_id FROM goal)", "SELECT name FROM player p WHERE EXISTS (SELECT 1 FROM goal g WHERE g.player_id = p.id)"),
+    ("SELECT id FROM player EXCEPT SELECT player_id FROM goal", "SELECT id FROM player WHERE id NOT IN (SELECT player_id FROM goal)"),
+    ("SELECT id FROM player EXCEPT SELECT player_id FROM goal", "SELECT p.id FROM player p LEFT JOIN goal g ON g.player_id = p.id WHERE g.player_id IS NULL"),
+    ("SELECT id FROM team INTERSECT SELECT team_id FROM player", "SELECT DISTINCT team_id FROM player WHERE team_id IS NOT NULL"),
+    ("SELECT id FROM team UNION SELECT id FROM player", "SELECT id FROM team UNION ALL SELECT id FROM player"),
+    ("SELECT team_id, COUNT(*) FROM player GROUP BY team_id", "SELECT team_id, COUNT(id) FROM player GROUP BY 1"),
+    ("SELECT team_id FROM player GROUP BY team_id HAVING COUNT(*) > 1", "SELECT DISTINCT a.team_id FROM player a JOIN player b ON a.team_id IS b.team_id AND a.id <> b.id"),
+    ("SELECT COALESCE(kind, 'x') FROM goal", "SELECT IFNULL(kind, 'x') FROM goal"),
+    ("SELECT SUM(CASE WHEN minute > 45 THEN 1 ELSE 0 END) FROM goal", "SELECT SUM(IIF(minute > 45, 1, 0)) FROM goal"),
+    ("SELECT name FROM player WHERE SUBSTR(born, 1, 4) = '2000'", "SELECT name FROM player WHERE born LIKE '2000%'"),
+    ("SELECT name FROM player WHERE height = (SELECT MAX(height) FROM player)", "SELECT name FROM player p WHERE height IS NOT NULL AND NOT EXISTS (SELECT 1 FROM player q WHERE q.height > p.height)"),
+    ("SELECT t.id, COUNT(p.id) FROM team t LEFT JOIN player p ON p.team_id = t.id GROUP BY t.id", "SELECT id, (SELECT COUNT(*) FROM player WHERE team_id = team.id) FROM team"),
+]  # fmt: skip

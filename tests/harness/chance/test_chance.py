@@ -1,0 +1,168 @@
+"""Planted differences are found, equal texts are not refuted, and witnesses keep keys and replay."""
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from harness.analyses.chance.search import Pair, searched, stored
+from harness.analyses.chance.witness import Place, find, load, replay, save
+from harness.engines import kind_of
+from loaders.base.files import as_json, parse_json
+from loaders.twins.queries import neighbours, parse
+from loaders.twins.shape import Shape, of_file
+from tests import forked
+from tests.harness.chance.cases import DIFFERENT, EQUAL, SCHEMA
+from tests.harness.real_runs import evaluated
+from tests.loaders.twins.shops import schema
+
+HOSTILE = [
+    "DROP TABLE team",
+    "ATTACH 'x.db' AS x",
+    "SELECT",
+    "",
+    "SELECT load_extension('x')",
+    "(" * 500,
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+    "SELECT name FROM team; DROP TABLE team",
+]
+
+LITTLE = 0.1
+"""Seconds for a pair that is not refuted, which takes them all."""
+
+
+def made(path: Path, script: str) -> Shape:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    return of_file(path)
+
+
+@pytest.fixture(scope="module")
+def shape(tmp_path_factory: pytest.TempPathFactory) -> Shape:
+    return made(tmp_path_factory.mktemp("chance") / "club.sqlite", SCHEMA)
+
+
+@pytest.fixture(scope="module")
+def place() -> Place:
+    return Place(kind_of(Dialect.SQLITE).make(None, pooled=False))
+
+
+@pytest.mark.parametrize(
+    ("difference", "sql", "gold"),
+    [(difference, *pair) for difference, pairs in DIFFERENT.items() for pair in pairs],
+)
+def test_a_planted_difference_is_found_and_replays(  # noqa: PLR0913, PLR0917 - a case and fixtures
+    difference: str, sql: str, gold: str, shape: Shape, place: Place, tmp_path: Path
+) -> None:
+    """It is of its class and small, and comes back from its file."""
+    found = find(shape, Pair(sql, [gold]), place)
+    assert found is not None
+    assert (found.difference, found.rows <= 6) == (difference, True)
+    save(found, tmp_path / "witness.json")
+    assert load(tmp_path / "witness.json") == found
+    assert replay(found, place).is_refuted
+
+
+@pytest.mark.parametrize(("sql", "gold"), EQUAL)
+def test_an_equal_text_is_not_refuted(sql: str, gold: str, shape: Shape) -> None:
+    """Neither are texts that differ only in how they break a tie."""
+    assert not list(searched(shape, Pair(sql, [gold]), LITTLE))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
+    """SQLite checks keys, CHECK and NOT NULL of any schema on insertion, and references afterwards."""
+    shops = schema(seed)
+    shape = made(tmp_path / "shop.sqlite", shops.script)
+    found = 0
+    for gold in shops.golds:
+        tree = parse(gold)
+        wrong = [each.query.sql("sqlite") for each in neighbours(tree) if each.query] if tree else []
+        for sql in wrong[:2]:
+            for one in searched(shape, Pair(sql, [gold]), LITTLE):
+                found += 1
+                with closing(sqlite3.connect(":memory:")) as connection:
+                    stored(connection, one.shape, one.data)
+                    for table in one.shape.tables:
+                        # SQLite calls a reference to what is no key a mismatch.
+                        with suppress(sqlite3.OperationalError):
+                            broken = connection.execute(f"PRAGMA foreign_key_check({quoted(table.name)})")
+                            assert broken.fetchall() == []
+    assert found
+
+
+@pytest.mark.parametrize("sql", HOSTILE)
+def test_hostile_texts_do_no_harm(
+    sql: str, shape: Shape, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever they say, the search ends, and writes nothing."""
+    monkeypatch.chdir(tmp_path)
+    find(shape, Pair(sql, ["SELECT name FROM team"]), place, seconds=LITTLE)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_answer_is_refuted_only_if_no_gold_allows_it(shape: Shape) -> None:
+    """A pack's second gold is as right as the first."""
+    sql, other = "SELECT name FROM team WHERE founded >= 1950", "SELECT name FROM team WHERE founded > 1950"
+    assert list(searched(shape, Pair(sql, [other])))
+    assert not list(searched(shape, Pair(sql, [other, f"{sql} AND 1"]), LITTLE))
+
+
+def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: Place) -> None:
+    """No NULL, number or repeated name that the real columns lack; nor an answer of NULL or 0 alone."""
+    for sql, gold, expected in (
+        ("SELECT name FROM team WHERE founded > 1950", "SELECT name FROM team WHERE founded >= 1950", True),
+        ("SELECT COUNT(*) FROM player GROUP BY name", "SELECT COUNT(*) FROM player GROUP BY id", True),
+        ("SELECT name FROM player WHERE height > 190", "SELECT name FROM player WHERE height > 195", False),
+        ("SELECT SUM(minute) FROM goal", "SELECT TOTAL(minute) FROM goal", False),
+    ):
+        found = find(shape, Pair(sql, [gold]), place)
+        assert found is not None, sql
+        assert found.plausible is expected, sql
+
+
+def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, place: Place) -> None:
+    """So is one whose statements create anything but its tables."""
+    path = tmp_path / "witness.json"
+    path.write_text('{"rows": 3}')
+    with pytest.raises(BadInput, match="is not a witness"):
+        load(path)
+    [sql, gold] = DIFFERENT["condition"][0]
+    found = find(shape, Pair(sql, [gold]), place)
+    assert found is not None
+    save(found, path)
+    for evil in ("ATTACH 'evil.db' AS e", "DROP TABLE x", "x"):
+        path.write_text(path.read_text().replace(found.tables[0].create.split("(")[0], evil))
+        with pytest.raises(BadInput, match="find it again"):
+            replay(load(path), place)
+        save(found, path)
+
+
+def test_the_command_finds_and_replays(tmp_path: Path) -> None:
+    """A run's right answers are searched once, and a resumed search measures nothing twice."""
+    answers = {
+        1: "SELECT COUNT(*) FROM Books WHERE Language LIKE 'French%'",
+        3: "SELECT [Opening Hours] FROM branches WHERE name LIKE '%Hillcrest%'",
+        5: "SELECT Title FROM Books WHERE Title LIKE 'the %' ORDER BY Title",
+    }
+    lines = (as_json({"question_id": key, "sql": sql}) for key, sql in answers.items())
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines))
+    named = ("--predictions", "answers.jsonl", "--predictor", "lucky", "--dialect", "sqlite")
+    run = evaluated(tmp_path, *named, *(f"--question={key}" for key in answers))
+    words = ("analyze", "chance", str(run), "--seconds", "0.1", "--workers", "1", "--json")
+    done = forked.run("harness", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [folder] = run.glob("chance-*")
+    journal = (folder / "journal.jsonl").read_text()
+    listed = [each["file"] for each in parse_json(done.stdout)["witnesses"]]
+    assert sorted(listed) == sorted(f"witnesses/{path.name}" for path in (folder / "witnesses").iterdir())
+    again = forked.run("harness", "analyze", "chance", "--resume", str(folder), "--json", cwd=tmp_path)
+    assert (again.stdout, again.returncode) == (done.stdout, 0)
+    assert (folder / "journal.jsonl").read_text() == journal
+    done = forked.run("harness", "replay", str(folder / listed[0]), cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].startswith("refuted: ")
