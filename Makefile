@@ -186,6 +186,8 @@ lock: $(DEVELOPING) ## choose the newest dependencies that pyproject.toml allows
 	  --output-file requirements/adapters.txt # for tests/harness/adapters/test_frameworks.py
 	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header - --output-file requirements/uv.txt
+	printf 'skyrl-gym\ntrl\nverl\n' | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-deps --no-emit-index-url --no-header - --output-file requirements/sources.txt
 
 bench: $(DEVELOPING) ## measure the harness and the translator against peers, in the same run
 	@$(BIN)/python -m benchmarks.evaluation $(ARGS)

@@ -24,6 +24,7 @@ class Reason(StrEnum):
     NO_MOUNT = "this account may not mount a small file system for a server to fill"
     NO_CHROMIUM = "no chromium is installed"
     NO_NODE = "no node and npm are installed, or no package registry answers"
+    NO_REGISTRY = "no package registry answers"
     NO_TEX = "no pdflatex or tectonic is installed"
     NO_FRAMEWORKS = "requirements/adapters.txt cannot be installed, or no package index answers"
     NO_BIRD_DATA = "BIRD_HOME does not name the published data with the figures expected of it"

@@ -12,7 +12,7 @@ from harness import Answer, Evaluator
 from harness.data.outcomes import Judgement
 from harness.data.questions import Question
 from harness.engines import EngineName, kind_of
-from harness.engines.execution import Ending
+from harness.engines.execution import Ending, Execution
 from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.extraction import take_sql
 from harness.predictors.prompts import PromptOptions, open_prompter
@@ -38,7 +38,7 @@ class DatabaseTools:
 
     def __init__(self, evaluator: Evaluator, *, rows: int = 50, max_bytes: int = 8_192) -> None:
         self.evaluator = evaluator
-        self._rows, self._max_bytes = rows, max_bytes
+        self._most = {"rows": rows, "max_bytes": max_bytes}
         self._prompter = open_prompter(PromptOptions())
         self._schemas: dict[tuple[str, EngineName], DatabaseText] = {}
 
@@ -101,18 +101,20 @@ class DatabaseTools:
             EngineUnavailable: the engine failed, not the query.
         """
         try:
-            done = await self.evaluator.aexecute(
-                database, sql, dialect=dialect, rows=self._rows, max_bytes=self._max_bytes
-            )
+            return _told(await self.evaluator.aexecute(database, sql, dialect=dialect, **self._most))
         except BadInput as fault:
             return f"error: {fault}"
-        lines = [as_json(list(map(plain_value, row))) for row in done.rows]
-        match done.ending:
-            case Ending.ROWS:
-                return "\n".join(lines) or "no rows"
-            case Ending.TOO_LARGE if lines:
-                return "\n".join([*lines, f"... cut: {done.error}; these are the first {len(lines)}"])
-        return one_line(f"{done.ending}: {done.error}")
+
+    def run_sql_and_wait(self, database: str, sql: str, dialect: EngineName | None = None) -> str:
+        """Like `run_sql`, where there is no event loop, or none to be awaited.
+
+        Raises:
+            EngineUnavailable: the engine failed, not the query.
+        """
+        try:
+            return _told(self.evaluator.execute(database, sql, dialect=dialect, **self._most))
+        except BadInput as fault:
+            return f"error: {fault}"
 
     async def score(self, question: int | str, sql: str, dialect: EngineName | None = None) -> Judgement:
         """Judge an answer to a question of the set, as `bird-harness eval` does.
@@ -133,3 +135,14 @@ class DatabaseTools:
             BadInput, EngineUnavailable: as in `score`.
         """
         return await self.score(question, take_sql(completion) or completion, dialect)
+
+
+def _told(done: Execution) -> str:
+    """Return what a query returned, as a model reads it."""
+    lines = [as_json(list(map(plain_value, row))) for row in done.rows]
+    match done.ending:
+        case Ending.ROWS:
+            return "\n".join(lines) or "no rows"
+        case Ending.TOO_LARGE if lines:
+            return "\n".join([*lines, f"... cut: {done.error}; these are the first {len(lines)}"])
+    return one_line(f"{done.ending}: {done.error}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import Answer, Evaluator, Run, Triple
+from harness.adapters.rewards import skyrl_environment, trl_reward, verl_batch_reward, verl_reward
 from harness.data.outcomes import Judgement, PairResult
 from harness.engines.execution import Execution
 from harness.serve.client import ScoreClient, reward
@@ -53,6 +54,12 @@ def api() -> str:
             ScoreClient, "harness.serve.client", ("score", "stream", "is_ready"), fields=False, level="###"
         ),
         *_function(reward, "harness.serve.client"),
+        "## Reward functions\n",
+        *(
+            line
+            for each in (trl_reward, verl_reward, verl_batch_reward, skyrl_environment)
+            for line in _function(each, "harness.adapters.rewards")
+        ),
         "## Prediction files as a whole\n",
         *_class(Request, "harness.session.request", level="###"),
         *_function(prepare, "harness.session.plan"),

@@ -1,0 +1,180 @@
+"""Reward functions in the signatures that TRL, verl and SkyRL call.
+
+TRL and verl are not imported; `skyrl_environment` imports SkyRL's gym when it is called. A completion is a
+text or a list of chat messages; the SQL in it is found as `bird-harness predict` finds it. Nothing counts as
+wrong for which nobody is to blame: a gold that failed, an engine that broke, a deadline that passed.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from harness import Evaluator, Triple
+from harness.adapters.database_tools import DatabaseTools
+from harness.predictors.extraction import take_sql
+
+Message = Mapping[str, Any]
+Completion = str | Sequence[Message]
+
+
+def trl_reward(
+    evaluator: Evaluator,
+    *,
+    metric: str = "ex",
+    database: str = "database",
+    gold: str = "gold",
+    deadline: float | None = None,
+) -> Callable[..., list[float | None]]:
+    """Return a reward function for TRL's trainers.
+
+    It returns a number for each completion, and None, which TRL leaves out, where nobody is to blame.
+
+    Args:
+        evaluator: judges the answers; closed by the caller.
+        metric: one of the evaluator's metrics.
+        database: the column of the training set with the names of databases.
+        gold: the column with the golds.
+        deadline: seconds for a batch.
+    """
+
+    def sql_reward(*, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        return _rewards(evaluator, metric, columns[database], columns[gold], completions, deadline)
+
+    return sql_reward
+
+
+def verl_reward(
+    evaluator: Evaluator, *, unjudged: float, metric: str = "ex", database: str = "database"
+) -> Callable[..., float]:
+    """Return a `compute_score` for verl, which is called for each answer.
+
+    `ground_truth` is the gold.
+
+    Args:
+        evaluator: judges the answers.
+        unjudged: the reward where nobody is to blame; verl needs a number.
+        metric: one of the evaluator's metrics.
+        database: the member of `extra_info` with the name of the database.
+    """
+
+    def compute_score(
+        *, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any], **_: Any
+    ) -> float:
+        [reward] = _rewards(evaluator, metric, [extra_info[database]], [ground_truth], [solution_str])
+        return unjudged if reward is None else reward
+
+    return compute_score
+
+
+def verl_batch_reward(
+    evaluator: Evaluator,
+    *,
+    unjudged: float,
+    metric: str = "ex",
+    database: str = "database",
+    deadline: float | None = None,
+) -> Callable[..., list[float]]:
+    """Return a `compute_score` for verl's reward manager `batch`, which is called for a batch of answers.
+
+    Args:
+        evaluator: judges the answers.
+        unjudged: the reward where nobody is to blame.
+        metric: one of the evaluator's metrics.
+        database: the member of each of `extra_infos` with the name of the database.
+        deadline: seconds for a batch.
+    """
+
+    def compute_score(
+        *,
+        solution_strs: Sequence[str],
+        ground_truths: Sequence[str],
+        extra_infos: Sequence[Mapping[str, Any]],
+        **_: Any,
+    ) -> list[float]:
+        names = [info[database] for info in extra_infos]
+        rewards = _rewards(evaluator, metric, names, ground_truths, solution_strs, deadline)
+        return [unjudged if reward is None else reward for reward in rewards]
+
+    return compute_score
+
+
+_SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL)
+_QUERY = re.compile(r"<sql>(.*?)</sql>", re.DOTALL)
+
+
+def skyrl_environment(evaluator: Evaluator, *, unjudged: float, metric: str = "ex") -> type[Any]:
+    """Return an environment class for SkyRL's gym, with the tags of its own `text2sql`.
+
+    A query in `<sql>` tags is run, and its first rows are the next observation. An answer in `<solution>`
+    tags, or the action of the last turn, is judged and ends the episode. The name of the database is
+    `extras["db_id"]`, the gold `extras["reward_spec"]["ground_truth"]`, the number of turns
+    `extras["max_turns"]`, 1 by default.
+
+    Args:
+        evaluator: judges the answers and runs the queries.
+        unjudged: the reward where nobody is to blame; SkyRL needs a number.
+        metric: one of the evaluator's metrics.
+    """
+    base: type[Any] = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
+    tools = DatabaseTools(evaluator)
+
+    class SqlEnvironment(base):
+        """One question to answer in SQL."""
+
+        def __init__(self, *, extras: Mapping[str, Any], **_: Any) -> None:
+            super().__init__()
+            self.database, self.gold = extras["db_id"], extras["reward_spec"]["ground_truth"]
+            self.max_turns = extras.get("max_turns", 1)
+
+        def step(self, action: str) -> dict[str, Any]:
+            self.turns += 1
+            solutions, queries = _SOLUTION.findall(action), _QUERY.findall(action)
+            if solutions or self.turns >= self.max_turns:
+                answer = solutions[-1] if solutions else action
+                [reward] = _rewards(evaluator, metric, [self.database], [self.gold], [answer])
+                return _step([], unjudged if reward is None else reward, is_judged=reward is not None)
+            if queries:
+                seen = tools.run_sql_and_wait(self.database, queries[-1])
+            else:
+                seen = "error: no query in <sql> tags, and no answer in <solution> tags"
+            return _step([{"role": "user", "content": f"<observation>{seen}</observation>"}])
+
+    return SqlEnvironment
+
+
+def _step(
+    observations: Sequence[Message], reward: float = 0.0, *, is_judged: bool | None = None
+) -> dict[str, Any]:
+    """Return the outcome of a step; without `is_judged`, the episode continues."""
+    metadata = {} if is_judged is None else {"judged": is_judged}
+    done = is_judged is not None
+    return {"observations": [*observations], "reward": reward, "done": done, "metadata": metadata}
+
+
+def _rewards(  # noqa: PLR0913, PLR0917 - a batch
+    evaluator: Evaluator,
+    metric: str,
+    databases: Sequence[str],
+    golds: Sequence[str],
+    completions: Sequence[Completion],
+    deadline: float | None = None,
+) -> list[float | None]:
+    """Return the score of each completion, None where nobody is to blame or the metric has none."""
+    texts = map(_text, completions)
+    triples = [
+        Triple(name, gold, take_sql(text) or text)
+        for name, gold, text in zip(databases, golds, texts, strict=True)
+    ]
+    judged = evaluator.score(triples, deadline=deadline)
+    return [each.scores.get(metric) if each.outcome.is_predictors else None for each in judged]
+
+
+def _text(completion: Completion) -> str:
+    """Return the text of a completion: of a chat, that of the last message, in one part or several."""
+    if isinstance(completion, str):
+        return completion
+    content = completion[-1]["content"] if completion else ""
+    if isinstance(content, str):
+        return content
+    return "".join(part.get("text", "") for part in content or ())
