@@ -109,8 +109,26 @@ def _tree(sql: str, dialect: EngineName) -> exp.Query | None:
 
 def _in_sqlite(tree: exp.Query) -> str:
     with suppress(Exception):  # as above
-        return tree.sql("sqlite")
+        return tree.transform(_with_functions).sql("sqlite")
     return ""
+
+
+_PARTS = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d"}
+
+
+def _with_functions(node: exp.Expr) -> exp.Expr:
+    """Return functions that golds of servers use and sqlglot leaves as they are, as SQLite has them."""
+    if isinstance(node, exp.Left | exp.Right):
+        count = node.expression if isinstance(node, exp.Left) else exp.Neg(this=node.expression)
+        places = [exp.Literal.number(1), count] if isinstance(node, exp.Left) else [count]
+        return exp.Anonymous(this="SUBSTR", expressions=[node.this, *places])
+    part = node.name if isinstance(node, exp.Extract) else type(node).__name__
+    if isinstance(node, exp.Extract | exp.Year | exp.Month | exp.Day) and part.upper() in _PARTS:
+        moment = node.expression if isinstance(node, exp.Extract) else node.this
+        form = exp.Literal.string(_PARTS[part.upper()])
+        text = exp.Anonymous(this="STRFTIME", expressions=[form, moment])
+        return exp.cast(text, exp.DType.INT)
+    return node
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,16 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from harness.analyses.chance.search import Pair, searched, stored
-from harness.analyses.chance.witness import Place, find, load, replay, save
+from harness.analyses.chance.witness import Place, find, load, place_of, replay, save
 from harness.engines import kind_of
+from harness.engines.execution import Ending, Limits
+from loaders import index_copies
 from loaders.base.files import as_json, parse_json
+from loaders.server import Server
 from loaders.twins.queries import neighbours, parse
 from loaders.twins.shape import Shape, of_file
 from tests import forked
+from tests.every_engine import LOADED
 from tests.harness.chance.cases import DIFFERENT, EQUAL, SCHEMA
 from tests.harness.real_runs import evaluated
 from tests.loaders.twins.shops import schema
@@ -31,6 +36,7 @@ HOSTILE = [
     "SELECT name FROM team; DROP TABLE team",
 ]
 
+SERVERS = LOADED
 LITTLE = 0.1
 """Seconds for a pair that is not refuted, which takes them all."""
 
@@ -123,6 +129,29 @@ def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: Place) -> N
         found = find(shape, Pair(sql, [gold]), place)
         assert found is not None, sql
         assert found.plausible is expected, sql
+
+
+@pytest.mark.engine
+def test_an_engine_confirms_and_replays(server: Server, shape: Shape) -> None:
+    """In a database of its own that is gone afterwards; also where SQLite lacks a text's functions."""
+    guided = "SELECT name FROM player WHERE LEFT(born, 4) {} '2000'"
+    pairs = [
+        DIFFERENT["join"][0],
+        DIFFERENT["tie"][1],
+        (guided.format(">"), guided.format(">=")),
+    ]
+    with place_of(server.dialect, server, Limits()) as place:
+        for sql, gold in pairs:
+            found = find(shape, Pair(sql, [gold], server.dialect), place)
+            assert found is not None, sql
+            assert (found.dialect, found.rows <= 6) == (server.dialect, True)
+            again = replay(found, place)
+            assert again.is_refuted
+            assert {one.ending for one in (again.prediction, *again.golds)} == {Ending.ROWS}
+            if sql is pairs[-1][0]:
+                assert not replay(replace(found, sql=gold), place).is_refuted
+        if kind_of(server.dialect).embedded is None:
+            assert index_copies.copies(server) == []
 
 
 def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, place: Place) -> None:
