@@ -232,7 +232,7 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
     for key, found in rows.items():
         first, dialect = found[0].entry.bundle.evaluated, found[0].score.dialect
         about = _manifest(found[0].entry)
-        pack = f", golds {first.gold['name']} {first.gold['version']}" if first.gold else ""
+        pack = f", golds {first.gold.label}" if first.gold else ""
         files = ", ".join(f"{name} {digest[:8]}" for name, digest in first.set_files.items())
         facts = [
             f"{first.questions:,} questions ({files}), {len(first.databases):,} databases",
@@ -247,7 +247,8 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
 
 def _key(entry: Entry, dialect: EngineName) -> str:
     one = entry.bundle.evaluated
-    same = one.set_name, one.set_files, one.databases, one.gold, one.reference, one.profile, one.limits
+    gold = one.gold and one.gold.sha256
+    same = one.set_name, one.set_files, one.databases, gold, one.reference, one.profile, one.limits
     return content_digest([dialect, *same])
 
 

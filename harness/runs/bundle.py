@@ -22,13 +22,13 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.published_scores import golds_note
-from harness.data.questions import level
+from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval
 from harness.runs.reader import Run, levels_in
-from harness.runs.summary import Figures, Key, Score, completed, summarize
+from harness.runs.summary import Extent, Figures, Key, Score, completed, summarize
 from loaders.base.files import as_json, parse_json, refuse, replace
 from loaders.base.records import RecordFault, read_record, to_object, to_plain, to_record
 
@@ -103,7 +103,7 @@ class Evaluated:
     databases: Mapping[str, str | None]
     scores: Sequence[ClaimedScore]
     reference: str | None = None
-    gold: Mapping[str, Any] | None = None
+    gold: PackUse | None = None
     notes: Sequence[str] = ()
 
 
@@ -291,6 +291,12 @@ def read_bundle(path: Path, digest: str | None = None) -> Bundle:
     return Bundle(held.digest, evaluated, held.predictions, found)
 
 
+def is_whole(extent: Extent, gold: PackUse | None) -> bool:
+    """Return True if a run is of all questions of its set that its gold pack does not leave out."""
+    left_out = 0 if gold is None else gold.excluded + gold.ambiguous
+    return extent.questions == extent.set_questions - left_out
+
+
 def _check(evaluated: Evaluated, outcomes: Sequence[PairOutcome]) -> None:
     """Check the vocabulary of a bundle.
 
@@ -304,7 +310,8 @@ def _check(evaluated: Evaluated, outcomes: Sequence[PairOutcome]) -> None:
     if strange:
         raise RecordFault(strange[0])
     Profile(evaluated.profile)
-    datetime.fromisoformat(evaluated.started)
+    if datetime.fromisoformat(evaluated.started).tzinfo is None:
+        raise RecordFault("its start has no time zone")
     for one in outcomes:
         kind_of(one.dialect)
         level(one.difficulty, evaluated.levels)
@@ -317,7 +324,8 @@ def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
         set_name=manifest["set"],
         levels=levels_in(manifest),
         notes=golds_note(manifest),
-        is_complete=extent.questions == extent.set_questions,
+        gold=PackUse.of(manifest),
+        is_complete=is_whole(extent, PackUse.of(manifest)),
         questions=extent.questions,
         set_questions=extent.set_questions,
         scores=[to_record(ClaimedScore, score.to_json(), others=True) for score in scores],
@@ -327,7 +335,6 @@ def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
 
 _OF_MANIFEST = (
     "started", "profile", "metrics", "limits", "engines", "packages", "set_files", "databases", "reference",
-    "gold",
 )  # fmt: skip
 
 

@@ -12,11 +12,12 @@ from typing import Any
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
+from harness.data.questions import PackUse
 from harness.engines import EngineName, in_order
-from harness.runs.bundle import Bundle, ClaimedScore, PairOutcome, Receipt, untimed
+from harness.runs.bundle import Bundle, ClaimedScore, PairOutcome, Receipt, is_whole, untimed
 from harness.runs.folder import here
 from harness.runs.reader import levels_in
-from harness.runs.summary import Key
+from harness.runs.summary import Extent, Key
 from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.base.errors import brief
@@ -165,7 +166,7 @@ def require_same(bundle: Bundle, manifest: Mapping[str, Any]) -> None:
     for noun, of_bundle, found in (
         ("file", submitted.set_files, manifest["set_files"]),
         ("database", submitted.databases, manifest["databases"]),
-        ("gold pack", {"": submitted.gold}, {"": manifest.get("gold")}),
+        ("gold pack", {"": submitted.gold}, {"": PackUse.of(manifest)}),
     ):
         names = [name for name, digest in of_bundle.items() if digest != found.get(name)]
         if names:
@@ -200,11 +201,11 @@ def _false_claims(bundle: Bundle, manifest: Mapping[str, Any], executed: Abstrac
 
     The outcomes themselves are compared one by one.
     """
-    claimed, planned, engines = bundle.evaluated, manifest["planned"], manifest["engines"]
+    claimed, extent, engines = bundle.evaluated, Extent.from_manifest(manifest), manifest["engines"]
     for name, said, found in (
-        ("questions", claimed.questions, planned["questions"]),
-        ("questions of the set", claimed.set_questions, planned["set_questions"]),
-        ("completeness", claimed.is_complete, planned["questions"] == planned["set_questions"]),
+        ("questions", claimed.questions, extent.questions),
+        ("questions of the set", claimed.set_questions, extent.set_questions),
+        ("completeness", claimed.is_complete, is_whole(extent, PackUse.of(manifest))),
         ("levels", list(claimed.levels), list(levels_in(manifest))),
         ("engines", sorted(claimed.engines.keys() & engines), sorted(engines)),
         ("limits", claimed.limits, manifest["limits"]),

@@ -246,6 +246,25 @@ def test_an_incomplete_run_is_refused(tmp_path: Path) -> None:
         pack(read_run(run), tmp_path / "a.json")
 
 
+def test_a_run_under_a_gold_pack_is_verified_with_that_pack_alone(tmp_path: Path) -> None:
+    entries = [{"question_id": 2, "sql": "SELECT 'unknown'", "reason": "prices lack a currency"},
+               {"question_id": 3, "status": "excluded", "reason": "two branches of that name"}]  # fmt: skip
+    about = {"name": "mine", "version": "1", "set": "sample", "source": "read by me"}
+    pack_path = tmp_path / "mine.json"
+    pack_path.write_text(json.dumps({**about, "golds": entries}))
+    run = evaluated(tmp_path, "--dialect", "sqlite", "--gold", str(pack_path))
+    path = tmp_path / "pack.bundle.json"
+    pack(read_run(run), path)
+    found = read_bundle(path)
+    assert found.evaluated.is_complete
+    assert found.evaluated.gold is not None
+    assert found.evaluated.gold.label == "mine 1"
+    again = verify(found, Request(golds=(str(pack_path),)), say=lambda _line: None)
+    assert (again.pairs, again.is_confirmed) == (130, True)
+    with pytest.raises(BadInput, match="the gold pack is not the one that was submitted"):
+        verified(path)
+
+
 def test_the_commands(bundle: Path, run: Path, tmp_path: Path) -> None:
     done = forked.run("harness", "submit", str(run), "--out", str(tmp_path / "x.bundle.json"), cwd=tmp_path)
     assert done.stdout == f"sha256:{read_bundle(bundle).digest}\n", done.stderr
