@@ -42,6 +42,12 @@ def search_chance(  # noqa: PLR0913 - one parameter an option
     seconds: Annotated[
         float, typer.Option(metavar="SECONDS", help="Processor time to search for one answer.")
     ] = SECONDS,
+    known: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder of an earlier search: its witnesses are tried first. Repeatable."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder to create the folder in. Default: RUN.")
     ] = None,
@@ -67,7 +73,7 @@ def search_chance(  # noqa: PLR0913 - one parameter an option
     if run is None:
         raise BadInput("chance: name a run folder, such as results/latest")
     found = search_run(
-        ChanceRequest(run, request, seconds, workers or processors(), out, resume), messages, say
+        ChanceRequest(run, request, seconds, workers or processors(), known or (), out, resume), messages, say
     )
     if form is ReportFormat.CONSOLE:
         for fact in found.document.facts:

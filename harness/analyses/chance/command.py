@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from dialects.volatility import is_volatile
 from harness.analyses.bench import sqlite_digests, synthetic_databases
 from harness.analyses.chance.search import Pair
-from harness.analyses.chance.witness import Difference, Place, find, place_of, save
+from harness.analyses.chance.witness import Difference, Place, Witness, find, load, place_of, save
 from harness.analyses.units import Folders, Progress, Say, Units
 from harness.data.outcomes import Outcome
 from harness.engines import TITLES, EngineName, dialect_of
@@ -45,15 +45,17 @@ FOLDERS = Folders("chance", "chance.json", ("run", "questions", "databases", "se
 class ChanceRequest:
     """A request to search witnesses.
 
-    `run` is a run folder or a part of it (`harness.runs.reader`); `request` has the limit of a text, and
-    which questions; `seconds` are for one answer, of processor time; `workers` are threads. `out` is the
-    parent of a new folder, None for the run's own.
+    `run` is a run folder or a part of it (`harness.runs.reader`); `request` has the limit of a text,
+    and which questions; `seconds` are for one answer, of processor time; `workers` are threads. `known`
+    are folders of earlier searches, whose witnesses are tried first. `out` is the parent of a new
+    folder, None for the run's own.
     """
 
     run: str
     request: Request
     seconds: float
     workers: int
+    known: Sequence[Path] = ()
     out: Path | None = None
     resume: Path | None = None
 
@@ -62,6 +64,7 @@ class ChanceRequest:
         """The words of the command that asks for the same."""
         words = ["bird-harness", "analyze", "chance", self.run, f"--seconds={self.seconds:g}"]
         words += [f"--timeout={self.request.seconds:g}", f"--workers={self.workers}"]
+        words += [f"--known={folder.absolute()}" for folder in self.known]
         return [*words, *(f"--question={key}" for key in self.request.keys)]
 
 
@@ -177,6 +180,10 @@ def _measured(
     units: Units,
 ) -> list[tuple[Answer, dict[str, Any]]]:
     shapes = Memo()
+    # What refutes one answer to a question is tried on the others; it is known by its gold.
+    known: defaultdict[tuple[str, ...], list[Witness]] = defaultdict(list)
+    for path in (path for folder in asked.known for path in sorted((folder / WITNESSES).glob("*.json"))):
+        known[(found := load(path)).about].append(found)
 
     def measure(answer: Answer) -> dict[str, Any]:
         database = setup.database(answer.pair.db_id, answer.pair.dialect)
@@ -185,11 +192,13 @@ def _measured(
         if not texts.trees or any(map(is_volatile, (texts.sql, *texts.golds))):
             return {"searched": False}
         began = time.thread_time()
-        found = find(shape, texts, places[answer.pair.dialect], database.profile, asked.seconds)
+        about = known[answer.pair.dialect, shape.db_id, answer.golds[0]]
+        found = find(shape, texts, places[answer.pair.dialect], database.profile, asked.seconds, about[:])
         value: dict[str, Any] = {"searched": True, "seconds": round(time.thread_time() - began, 3)}
         if found is not None and units.folder is not None:
             name = f"{WITNESSES}/{content_digest(answer.key)[:16]}.json"
             save(found, units.folder / name)
+            about.append(found)
             facts = {"difference": found.difference, "rows": found.rows, "plausible": found.plausible}
             value |= {**facts, "file": name}
         return value

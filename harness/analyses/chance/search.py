@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from itertools import chain
 from random import Random
 
 from sqlglot import exp
@@ -43,7 +44,7 @@ Data = dict[TableName, list[list[Value]]]
 _STEPS = 100
 """For one text on a few rows, in 10,000 instructions of SQLite's virtual machine."""
 _MOST_ROWS = 10_000
-_CANDIDATES = 150
+_CANDIDATES = 200
 """Most databases that are tried for a pair."""
 _SHRINKING = 400
 """Most databases that are tried to shrink one."""
@@ -140,7 +141,9 @@ class Found:
     proof: Proof
 
 
-def searched(shape: Shape, pair: Pair, seconds: float = SECONDS, seed: str = "") -> Iterator[Found]:
+def searched(
+    shape: Shape, pair: Pair, seconds: float = SECONDS, known: Sequence[Data] = ()
+) -> Iterator[Found]:
     """Yield databases on which a prediction differs from all its golds, each shrunk; plausible ones first.
 
     That none comes is no proof that the texts are equal.
@@ -149,16 +152,17 @@ def searched(shape: Shape, pair: Pair, seconds: float = SECONDS, seed: str = "")
         shape: of the database, from `loaders.twins.shape.of_file`.
         pair: the texts.
         seconds: of the thread's processor time; a candidate that was begun is tried, and shrunk.
-        seed: another one makes other rows.
+        known: databases that refuted other answers to the question; they are tried first.
     """
     if not pair.trees:
         return
     end = time.thread_time() + seconds
-    rng = Random(f"{shape.db_id}/{seed}/{pair.sql}")  # noqa: S311 - the same rows again
+    rng = Random(f"{shape.db_id}/{pair.sql}")  # noqa: S311 - the same rows again
     formal = None
     try:
         used = _used(shape, pair.trees)
-        for number, data in enumerate(_candidates(used, pair, rng)):
+        earlier = [{table.key: data.get(table.key, []) for table in used.tables} for data in known]
+        for number, data in enumerate(chain(earlier, _candidates(used, pair, rng))):
             proof = proven(used, data, pair)
             if proof > (Proof.NONE if formal is None else Proof.FORMAL):
                 least = _simplified(used, _fewest(used, data, pair, proof), pair, proof)
@@ -166,7 +170,7 @@ def searched(shape: Shape, pair: Pair, seconds: float = SECONDS, seed: str = "")
                 if found.proof is Proof.PLAUSIBLE:
                     yield found
                 formal = formal or found
-            if number >= _CANDIDATES or time.thread_time() > end:
+            if number >= _CANDIDATES + len(earlier) or time.thread_time() > end:
                 break
         if formal is not None and formal.proof is Proof.FORMAL:
             yield formal
@@ -222,7 +226,8 @@ def _candidates(shape: Shape, pair: Pair, rng: Random) -> Iterator[Data]:
 
     yield from (planted((one, count, "")) for count in (1, 2) for many in own for one in many)
     yield from (planted(step) for step in steps)
-    yield from _changed(shape, pair, planted(*base))
+    for plan in (base, base[:1], base[1:]):
+        yield from _changed(shape, pair, planted(*plan))
     yield from (planted(*base, step) for step in steps)
     yield from (planted(step, first=_FILLED) for step in steps if step[2])
     sparse = _with_nulls(shape)

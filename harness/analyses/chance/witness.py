@@ -30,7 +30,7 @@ from loaders.base.records import to_record
 from loaders.load import load as load_databases
 from loaders.namespace import Database, namespace
 from loaders.server import Server
-from loaders.twins.shape import Shape, Value
+from loaders.twins.shape import Shape, TableName, Value, folded
 
 
 class Difference(StrEnum):
@@ -99,6 +99,19 @@ class Witness:
     def rows(self) -> int:
         """The number of rows in all tables."""
         return sum(len(table.rows) for table in self.tables)
+
+    @property
+    def data(self) -> Data:
+        """The rows of each table."""
+        return {
+            TableName(folded(table.name)): [[_value(one) for one in row] for row in table.rows]
+            for table in self.tables
+        }
+
+    @property
+    def about(self) -> tuple[EngineName, str, str]:
+        """What its question is known by: the engine, the database and the first gold."""
+        return self.dialect, self.db_id, self.golds[0]
 
 
 # Execution on an engine.
@@ -215,12 +228,13 @@ _MOST_CONFIRMED = 3
 """Databases that the engine is asked about for a pair, where it is not SQLite."""
 
 
-def find(
+def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
     shape: Shape,
     pair: Pair,
     place: Place,
     profile: Profile = Profile.OFFICIAL,
     seconds: float = SECONDS,
+    known: Sequence[Witness] = (),
 ) -> Witness | None:
     """Return a witness that the engine confirms; None if none was found, which proves nothing.
 
@@ -230,11 +244,13 @@ def find(
         place: the engine that confirms it.
         profile: of the tables there.
         seconds: see `searched`.
+        known: witnesses against other answers to the question, whose databases are tried first.
 
     Raises:
         EngineUnavailable: the engine broke.
     """
-    for found in islice(searched(shape, pair, seconds), _MOST_CONFIRMED):
+    earlier = [each.data for each in known]
+    for found in islice(searched(shape, pair, seconds, earlier), _MOST_CONFIRMED):
         used, data = found.shape, found.data
         witness = Witness(
             1,

@@ -118,6 +118,18 @@ def test_an_answer_is_refuted_only_if_no_gold_allows_it(shape: Shape) -> None:
     assert not list(searched(shape, Pair(sql, [other, f"{sql} AND 1"]), LITTLE))
 
 
+def test_a_witness_serves_other_answers_to_the_question(shape: Shape, place: Place) -> None:
+    """Without any time to search, it is found by the database that refuted another answer."""
+    gold = "SELECT name FROM team WHERE founded >= 1950"
+    first = find(shape, Pair("SELECT name FROM team WHERE founded > 1950", [gold]), place)
+    assert first is not None
+    other = Pair("SELECT t.name FROM team AS t WHERE NOT t.founded <= 1950", [gold])
+    assert find(shape, other, place, seconds=0) is None
+    found = find(shape, other, place, seconds=0, known=[first])
+    assert found is not None
+    assert found.data == first.data
+
+
 def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: Place) -> None:
     """No NULL, number or repeated name that the real columns lack; nor an answer of NULL or 0 alone."""
     for sql, gold, expected in (
