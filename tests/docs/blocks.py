@@ -13,7 +13,9 @@ LANGUAGES = ("console", "python", "json", "jsonl", "yaml", "toml", "ini", "sql",
 _FENCE = re.compile(
     r"^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.DOTALL | re.MULTILINE
 )
-_OF_FRAMEWORK = re.compile(r"^(?:import|from) (?:inspect_ai)\b", re.MULTILINE)
+_OF_FRAMEWORK = re.compile(
+    r"^(?:import|from) (?:harness\.adapters\.)?(?:inspect_ai|verifiers)\b", re.MULTILINE
+)
 _TITLE = re.compile(r'title="([^"]+)"')
 
 

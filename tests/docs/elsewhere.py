@@ -63,6 +63,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "pip install 'bird-harness[mcp]'": Why.DOWNLOADS,
     "bird-harness mcp --set mini_dev": Why.SERVES,
     "bird-harness mcp --databases shop.sqlite --rows 20 --timeout 5": Why.SERVES,
+    "vf-eval bird_sql --env.taskset.task.set-name mini_dev --env.taskset.may-look true -m MODEL": Why.MODEL,
     "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
     "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
     "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,

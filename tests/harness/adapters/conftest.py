@@ -30,7 +30,7 @@ def evaluated() -> Evaluated:
         return list(zip(answers, evaluator.score(answers), strict=True))
 
 
-STEPS = 4
+STEPS = 2
 CURVE = [place / STEPS for place in range(STEPS + 1)]
 """The mean reward at each step of the policy that `scripted` is."""
 

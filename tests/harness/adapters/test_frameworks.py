@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 LOCK = ROOT / "requirements" / "adapters.txt"
 NAMES = sorted(path.stem for path in (Path(__file__).parent / "frameworks").glob("[!_]*.py"))
-BLOCKS = [block for block in every_block() if block.is_of_framework]
+BLOCKS = [block for block in every_block() if block.is_of_framework and block.title is None]
 UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
 
 
@@ -46,7 +46,13 @@ def python() -> Path:
 
 def run(python: Path, place: Path, *words: str) -> None:
     environment = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {"BIRD_STORE": str(place / "store.sqlite"), "PYTHONPATH": str(ROOT)}
+    environment |= {
+        "BIRD_STORE": str(place / "store.sqlite"),
+        "HOME": str(python.parents[1] / "home"),  # verifiers keeps environments of scripts there
+        "PATH": f"{Path(UV).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "UV_CACHE_DIR": subprocess.check_output([UV, "cache", "dir"], text=True).strip(),
+    }
     command = [str(python), *words]
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

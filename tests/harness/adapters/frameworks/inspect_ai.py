@@ -14,7 +14,8 @@ from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.inspect_ai import make_task
 from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, scripted
-from tests.harness.hostile_texts import HOSTILE
+from tests.harness.hostile_texts import CROSS_JOIN
+from tests.harness.serve.served import ENDLESS
 
 Policy = Callable[[list[Any]], ModelOutput]
 """Answers the messages so far."""
@@ -78,7 +79,7 @@ def by_predictor(evaluated: Evaluated) -> list[dict[str, Any]]:
 
 
 def test_a_model_that_looks_first_may_try_anything(tools: DatabaseTools, tmp_path: Path) -> None:
-    texts = [*HOSTILE, "SELECT 1"]
+    texts = [ENDLESS, CROSS_JOIN, "SELECT 1"]
 
     def policy(messages: list[Any]) -> ModelOutput:
         looked = sum(each.role == "tool" for each in messages)
@@ -89,10 +90,9 @@ def test_a_model_that_looks_first_may_try_anything(tools: DatabaseTools, tmp_pat
 
     log = run(tools, tmp_path, policy, turns=len(texts) + 1, sample_id="1")
     said = [each.text for each in log.samples[0].messages if each.role == "tool"]
-    assert all(
-        ending in words or "cut: " in words for ending, words in zip(HOSTILE.values(), said, strict=False)
-    )
-    assert said[-1] == "[1]"
+    assert "timeout: " in said[0]
+    assert "cut: " in said[1]
+    assert "[1]" in said[2]
     assert scores(log)["1"].value["ex"] == 1.0
     stopped = run(tools, tmp_path, policy, turns=2, sample_id="1")
     assert scores(stopped)["1"].value["ex"] == 0.0

@@ -1,0 +1,129 @@
+"""An environment of verifiers: a taskset of questions, a reward by execution and a tool that runs SQL.
+
+https://docs.primeintellect.ai/verifiers. Its command line finds tasksets among top-level modules: give it one
+with `from harness.adapters.verifiers import *`.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+import verifiers.v1 as vf
+
+from harness import Evaluator
+from harness.adapters.database_tools import DatabaseTools
+from harness.data.outcomes import Judgement
+
+__all__ = ["TextToSqlEnv", "TextToSqlTaskset"]
+
+
+class TextToSqlTaskConfig(vf.TaskConfig):
+    """Where tasks are judged: `seconds` limits an answer with its gold; `metric` is the reward."""
+
+    set_name: str = "sample"
+    dialect: str = "sqlite"
+    seconds: float = 30.0
+    metric: str = "ex"
+
+
+class TextToSqlConfig(vf.TasksetConfig):
+    """The taskset: with `may_look`, the model has the tool `run_sql`."""
+
+    task: TextToSqlTaskConfig = TextToSqlTaskConfig()
+    may_look: bool = False
+
+
+class SqlToolsetConfig(vf.SharedToolsetConfig):
+    """The tool's server: `rows` and `max_bytes` limit what a query shows."""
+
+    set_name: str = "sample"
+    dialect: str = "sqlite"
+    seconds: float = 30.0
+    rows: int = 50
+    max_bytes: int = 8_192
+
+
+@cache
+def _tools(set_name: str, dialect: str, seconds: float) -> DatabaseTools:
+    """Return the tools of this process, whose evaluator lives as long as it does."""
+    return DatabaseTools(Evaluator(set_name, dialects=dialect, seconds=seconds))
+
+
+class SqlToolset(vf.Toolset[SqlToolsetConfig, vf.State]):
+    """The tool `run_sql`, served by a process of its own for all rollouts."""
+
+    TOOL_PREFIX = None
+
+    async def setup(self) -> None:
+        """Open the databases."""
+        evaluator = Evaluator(self.config.set_name, dialects=self.config.dialect, seconds=self.config.seconds)
+        self._exit_stack.enter_context(evaluator)
+        self._tools = DatabaseTools(evaluator, rows=self.config.rows, max_bytes=self.config.max_bytes)
+
+    @vf.tool
+    async def run_sql(self, database: str, sql: str) -> str:
+        """Run one SQL query that only reads; returns its first rows, a JSON array each, or the error."""
+        return await self._tools.run_sql(database, sql)
+
+
+class TextToSqlData(vf.TaskData):
+    """A question, by its key in the set."""
+
+    question: str
+
+
+class TextToSqlTask(vf.Task[TextToSqlData, vf.State, TextToSqlTaskConfig]):
+    """Answer a question by one query, in the last message."""
+
+    async def _judged(self, trace: vf.Trace) -> Judgement:
+        tools = _tools(self.config.set_name, self.config.dialect, self.config.seconds)
+        judgement = await tools.judge_completion(self.data.question, trace.last_reply)
+        if not judgement.outcome.is_predictors:
+            raise vf.TaskError(f"{judgement.outcome}: {judgement.error}")
+        return judgement
+
+    @vf.reward
+    async def execution(self, trace: vf.Trace) -> float:
+        """Return the reward; the rollout fails if nothing can be judged, rather than getting 0."""
+        return (await self._judged(trace)).scores[self.config.metric]
+
+    @vf.metric
+    async def scores(self, trace: vf.Trace) -> Mapping[str, float]:
+        """Return all scores."""
+        return dict((await self._judged(trace)).scores)
+
+
+class TextToSqlTaskset(vf.Taskset[TextToSqlTask, TextToSqlConfig]):
+    """The questions of a set, with the prompts of `bird-harness predict`."""
+
+    def load(self) -> Iterator[TextToSqlTask]:
+        """Yield a task for each question."""
+        where = self.config.task
+        tools = _tools(where.set_name, where.dialect, where.seconds)
+        for each in tools.questions:
+            prompt = tools.prompt(each, may_look=self.config.may_look)
+            yield TextToSqlTask(TextToSqlData(id=each.key, question=each.key, prompt=prompt), where)
+
+    @classmethod
+    def toolsets(cls, config: TextToSqlConfig) -> list[vf.Toolset]:
+        """Return the tool, if the model may look."""
+        where = config.task
+        own = SqlToolsetConfig(set_name=where.set_name, dialect=where.dialect, seconds=where.seconds)
+        return [SqlToolset(own)] if config.may_look else []
+
+
+class TextToSqlEnvConfig(vf.EnvConfig):
+    """A chat loop as the agent, in a process of this machine: it runs no code of the model's."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(harness=vf.HarnessConfig(id="null"), runtime=vf.SubprocessConfig())
+
+
+class TextToSqlEnv(vf.Env[TextToSqlEnvConfig]):
+    """One agent answers one question."""
+
+    async def run(self, task: TextToSqlTask, agents: vf.Agents) -> None:
+        """Have the agent answer."""
+        await agents.agent.run(task)
+
+
+if __name__ == "__main__":
+    SqlToolset.run()  # how verifiers starts the tool's server

@@ -1,0 +1,120 @@
+"""The environment of verifiers with its own agent, against a scripted model, in one turn and in several."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import verifiers.v1 as vf
+from verifiers.v1.utils.loaders import environment_class
+
+from dialects.enums import Dialect
+from harness.adapters.verifiers import TextToSqlEnvConfig
+from tests.harness import own_sets
+from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, learners_questions, scripted
+from tests.harness.adapters.scripted_endpoint import Policy, calls, endpoint
+from tests.harness.hostile_texts import CROSS_JOIN
+from tests.harness.serve.served import ENDLESS
+
+Messages = Sequence[Mapping[str, Any]]
+
+
+@pytest.fixture(autouse=True)
+def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module of a user, whose name is the taskset's."""
+    names = "TextToSqlEnv", "TextToSqlTaskset"
+    text = f"from harness.adapters.verifiers import {', '.join(names)}\n__all__ = {names}\n"
+    (tmp_path / "bird_sql.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    sys.modules.pop("bird_sql", None)
+
+
+def opened(*, may_look: bool = False, set_name: str = "sample") -> Any:
+    """Return the environment, as the command line of verifiers loads it."""
+    kind = environment_class("bird_sql")
+    task = {"set_name": set_name, "seconds": 1}
+    taskset = {"id": "bird_sql", "may_look": may_look, "task": task}
+    return kind(TextToSqlEnvConfig.model_validate({"taskset": taskset}))
+
+
+def rollouts(environment: Any, policy: Policy, keys: Sequence[str]) -> list[Any]:
+    """Run a rollout for each question; return the traces."""
+
+    async def run(url: str) -> list[Any]:
+        context = vf.ModelContext(model="scripted", client=vf.EvalClientConfig(base_url=url))
+        async with environment.serving():
+            tasks = environment.taskset.include(ids=list(keys))
+            slots = [slot for each in tasks for slot in environment.slots(each)]
+            done = await asyncio.gather(*(environment.run_slot(each, context) for each in slots))
+        return [trace for each in done for trace in each.traces]
+
+    with endpoint(policy) as url:
+        return asyncio.run(run(url))
+
+
+def says(text: str) -> Mapping[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def test_scores_are_those_of_eval(evaluated: Evaluated) -> None:
+    environment = opened()
+    [trace] = rollouts(environment, lambda _: says("SELECT 1"), ["1"])
+    assert trace.ok
+    tasks = {each.data.id: each for each in environment.taskset}
+
+    async def scored(key: str, text: str) -> Any:
+        other = trace.model_copy(deep=True, update={"root_reply": text})
+        await tasks[key].score(other)
+        return other
+
+    async def all_scored() -> list[Any]:
+        return await asyncio.gather(*(scored(str(each.question), each.sql) for each, _ in evaluated))
+
+    found = asyncio.run(all_scored())
+    assert [each.metrics for each in found] == [each.scores for _, each in evaluated]
+    assert [each.reward for each in found] == [each.scores["ex"] for _, each in evaluated]
+
+
+def test_a_model_that_looks_first_may_try_anything() -> None:
+    texts = [ENDLESS, CROSS_JOIN, "SELECT 1"]
+    gold = learners_questions()[0].gold[Dialect.SQLITE]
+
+    def policy(messages: Messages) -> Mapping[str, Any]:
+        looked = sum(each["role"] == "tool" for each in messages)
+        if looked == len(texts):
+            return says(f"```sql\n{gold}\n```")
+        return calls(looked, database="city_library", sql=texts[looked])
+
+    [trace] = rollouts(opened(may_look=True), policy, ["1"])
+    said = [str(each.content) for each in trace.messages if each.role == "tool"]
+    assert "timeout: " in said[0]
+    assert "cut: " in said[1]
+    assert "[1]" in said[2]
+    assert (trace.ok, trace.reward) == (True, 1.0)
+
+
+def test_rewards_rise_with_what_a_policy_has_learned() -> None:
+    environment = opened()
+    tasks = list(environment.taskset)[:STEPS]
+    places = {each.data.prompt: place for place, each in enumerate(tasks)}
+
+    def mean(step: int) -> float:
+        def policy(messages: Messages) -> Mapping[str, Any]:
+            return says(scripted(step, places[messages[-1]["content"]]))
+
+        traces = rollouts(environment, policy, [each.data.id for each in tasks])
+        return float(sum(each.reward for each in traces) / len(traces))
+
+    assert [mean(step) for step in range(STEPS + 1)] == CURVE
+
+
+def test_a_rollout_that_nothing_could_judge_fails_instead_of_getting_0(tmp_path: Path) -> None:
+    folder = own_sets.bird_dev(tmp_path / "dev_kit")
+    (folder / "dev.json").write_text((folder / "dev.json").read_text().replace("COUNT(*)", "no_such_column"))
+    (folder / "dev.sql").unlink()
+    [trace] = rollouts(opened(set_name=str(folder)), lambda _: says("SELECT 1"), ["10"])
+    assert not trace.ok
+    assert "gold_error" in trace.last_error.message
+    assert trace.rewards == {"execution": None}
