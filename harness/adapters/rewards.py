@@ -8,23 +8,33 @@ wrong for which nobody is to blame: a gold that failed, an engine that broke, a 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from harness import Evaluator, Triple
 from harness.adapters.database_tools import DatabaseTools
+from harness.engines import EngineName
 from harness.predictors.extraction import take_sql
 
 Message = Mapping[str, Any]
 Completion = str | Sequence[Message]
 
 
+class RewardOptions(TypedDict, total=False):
+    """What every reward function may be told.
+
+    `metric` is one of the evaluator's, `ex` by default. `dialect` is the engine, if the evaluator has
+    several. `gold_dialect` is that of the golds if it is another one: see `Triple`. `deadline` is in seconds,
+    for a batch.
+    """
+
+    metric: str
+    dialect: EngineName
+    gold_dialect: EngineName
+    deadline: float
+
+
 def trl_reward(
-    evaluator: Evaluator,
-    *,
-    metric: str = "ex",
-    database: str = "database",
-    gold: str = "gold",
-    deadline: float | None = None,
+    evaluator: Evaluator, *, database: str = "database", gold: str = "gold", **options: Unpack[RewardOptions]
 ) -> Callable[..., list[float | None]]:
     """Return a reward function for TRL's trainers.
 
@@ -32,20 +42,19 @@ def trl_reward(
 
     Args:
         evaluator: judges the answers; closed by the caller.
-        metric: one of the evaluator's metrics.
         database: the column of the training set with the names of databases.
         gold: the column with the golds.
-        deadline: seconds for a batch.
+        options: `metric`, `dialect`, `gold_dialect` and `deadline`, as in `RewardOptions`.
     """
 
     def sql_reward(*, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        return _rewards(evaluator, metric, columns[database], columns[gold], completions, deadline)
+        return _rewards(evaluator, columns[database], columns[gold], completions, options)
 
     return sql_reward
 
 
 def verl_reward(
-    evaluator: Evaluator, *, unjudged: float, metric: str = "ex", database: str = "database"
+    evaluator: Evaluator, *, unjudged: float, database: str = "database", **options: Unpack[RewardOptions]
 ) -> Callable[..., float]:
     """Return a `compute_score` for verl, which is called for each answer.
 
@@ -54,35 +63,29 @@ def verl_reward(
     Args:
         evaluator: judges the answers.
         unjudged: the reward where nobody is to blame; verl needs a number.
-        metric: one of the evaluator's metrics.
         database: the member of `extra_info` with the name of the database.
+        options: as in `trl_reward`.
     """
 
     def compute_score(
         *, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any], **_: Any
     ) -> float:
-        [reward] = _rewards(evaluator, metric, [extra_info[database]], [ground_truth], [solution_str])
+        [reward] = _rewards(evaluator, [extra_info[database]], [ground_truth], [solution_str], options)
         return unjudged if reward is None else reward
 
     return compute_score
 
 
 def verl_batch_reward(
-    evaluator: Evaluator,
-    *,
-    unjudged: float,
-    metric: str = "ex",
-    database: str = "database",
-    deadline: float | None = None,
+    evaluator: Evaluator, *, unjudged: float, database: str = "database", **options: Unpack[RewardOptions]
 ) -> Callable[..., list[float]]:
     """Return a `compute_score` for verl's reward manager `batch`, which is called for a batch of answers.
 
     Args:
         evaluator: judges the answers.
         unjudged: the reward where nobody is to blame.
-        metric: one of the evaluator's metrics.
         database: the member of each of `extra_infos` with the name of the database.
-        deadline: seconds for a batch.
+        options: as in `trl_reward`.
     """
 
     def compute_score(
@@ -93,7 +96,7 @@ def verl_batch_reward(
         **_: Any,
     ) -> list[float]:
         names = [info[database] for info in extra_infos]
-        rewards = _rewards(evaluator, metric, names, ground_truths, solution_strs, deadline)
+        rewards = _rewards(evaluator, names, ground_truths, solution_strs, options)
         return [unjudged if reward is None else reward for reward in rewards]
 
     return compute_score
@@ -103,7 +106,9 @@ _SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL)
 _QUERY = re.compile(r"<sql>(.*?)</sql>", re.DOTALL)
 
 
-def skyrl_environment(evaluator: Evaluator, *, unjudged: float, metric: str = "ex") -> type[Any]:
+def skyrl_environment(
+    evaluator: Evaluator, *, unjudged: float, **options: Unpack[RewardOptions]
+) -> type[Any]:
     """Return an environment class for SkyRL's gym, with the tags of its own `text2sql`.
 
     A query in `<sql>` tags is run, and its first rows are the next observation. An answer in `<solution>`
@@ -114,7 +119,7 @@ def skyrl_environment(evaluator: Evaluator, *, unjudged: float, metric: str = "e
     Args:
         evaluator: judges the answers and runs the queries.
         unjudged: the reward where nobody is to blame; SkyRL needs a number.
-        metric: one of the evaluator's metrics.
+        options: as in `trl_reward`.
     """
     base: type[Any] = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
     tools = DatabaseTools(evaluator)
@@ -132,10 +137,10 @@ def skyrl_environment(evaluator: Evaluator, *, unjudged: float, metric: str = "e
             solutions, queries = _SOLUTION.findall(action), _QUERY.findall(action)
             if solutions or self.turns >= self.max_turns:
                 answer = solutions[-1] if solutions else action
-                [reward] = _rewards(evaluator, metric, [self.database], [self.gold], [answer])
+                [reward] = _rewards(evaluator, [self.database], [self.gold], [answer], options)
                 return _step([], unjudged if reward is None else reward, is_judged=reward is not None)
             if queries:
-                seen = tools.run_sql_and_wait(self.database, queries[-1])
+                seen = tools.run_sql_and_wait(self.database, queries[-1], options.get("dialect"))
             else:
                 seen = "error: no query in <sql> tags, and no answer in <solution> tags"
             return _step([{"role": "user", "content": f"<observation>{seen}</observation>"}])
@@ -152,21 +157,21 @@ def _step(
     return {"observations": [*observations], "reward": reward, "done": done, "metadata": metadata}
 
 
-def _rewards(  # noqa: PLR0913, PLR0917 - a batch
+def _rewards(
     evaluator: Evaluator,
-    metric: str,
     databases: Sequence[str],
     golds: Sequence[str],
     completions: Sequence[Completion],
-    deadline: float | None = None,
+    options: RewardOptions,
 ) -> list[float | None]:
     """Return the score of each completion, None where nobody is to blame or the metric has none."""
+    dialects = options.get("dialect"), options.get("gold_dialect")
     texts = map(_text, completions)
     triples = [
-        Triple(name, gold, take_sql(text) or text)
+        Triple(name, gold, take_sql(text) or text, *dialects)
         for name, gold, text in zip(databases, golds, texts, strict=True)
     ]
-    judged = evaluator.score(triples, deadline=deadline)
+    judged, metric = evaluator.score(triples, deadline=options.get("deadline")), options.get("metric", "ex")
     return [each.scores.get(metric) if each.outcome.is_predictors else None for each in judged]
 
 

@@ -4,10 +4,16 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from harness import Answer, Evaluator, Run, Triple
-from harness.adapters.rewards import skyrl_environment, trl_reward, verl_batch_reward, verl_reward
+from harness.adapters.rewards import (
+    RewardOptions,
+    skyrl_environment,
+    trl_reward,
+    verl_batch_reward,
+    verl_reward,
+)
 from harness.data.outcomes import Judgement, PairResult
 from harness.engines.execution import Execution
 from harness.serve.client import ScoreClient, reward
@@ -55,6 +61,7 @@ def api() -> str:
         ),
         *_function(reward, "harness.serve.client"),
         "## Reward functions\n",
+        *_class(RewardOptions, "harness.adapters.rewards", fields=False, level="###"),
         *(
             line
             for each in (trl_reward, verl_reward, verl_batch_reward, skyrl_environment)
@@ -105,6 +112,10 @@ def _signature(name: str, signature: inspect.Signature, skip: int = 0) -> str:
         if each.kind is each.KEYWORD_ONLY and not starred:
             parameters.append("*")
             starred = True
+        if each.kind is each.VAR_KEYWORD:
+            (kind,) = get_args(each.annotation)
+            parameters.append(f"**{each.name}: {kind.__name__}")
+            continue
         parameters.append(
             f"{each.name}: {_type(each.annotation)}" + (f" = {_literal(each)}" if _has(each) else "")
         )

@@ -16,8 +16,10 @@ import pytest
 from dialects.enums import Dialect
 from harness import Evaluator
 from harness.adapters.rewards import skyrl_environment, trl_reward, verl_batch_reward, verl_reward
+from loaders.server import Server
 from tests.harness.adapters.conftest import CURVE, Evaluated, learners_questions, scripted
 from tests.harness.hostile_texts import HOSTILE
+from tests.harness.pytest_plugin.running import name
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.slow
@@ -93,13 +95,13 @@ def test_trl_calls_it_so(packages: Path, evaluator: Evaluator, evaluated: Evalua
 def test_verl_calls_them_so(packages: Path, evaluator: Evaluator, evaluated: Evaluated) -> None:
     folder = packages / "verl"
     one = {"data_source", "solution_str", "ground_truth", "extra_info"}
-    for name in ("experimental/reward_loop/reward_manager", "workers/reward_manager"):
-        given = keywords(folder / name / "naive.py", "compute_score")
+    for managers in ("experimental/reward_loop/reward_manager", "workers/reward_manager"):
+        given = keywords(folder / managers / "naive.py", "compute_score")
         assert {frozenset(each) for each in given} == {frozenset(one)}
     [several] = keywords(folder / "workers" / "reward_manager" / "batch.py", "compute_score")
-    assert several == {f"{name}s" for name in one}
+    assert several == {f"{each}s" for each in one}
     databases, golds, answers, scores = triples(evaluated)
-    infos = [{"database": name, "rollout_reward_scores": {}} for name in (*databases, NOBODYS[0])]
+    infos = [{"database": each, "rollout_reward_scores": {}} for each in (*databases, NOBODYS[0])]
     golds, answers = [*golds, NOBODYS[1]], [*answers, NOBODYS[2]]
     wanted = [UNJUDGED if score is None else score for score in (*scores, None)]
     batch: dict[str, Sequence[Any]] = {
@@ -109,7 +111,7 @@ def test_verl_calls_them_so(packages: Path, evaluator: Evaluator, evaluated: Eva
     assert verl_batch_reward(evaluator, unjudged=UNJUDGED, deadline=60)(**batch) == wanted
     compute_score = verl_reward(evaluator, unjudged=UNJUDGED)
     for place in (*range(0, len(golds), 20), len(golds) - 1):
-        single = {name.removesuffix("s"): values[place] for name, values in batch.items()}
+        single = {key.removesuffix("s"): values[place] for key, values in batch.items()}
         assert compute_score(**single, reward_router_address=None) == wanted[place]
 
 
@@ -183,3 +185,20 @@ def test_the_reward_of_a_policy_that_learns_grows(gym: Any, evaluator: Evaluator
         episodes = [played(gym, *each)[-1]["reward"] for each in zip(*columns.values(), answers, strict=True)]
         by_skyrl.append(sum(episodes) / len(asked))
     assert by_trl == by_skyrl == CURVE
+
+
+@pytest.mark.parametrize("server", [Dialect.MYSQL, Dialect.POSTGRESQL], indirect=True)
+@pytest.mark.engine
+def test_a_server_judges_its_own_dialect_by_golds_for_sqlite(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(server, monkeypatch)
+    asked = learners_questions()
+    right = [question.gold[server.dialect] for question in asked]
+    golds = [question.gold[Dialect.SQLITE] for question in asked]
+    databases = [question.db_id for question in asked]
+    with Evaluator("sample", dialects=server.dialect, workers=1, profile="faithful") as evaluator:
+        reward = trl_reward(evaluator, dialect=server.dialect, gold_dialect="sqlite")
+        for completions, wanted in ((right, 1.0), (["SELECT 'not yet'"] * len(asked), 0.0)):
+            rewards = reward(completions=completions, database=databases, gold=golds)
+            assert rewards == [wanted] * len(asked)
