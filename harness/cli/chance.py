@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput
-from harness.analyses.chance.command import FOLDERS, TABLES, ChanceRequest, search_run
+from harness.analyses.chance.command import FOLDERS, PAGE, TABLES, ChanceRequest, search_run
 from harness.analyses.chance.search import SECONDS
 from harness.analyses.chance.witness import Replay, Witness, load, place_of
 from harness.analyses.chance.witness import replay as execute_again
@@ -84,7 +84,7 @@ def search_chance(  # noqa: PLR0913 - one parameter an option
         typer.echo((found.folder / f"{TABLES}.json").read_text(encoding="utf-8"), nl=False)
     else:
         give(TEXTS[form](found.document, found.document.run_id), None, say)
-    say(f"written to {found.folder}; {TABLES}.md lists the witnesses, and `analyze replay` executes one")
+    say(f"written to {found.folder}; {PAGE} shows the witnesses, and `analyze replay` executes one")
 
 
 @app.command()

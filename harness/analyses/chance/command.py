@@ -23,6 +23,7 @@ from harness.engines.execution import Limits
 from harness.metrics.statistics import wilson
 from harness.report.console import loading_bar
 from harness.report.files import write_document
+from harness.report.html.page import write_tables_html
 from harness.report.table_model import Cell, CellKind, Document, TableModel, TableRow, columns, row, table
 from harness.report.texts import json_text
 from harness.runs.reader import Selection, read_questions, select
@@ -35,6 +36,7 @@ from loaders.twins.shape import Shape, of_file
 
 WITNESSES = "witnesses"
 """Folder of the files of witnesses."""
+PAGE = "chance.html"
 TABLES = "tables"
 """Stem of the files of tables."""
 
@@ -137,6 +139,8 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
         title = f"Right by chance in {manifest['run']}"
         as_json = json_text(document, witnesses=witnesses)
         write_document(units.folder, TABLES, document, title, as_json=as_json)
+        details = tuple(each for answer, value in measured for each in _details(answer, value, units.folder))
+        write_tables_html(replace(document, grids=(*grids[:2], *details)), title, units.folder / PAGE)
     return Searched(units.folder, document)
 
 
@@ -265,6 +269,34 @@ def _tables(
                 for answer, value in refuted
             ],
         )  # fmt: skip
+
+
+def _details(answer: Answer, value: Mapping[str, Any], folder: Path) -> Iterator[TableModel]:
+    """Yield the tables of a witness; the last one has both texts and their rows for notes."""
+    if "file" not in value:
+        return
+    found = load(folder / value["file"])
+    asked = " ".join((found.sql, *found.golds)).lower()
+    dialect, predictor, question = answer.key
+    shown = [one for one in found.tables if one.rows]
+    for number, one in enumerate(shown or found.tables[:1]):
+        at = [place for place, name in enumerate(one.columns) if name.lower() in asked] or [0]
+        notes = []
+        if number == max(len(shown) - 1, 0) and found.preview is not None:
+            for name, sql, side in (
+                ("Prediction", found.sql, found.preview.predicted),
+                ("Gold", found.golds[0], found.preview.gold),
+            ):
+                rows = "; ".join(", ".join(map(str, row)) for row in side.rows) if side else ""
+                notes.append(f"{name}: {' '.join(sql.split())}")
+                notes.append(f"  returns {side.count if side else 0} rows: {rows}")
+        yield table(
+            f"{predictor}, {TITLES[dialect]}, question {question}, {value['difference']}: {one.name}",
+            [one.columns[place] for place in at],
+            (),
+            [row([str(values[place]) for place in at], ()) for values in one.rows],
+            *notes,
+        )
 
 
 def _by_predictor(

@@ -5,7 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from harness.analyses.chance.search import SECONDS, Data, Pair, Proof, Scratch, apart, in_memory, searched
+from harness.data.outcomes import Preview, preview
 from harness.engines import EngineName, kind_of
 from harness.engines.base import Engine
 from harness.engines.errors import ErrorClass
@@ -26,7 +27,7 @@ from harness.sqltree.diagnosis import diagnose, read
 from loaders import index_copies
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import parse_json, read_text, write_json
-from loaders.base.records import to_record
+from loaders.base.records import to_plain, to_record
 from loaders.load import load as load_databases
 from loaders.namespace import Database, namespace
 from loaders.server import Server
@@ -94,6 +95,8 @@ class Witness:
     plausible: bool
     tables: tuple[WitnessTable, ...]
     views: tuple[str, ...] = ()
+    preview: Preview | None = None
+    """The rows of the prediction and the first gold when it was found."""
 
     @property
     def rows(self) -> int:
@@ -273,8 +276,9 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
             used.views,
         )
         with suppress(BadInput):  # the engine cannot hold it
-            if replay(witness, place).is_refuted:
-                return witness
+            again = replay(witness, place)
+            if again.is_refuted:
+                return replace(witness, preview=preview(again.golds[0].rows, again.prediction.rows))
     return None
 
 
@@ -404,7 +408,7 @@ def save(witness: Witness, path: Path) -> None:
         OSError: it cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, asdict(witness))
+    write_json(path, to_plain(witness))
 
 
 def load(path: Path) -> Witness:

@@ -199,6 +199,8 @@ def test_the_command_finds_and_replays(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     [folder] = run.glob("chance-*")
     journal = (folder / "journal.jsonl").read_text()
+    page = (folder / "chance.html").read_text()
+    assert page.count("returns ") == 2 * len(list((folder / "witnesses").iterdir()))
     listed = [each["file"] for each in parse_json(done.stdout)["witnesses"]]
     assert sorted(listed) == sorted(f"witnesses/{path.name}" for path in (folder / "witnesses").iterdir())
     again = forked.run("harness", "analyze", "chance", "--resume", str(folder), "--json", cwd=tmp_path)
