@@ -1,8 +1,8 @@
 """Reward functions in the signatures that TRL, verl and SkyRL call.
 
 TRL and verl are not imported; `skyrl_environment` imports SkyRL's gym when it is called. A completion is a
-text or a list of chat messages; the SQL in it is found as `bird-harness predict` finds it. Nothing counts as
-wrong for which nobody is to blame: a gold that failed, an engine that broke, a deadline that passed.
+text or a list of chat messages with SQL in it. Nothing counts as wrong for which nobody is to blame: a gold
+that failed, an engine that broke, a deadline that passed.
 """
 
 import re
@@ -24,13 +24,15 @@ class RewardOptions(TypedDict, total=False):
 
     `metric` is one of the evaluator's, `ex` by default. `dialect` is the engine, if the evaluator has
     several. `gold_dialect` is that of the golds if it is another one: see `Triple`. `deadline` is in seconds,
-    for a batch.
+    for a batch. `extract` returns the SQL in a completion, or None to take all of it; by default it is found
+    as by `bird-harness predict`, and `str` leaves completions as they are.
     """
 
     metric: str
     dialect: EngineName
     gold_dialect: EngineName
     deadline: float
+    extract: Callable[[str], str | None]
 
 
 def trl_reward(
@@ -44,7 +46,7 @@ def trl_reward(
         evaluator: judges the answers; closed by the caller.
         database: the column of the training set with the names of databases.
         gold: the column with the golds.
-        options: `metric`, `dialect`, `gold_dialect` and `deadline`, as in `RewardOptions`.
+        options: those of `RewardOptions`.
     """
 
     def sql_reward(*, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
@@ -166,9 +168,9 @@ def _rewards(
 ) -> list[float | None]:
     """Return the score of each completion, None where nobody is to blame or the metric has none."""
     dialects = options.get("dialect"), options.get("gold_dialect")
-    texts = map(_text, completions)
+    extract, texts = options.get("extract", take_sql), map(_text, completions)
     triples = [
-        Triple(name, gold, take_sql(text) or text, *dialects)
+        Triple(name, gold, extract(text) or text, *dialects)
         for name, gold, text in zip(databases, golds, texts, strict=True)
     ]
     judged, metric = evaluator.score(triples, deadline=options.get("deadline")), options.get("metric", "ex")

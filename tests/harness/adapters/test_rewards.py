@@ -85,6 +85,9 @@ def test_trl_calls_it_so(packages: Path, evaluator: Evaluator, evaluated: Evalua
     texts = [*answers, NOBODYS[2]]
     chats = [[{"role": "assistant", "content": text}] for text in texts]
     parts = [[{"role": "assistant", "content": [{"type": "text", "text": text}]}] for text in texts]
+    assert trl_reward(evaluator, extract=str)(
+        completions=answers[:1], database=databases[:1], gold=golds[:1]
+    ) == [0.0], "a code block is no SQL"
     reward = trl_reward(evaluator, gold="query")
     for completions in (texts, chats, parts):
         columns: dict[str, Any] = dict.fromkeys(given, ["?"] * len(texts)) | {"trainer_state": None}
