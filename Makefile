@@ -182,7 +182,7 @@ lock: $(DEVELOPING) ## choose the newest dependencies that pyproject.toml allows
 	"$(UV)" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --extra hf --extra models --extra serve --group build pyproject.toml --output-file requirements/run.txt
 	"$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --no-header --extra inspect --extra verifiers --group build pyproject.toml \
+	  --no-header --extra inspect --extra lm-eval --extra verifiers --group build pyproject.toml \
 	  --output-file requirements/adapters.txt # for tests/harness/adapters/test_frameworks.py
 	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header - --output-file requirements/uv.txt

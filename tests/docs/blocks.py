@@ -14,7 +14,7 @@ _FENCE = re.compile(
     r"^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.DOTALL | re.MULTILINE
 )
 _OF_FRAMEWORK = re.compile(
-    r"^(?:import|from) (?:harness\.adapters\.)?(?:inspect_ai|verifiers)\b", re.MULTILINE
+    r"^(?:import|from) (?:harness\.adapters\.)?(?:inspect_ai|lm_eval|verifiers)\b", re.MULTILINE
 )
 _TITLE = re.compile(r'title="([^"]+)"')
 

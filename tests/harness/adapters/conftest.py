@@ -30,6 +30,16 @@ def evaluated() -> Evaluated:
         return list(zip(answers, evaluator.score(answers), strict=True))
 
 
+def by_predictor(evaluated: Evaluated) -> list[dict[str, tuple[str, Judgement]]]:
+    """The answers with their judgements by question, for each predictor."""
+    found: list[dict[str, tuple[str, Judgement]]] = []
+    for answer, judgement in evaluated:
+        if not found or answer.question in found[-1]:
+            found.append({})
+        found[-1][str(answer.question)] = (answer.sql, judgement)
+    return found
+
+
 STEPS = 2
 CURVE = [place / STEPS for place in range(STEPS + 1)]
 """The mean reward at each step of the policy that `scripted` is."""

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.inspect_ai import make_task
-from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, scripted
+from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, by_predictor, scripted
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
@@ -66,16 +66,6 @@ def test_scores_are_those_of_eval(tools: DatabaseTools, evaluated: Evaluated, tm
         means = {each.name: each.metrics["mean"].value for each in log.results.scores}
         for name, mean in means.items():
             assert mean == pytest.approx(sum(each.scores[name] for _, each in texts.values()) / len(texts))
-
-
-def by_predictor(evaluated: Evaluated) -> list[dict[str, Any]]:
-    """The answers with their judgements by question, for each predictor."""
-    found: list[dict[str, Any]] = []
-    for answer, judgement in evaluated:
-        if not found or answer.question in found[-1]:
-            found.append({})
-        found[-1][str(answer.question)] = (answer.sql, judgement)
-    return found
 
 
 def test_a_model_that_looks_first_may_try_anything(tools: DatabaseTools, tmp_path: Path) -> None:

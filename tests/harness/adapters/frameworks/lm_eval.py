@@ -1,0 +1,79 @@
+"""The task of lm-evaluation-harness with a scripted model."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+
+from harness import Evaluator
+from harness.adapters.database_tools import DatabaseTools
+from harness.adapters.lm_eval import make_task
+from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, by_predictor, scripted
+from tests.harness.serve.served import ENDLESS
+
+
+class Scripted(LM):
+    """Answers each prompt by a function of it."""
+
+    def __init__(self, policy: Callable[[str], str]) -> None:
+        super().__init__()
+        self._policy = policy
+
+    def generate_until(self, requests: Sequence[Any], **_: bool) -> list[str]:
+        return [self._policy(each.args[0]) for each in requests]
+
+    def loglikelihood(self, requests: Any) -> Any:
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests: Any) -> Any:
+        raise NotImplementedError
+
+
+@pytest.fixture(scope="module")
+def tools() -> Iterator[DatabaseTools]:
+    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+        yield DatabaseTools(evaluator)
+
+
+def run(tools: DatabaseTools, policy: Callable[[str], str], places: Sequence[int]) -> Any:
+    found = simple_evaluate(
+        model=Scripted(policy),
+        tasks=[make_task(tools)],
+        samples={"sample": list(places)},
+        bootstrap_iters=0,
+        task_manager=TaskManager(include_defaults=False),  # else it reads thousands of tasks
+    )
+    assert found is not None
+    return found
+
+
+def test_scores_are_those_of_eval(tools: DatabaseTools, evaluated: Evaluated) -> None:
+    places = {each.key: place for place, each in enumerate(tools.questions)}
+    for texts in by_predictor(evaluated):
+        answers = {tools.prompt(each): texts[each.key][0] for each in tools.questions if each.key in texts}
+        found = run(tools, answers.__getitem__, [places[key] for key in texts])
+        scored = {
+            each["doc"]["key"]: {name: each[name] for name in ("ex", "soft_f1")}
+            for each in found["samples"]["sample"]
+        }
+        assert scored == {key: judgement.scores for key, (_, judgement) in texts.items()}
+        mean = found["results"]["sample"]["ex,none"]
+        assert mean == pytest.approx(sum(each["ex"] for each in scored.values()) / len(scored))
+
+
+def test_rewards_rise_with_what_a_policy_has_learned(tools: DatabaseTools) -> None:
+    places = {tools.prompt(each): place for place, each in enumerate(tools.questions)}
+
+    def mean(step: int) -> float:
+        found = run(tools, lambda prompt: scripted(step, places[prompt]), range(STEPS))
+        return float(found["results"]["sample"]["ex,none"])
+
+    assert [mean(step) for step in range(STEPS + 1)] == CURVE
+
+
+def test_a_query_that_does_not_end_scores_0(tools: DatabaseTools) -> None:
+    answers = {tools.prompt(tools.questions[0]): ENDLESS, tools.prompt(tools.questions[1]): scripted(2, 1)}
+    assert run(tools, answers.__getitem__, range(2))["results"]["sample"]["ex,none"] == 0.5
