@@ -14,12 +14,14 @@ from rich.console import Console
 from dialects.errors import BadInput
 from dialects.volatility import is_volatile
 from harness.analyses.bench import sqlite_digests, synthetic_databases
+from harness.analyses.chance.equal import is_equal_to_a_gold
 from harness.analyses.chance.search import Pair
 from harness.analyses.chance.witness import Difference, Place, Witness, find, load, place_of, save
 from harness.analyses.units import Folders, Progress, Say, Units
 from harness.data.outcomes import Outcome
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Limits
+from harness.metrics.efficiency import same_text
 from harness.metrics.statistics import wilson
 from harness.report.console import loading_bar
 from harness.report.files import write_document
@@ -189,16 +191,29 @@ def _measured(
     for path in (path for folder in asked.known for path in sorted((folder / WITNESSES).glob("*.json"))):
         known[(found := load(path)).about].append(found)
 
+    def read(answer: Answer) -> tuple[Shape, Pair, bool]:
+        """Return what the search is given, and whether the texts are proven to be equal."""
+        path = setup.database(answer.pair.db_id, answer.pair.dialect).sqlite_path
+        shape: Shape = shapes(path, lambda: of_file(path))
+        texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
+        if any(map(is_volatile, (texts.sql, *texts.golds))):
+            texts.trees.clear()
+        is_same = any(same_text(texts.sql, gold) for gold in texts.golds)
+        return shape, texts, is_same or (bool(texts.trees) and is_equal_to_a_gold(shape, texts))
+
     def measure(answer: Answer) -> dict[str, Any]:
         database = setup.database(answer.pair.db_id, answer.pair.dialect)
-        shape: Shape = shapes(database.sqlite_path, lambda: of_file(database.sqlite_path))
-        texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
-        if not texts.trees or any(map(is_volatile, (texts.sql, *texts.golds))):
-            return {"searched": False}
+        shape, texts, is_equal = read(answer)
+        if not texts.trees or is_equal:
+            return {"searched": False, "equal": is_equal}
         began = time.thread_time()
         about = known[answer.pair.dialect, shape.db_id, answer.golds[0]]
         found = find(shape, texts, places[answer.pair.dialect], database.profile, asked.seconds, about[:])
-        value: dict[str, Any] = {"searched": True, "seconds": round(time.thread_time() - began, 3)}
+        value: dict[str, Any] = {
+            "searched": True,
+            "equal": False,
+            "seconds": round(time.thread_time() - began, 3),
+        }
         if found is not None and units.folder is not None:
             name = f"{WITNESSES}/{content_digest(answer.key)[:16]}.json"
             save(found, units.folder / name)
@@ -221,6 +236,7 @@ def _tables(
         "predictor",
         *([("EX", "ex"), ("EX tested", "ex_tested")] if with_all else []),
         ("right", "right", CellKind.COUNT),
+        ("equal", "equal", CellKind.COUNT),
         ("searched", "searched", CellKind.COUNT),
         ("refuted", "refuted", CellKind.COUNT),
         ("plausibly", "plausible", CellKind.COUNT),
@@ -232,7 +248,8 @@ def _tables(
         _by_predictor(selection, measured, with_all=with_all),
         f"Median rows of a witness: {size:g}; median processor time for an answer:"
         f" {statistics.median(searched) if searched else 0:.2f} s.",
-        "Searched are the right answers with another text than gold's, unless a text depends on the clock or"
+        "Equal are the right answers that are proven to be: they have gold's text, or another one that stands"
+        " for the same rows on every database. Searched are the others, unless a text depends on the clock or"
         " cannot be read.",
     )
     why = Counter((answer.pair.dialect, value["difference"]) for answer, value in refuted)
@@ -308,12 +325,15 @@ def _by_predictor(
             continue
         bad = [value for value in own if "difference" in value]
         right, whole = sum(one.outcome is Outcome.MATCH for one in results), len(results)
+        right = right if with_all else len(own)
         shares = [
             Cell(100 * count / whole, _percent(wilson(count, whole)), whole)
             for count in (right, right - len(bad))
             if with_all
         ]
-        counts = [right, sum(value["searched"] for value in own), len(bad)]
+        # Those with gold's text have no unit.
+        equal = right - len(own) + sum(value["equal"] for value in own)
+        counts = [right, equal, sum(value["searched"] for value in own), len(bad)]
         plausible = sum(value["plausible"] for value in bad)
         yield row(
             [TITLES[dialect], predictor], [*shares, *counts, plausible], dialect=dialect, predictor=predictor

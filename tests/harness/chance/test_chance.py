@@ -10,6 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from harness.analyses.chance.equal import is_equal_to_a_gold
 from harness.analyses.chance.search import Pair, searched, stored
 from harness.analyses.chance.witness import Place, find, load, place_of, replay, save
 from harness.engines import kind_of
@@ -79,6 +80,23 @@ def test_an_equal_text_is_not_refuted(sql: str, gold: str, shape: Shape) -> None
     assert not list(searched(shape, Pair(sql, [gold]), LITTLE))
 
 
+def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
+    """No planted difference is, in either direction; and nothing that hangs on the order of rows."""
+    assert sum(is_equal_to_a_gold(shape, Pair(sql, [gold])) for sql, gold in EQUAL) >= 29
+    for sql, gold in (pair for pairs in DIFFERENT.values() for pair in pairs):
+        assert not is_equal_to_a_gold(shape, Pair(sql, [gold])), sql
+        assert not is_equal_to_a_gold(shape, Pair(gold, [sql])), sql
+    for text in (
+        "SELECT name, MAX(height) FROM player",
+        "SELECT GROUP_CONCAT(name) FROM player",
+        "SELECT * FROM team",
+        "SELECT a.name FROM player a JOIN player b ON a.height < b.height",
+        "SELECT name FROM team UNION SELECT name FROM player",
+        "SELECT name FROM player JOIN team ON team_id = team.id",
+    ):
+        assert not is_equal_to_a_gold(shape, Pair(text, [text])), text
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
     """SQLite checks keys, CHECK and NOT NULL of any schema on insertion, and references afterwards."""
@@ -91,6 +109,7 @@ def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
         for sql in wrong[:2]:
             for one in searched(shape, Pair(sql, [gold]), LITTLE):
                 found += 1
+                assert not is_equal_to_a_gold(shape, Pair(sql, [gold]))
                 with closing(sqlite3.connect(":memory:")) as connection:
                     stored(connection, one.shape, one.data)
                     for table in one.shape.tables:
