@@ -9,12 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from harness.provision import envfile
 from harness.provision.dsn import all_from_environment
@@ -24,6 +26,7 @@ from tests.docs.blocks import ROOT, blocks, every_block
 from tests.docs.parsing import fault
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 RECIPES = {
     block.title: block.text
@@ -83,6 +86,17 @@ def test_the_image_of_the_matrix_is_the_one_that_is_started(workflow: str, job: 
         assert (
             variables[variable] == f"${{{{ matrix.dialect == '{dialect}' && matrix.image || '{default}' }}}}"
         )
+
+
+def test_two_releases_of_duckdb_are_covered_that_the_package_allows_the_locked_one_among_them() -> None:
+    versions = jobs("dialects.yml")["duckdb"]["strategy"]["matrix"]["version"]
+    assert len(versions) == 2
+    allowed = next(each for each in map(Requirement, PROJECT["dependencies"]) if each.name == "duckdb")
+    assert all(map(allowed.specifier.contains, versions))
+    locked = re.findall(
+        r"^duckdb==(\S+)", (ROOT / "requirements" / "run.txt").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert set(locked) < set(versions)
 
 
 @pytest.mark.parametrize("name", SETS)
