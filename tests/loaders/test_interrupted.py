@@ -17,10 +17,12 @@ from dialects.errors import HarnessError
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import LOADED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
 pytestmark = pytest.mark.engine
+SERVERS = LOADED
 
 ROWS = 5_000
 SCRIPT = """
@@ -42,7 +44,9 @@ def holds(server: Server, database: Database, word: str, rows: int = 3) -> bool:
 
 
 def leftovers(server: Server, database: Database) -> list[str]:
-    if server.dialect is Dialect.POSTGRESQL:
+    if server.dialect is Dialect.DUCKDB:
+        names = [path.name for path in Path(server.host).iterdir()]
+    elif server.dialect is Dialect.POSTGRESQL:
         names = [name for (name,) in ask(server, database, "SELECT nspname FROM pg_namespace")]
     else:
         names = [name for (name,) in ask(server, None, "SHOW DATABASES")]

@@ -12,10 +12,12 @@ from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify import Kind, verified_lines, verify
+from tests.every_engine import LOADED, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine
+SERVERS = LOADED
 
 SHOP = """
 CREATE TABLE goods (id INTEGER PRIMARY KEY, name TEXT, price REAL, made DATE, seen DATETIME, n INTEGER,
@@ -35,7 +37,7 @@ GOODS = [
 LOG = [("x", 7), ("x", 7), ("y", 8), ("z", 9)]
 
 OFFICIAL, FAITHFUL = Profile.OFFICIAL, Profile.FAITHFUL
-MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
+MYSQL, POSTGRESQL, DUCKDB = Dialect.MYSQL, Dialect.POSTGRESQL, Dialect.DUCKDB
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,21 @@ CORRUPTIONS = {
         Kind.VALUES,
         column="price",
         rows="row id '1': price is '0.30000000000000004' in the file, '0.3",
-        instead={(POSTGRESQL, OFFICIAL): "UPDATE goods SET price = '0.30000004' WHERE id = 1"},
+        instead={
+            (dialect, OFFICIAL): "UPDATE goods SET price = '0.30000004' WHERE id = 1"
+            for dialect in (POSTGRESQL, DUCKDB)
+        },
     ),
     "sign of zero": Corruption(
-        "UPDATE goods SET price = '-0.0' WHERE id = 3", Kind.VALUES, column="price", rows="row id '3': price"
+        "UPDATE goods SET price = '-0.0' WHERE id = 3",
+        Kind.VALUES,
+        column="price",
+        rows="row id '3': price",
+        instead={  # which leaves a value that is equal
+            (DUCKDB, profile): "UPDATE goods SET price = 1 WHERE id = 3;"
+            " UPDATE goods SET price = '-0.0' WHERE id = 3"
+            for profile in Profile
+        },
     ),
     "big integer off by one": Corruption(
         f"UPDATE goods SET n = {2**53} WHERE id = 1", Kind.VALUES, column="n", rows="'9007199254740992' on"
@@ -136,6 +149,7 @@ CORRUPTIONS = {
         instead={
             (MYSQL, OFFICIAL): "UPDATE goods SET seen = convert_tz(seen, '+00:00', '+02:00')",
             (POSTGRESQL, OFFICIAL): "UPDATE goods SET seen = seen + interval '2 hours'",
+            (DUCKDB, OFFICIAL): "UPDATE goods SET seen = seen + interval '2 hours'",
         },
     ),
     "rows swapped in one column": Corruption(
@@ -185,7 +199,10 @@ CORRUPTIONS = {
         Kind.TYPE,
         column="price",
         instead={(MYSQL, profile): "ALTER TABLE goods MODIFY price float" for profile in Profile}
-        | {(POSTGRESQL, OFFICIAL): "ALTER TABLE goods ALTER COLUMN price TYPE numeric(6, 2)"},
+        | {
+            (dialect, OFFICIAL): "ALTER TABLE goods ALTER COLUMN price TYPE numeric(6, 2)"
+            for dialect in (POSTGRESQL, DUCKDB)
+        },
     ),
     "another character set": Corruption(
         "ALTER TABLE goods ALTER COLUMN name TYPE varchar(200)",
@@ -193,6 +210,10 @@ CORRUPTIONS = {
         column="name",
         instead={
             (MYSQL, profile): "ALTER TABLE goods MODIFY name text CHARACTER SET latin1" for profile in Profile
+        }
+        | {
+            (DUCKDB, profile): "ALTER TABLE goods ALTER COLUMN name TYPE text[] USING [name]"
+            for profile in Profile
         },
     ),
 }
@@ -244,6 +265,7 @@ def _numbered(sql: str, number: int) -> str:
 
 
 @pytest.mark.usefixtures("profile")
+@pytest.mark.parametrize("server", SERVED, indirect=True)  # on DuckDB the type alone is named
 def test_values_of_a_column_whose_type_was_changed_are_compared(server: Server, shop: Database) -> None:
     is_single = (server.dialect, shop.profile) == (POSTGRESQL, OFFICIAL)
     changes = {
