@@ -56,7 +56,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
         float, typer.Option(metavar="SECONDS", help="Most seconds for a batch, and those by default.")
     ] = 300.0,
 ) -> None:
-    """Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /openapi.json.
+    """Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /docs.
 
     Clients must send the token in BIRD_SERVE_TOKEN, if it is set. SIGTERM and Ctrl-C finish running batches.
     """

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,7 +21,7 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, Triple
 from harness.data.outcomes import Judgement, Outcome
 from harness.serve.counters import Counters
-from harness.serve.messages import NDJSON, Health, openapi, parse_batch, scored
+from harness.serve.messages import NDJSON, Health, docs_page, openapi, parse_batch, scored
 from loaders.base.errors import brief
 from loaders.base.files import as_json, one_line, parse_json
 
@@ -105,6 +105,11 @@ class Service:
         """Return the description of the interface."""
         del request
         return _json(openapi())
+
+    async def docs(self, request: Request) -> Response:
+        """Return the same as a page."""
+        del request
+        return HTMLResponse(docs_page())
 
     async def score(self, request: Request) -> Response:
         """Judge one answer or a batch."""
@@ -282,6 +287,7 @@ def application(service: Service) -> ASGIApp:
             Route("/health", service.health),
             Route("/metrics", service.metrics),
             Route("/openapi.json", service.describe),
+            Route("/docs", service.docs),
         ],
         exception_handlers={
             HTTPException: _refused,

@@ -1,10 +1,12 @@
-"""What is sent to a server and what it returns, read strictly; and both as OpenAPI 3.1."""
+"""What is sent to a server and what it returns, read strictly; and both as OpenAPI 3.1 and as a page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+import jinja2
 import msgspec
 
 import harness
@@ -15,6 +17,7 @@ from harness.serve.counters import STATUSES
 from loaders.base.records import to_object, to_plain, to_record
 
 NDJSON = "application/x-ndjson"
+_DOCS = Path(__file__).with_name("docs.html.jinja")
 
 
 @dataclass(frozen=True)
@@ -201,3 +204,20 @@ def openapi() -> dict[str, Any]:
         },
         "security": [{"token": []}, {}],
     }
+
+
+def docs_page() -> str:
+    """Return the same description as a page for people."""
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.ChainableUndefined)
+    template = environment.from_string(_DOCS.read_text(encoding="utf-8"))
+    return template.render(openapi(), names=_names)
+
+
+def _names(media: Mapping[str, Any]) -> str:
+    """Return the media types of a body with the schemas of each."""
+
+    def named(schema: Mapping[str, Any]) -> str:
+        refs = [each["$ref"].rpartition("/")[2] for each in schema.get("anyOf", [schema]) if "$ref" in each]
+        return " or ".join(refs) or "text"
+
+    return "; ".join(f"{kind}: {named(about['schema'])}" for kind, about in media.items())

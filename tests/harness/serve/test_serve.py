@@ -110,6 +110,12 @@ def test_answers_follow_the_schema(shared: Served) -> None:
     check("SentSingle", single)
     check("ScoredBatch", (judged := post(shared, batch).json()))
     check("ScoredAnswer", post(shared, single).json())
+    page = httpx2.get(f"{shared.address}/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    told = [*described["paths"], *described["components"]["schemas"]["SentAnswer"]["properties"]]
+    assert [each for each in told if each not in page.text] == []
+    assert "Undefined" not in page.text
+    assert ": None" not in page.text
     for line in post(shared, batch, Accept="application/x-ndjson").text.splitlines():
         check("StreamedAnswer", json.loads(line))
     check("Failure", post(shared, {}).json())
