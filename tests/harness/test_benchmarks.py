@@ -352,7 +352,20 @@ def test_what_a_script_of_sqlite_asks_becomes_a_suite() -> None:
 
 
 def test_growth_measures_each_part_at_each_size_and_draws_it(tmp_path: Path) -> None:
-    size = ("--databases", "1", "--questions", "4", "--rows", "20", "--steps", "2", "--grow", "predictors")
+    size = (
+        "--databases",
+        "1",
+        "--questions",
+        "4",
+        "--predictors",
+        "2",
+        "--rows",
+        "20",
+        "--steps",
+        "2",
+        "--grow",
+        "predictors",
+    )
     done = run("benchmarks.growth", "--dialect", "sqlite", *size, "--chart", str(tmp_path / "growth.svg"))
     assert done.returncode == 0, done.stdout + done.stderr
     found = rows(done.stdout.partition("\n\n")[0])
