@@ -46,7 +46,7 @@ YARDSTICK = (
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)"
     " SELECT COUNT(*) FROM n a CROSS JOIN n b WHERE a.i + b.i > 250"
 )
-YARDSTICK_SECONDS = {"sqlite": 1.15e-3, "mysql": 1.23e-3, "postgresql": 1.67e-3}
+YARDSTICK_SECONDS = {"sqlite": 1.15e-3, "mysql": 1.23e-3, "postgresql": 1.67e-3, "duckdb": 1.4e-3}
 """What it takes on a machine where nothing else runs, by engine."""
 LIMITS = Limits(seconds=5.0)
 HELD_OUT = 3
@@ -86,7 +86,7 @@ def measure(
     """Count and time every text that an engine runs in time."""
     questions = load_set(set_name)
     SAMPLES.mkdir(exist_ok=True)
-    for name in dialect or ["sqlite", "mysql", "postgresql"]:
+    for name in dialect or list(YARDSTICK_SECONDS):
         servers = find_servers([name], required=True, say=print)
         server = servers[name][0] if kind_of(name).has_server else None
         if server is not None:
@@ -98,7 +98,8 @@ def measure(
         found: list[Sample] = []
         for question in questions.questions:
             answers = [file.predictions.get(question.key) for file in files if file.dialect == name]
-            texts = dict.fromkeys([question.gold[dialect_of(name)], *(each for each in answers if each)])
+            golds = [question.gold.get(dialect_of(name)), *answers]
+            texts = dict.fromkeys(each for each in golds if each)
             database = questions.database(question.db_id, Profile.OFFICIAL)
             found += _measured(engine, database, question.key, texts, runs)
             print(f"\r{name}: {question.key}, {len(found)} texts ", end="", flush=True)

@@ -25,6 +25,7 @@ READ: Mapping[Dialect, str] = {
     Dialect.SQLITE: "scan_step",
     Dialect.MYSQL: "scan",
     Dialect.POSTGRESQL: "scan",
+    Dialect.DUCKDB: "scan",
 }
 """The counter of rows that are read one after the other."""
 
@@ -34,6 +35,8 @@ ENDLESS: Mapping[Dialect, str] = {
     " WHERE a.n + b.n + c.n + d.n = 1",
     Dialect.POSTGRESQL: "SELECT COUNT(*) FROM number a, number b, number c, number d"
     " WHERE a.n + b.n + c.n + d.n = 1",
+    Dialect.DUCKDB: "SELECT COUNT(*) FROM number a, number b, number c, number d"
+    " WHERE sin(a.n + b.n + c.n + d.n) = 2",
 }
 
 
@@ -86,12 +89,18 @@ def test_golds_count_the_same_first_and_again_in_any_order(server: Server) -> No
 
 
 def test_what_reads_twice_as_much_counts_twice_as_much(engine: Engine, numbers: Database) -> None:
-    one = "SELECT MAX(word) FROM number WHERE word <> 'x'"
+    # DuckDB answers without reading where statistics tell, and reads a table once for equal parts.
+    one, other = (f"SELECT MAX(word) FROM number WHERE word LIKE '%{digit}%'" for digit in (1, 2))
     rows = counted(engine, numbers, one)[READ[engine.dialect]]
     assert rows in (1999, 2000)
-    assert counted(engine, numbers, f"{one} UNION ALL {one}")[READ[engine.dialect]] == 2 * rows
+    assert counted(engine, numbers, f"{one} UNION ALL {other}")[READ[engine.dialect]] == 2 * rows
 
 
+@pytest.mark.parametrize(
+    "engine",
+    [each for each in READ if each is not Dialect.DUCKDB],
+    indirect=True,  # which reads 2,048 rows at once
+)
 def test_what_stops_early_counts_little(engine: Engine, numbers: Database) -> None:
     assert counted(engine, numbers, "SELECT word FROM number LIMIT 5").get(READ[engine.dialect], 0) <= 5
 
@@ -116,7 +125,8 @@ def test_nothing_is_changed(engine: Engine, numbers: Database, sql: str) -> None
     except SqlError as error:
         found = error
     assert isinstance(found, SqlError | NotCounted)
-    assert counted(engine, numbers, "SELECT MAX(word) FROM number")[READ[engine.dialect]] in (1999, 2000)
+    found = counted(engine, numbers, "SELECT MAX(word) FROM number WHERE word LIKE '%1%'")
+    assert found[READ[engine.dialect]] in (1999, 2000)
 
 
 @pytest.mark.parametrize(("sql"), ["SHOW TABLES", "EXPLAIN SELECT 1"])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import duckdb
 
@@ -24,7 +24,6 @@ from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from harness.engines.base import (
     BATCH_ROWS,
     EMPTY,
-    CannotCount,
     ColumnText,
     EngineLost,
     Pool,
@@ -39,8 +38,10 @@ from harness.engines.base import (
     is_empty,
 )
 from harness.engines.duckdb.plans import read_plan
+from harness.engines.duckdb.work import counters
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.engine import references_of
+from loaders.base.files import parse_json
 from loaders.duckdb.functions import install
 from loaders.duckdb.session import file_of
 from loaders.namespace import Database
@@ -148,6 +149,9 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             sql.encode()
         except UnicodeError as error:
             raise SqlError(f"the text cannot be written in UTF-8: {error}", None) from error
+        if f"{FUNCTIONS_NAMESPACE}_" in sql.lower():
+            with _OPENING:
+                install(self._connection)
         found = self._connection.extract_statements(sql)
         if not found:
             raise SqlError(EMPTY if is_empty(sql) else "the text holds no statement", None)
@@ -165,9 +169,6 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
         """See `Session.batches`."""
         self._is_usable = False
         try:
-            if f"{FUNCTIONS_NAMESPACE}_" in sql.lower():
-                with _OPENING:
-                    install(self._connection)
             result = self._connection.execute(self._statement(sql))
             while batch := self._fetched(result):
                 yield batch
@@ -210,17 +211,22 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
 
     def plan(self, sql: str, *, is_run: bool) -> PlanNode:
         """See `PlanningSession.plan`."""
+        return read_plan(self._explained(sql, is_run=is_run))
+
+    def _explained(self, sql: str, *, is_run: bool) -> Any:
         if is_empty(sql):
             raise SqlError(EMPTY, None)
-        options = "ANALYZE, FORMAT JSON" if is_run else "FORMAT JSON"
         try:
             self._statement(sql)
             if not _QUERY.match(sql):
                 raise SqlError(f"the text {NOT_A_QUERY}", None)
+            options = "ANALYZE, FORMAT JSON" if is_run else "FORMAT JSON"
             [(_, told)] = self._connection.execute(f"EXPLAIN ({options}) {sql}").fetchall()
+            return parse_json(told)
         except duckdb.Error as error:
             raise self._translated(error) from error
-        return read_plan(told)
+        except ValueError as error:
+            raise RecursionError(str(error)) from error
 
     def refuses(self, sql: str, words: str) -> bool:
         """See `Session.refuses`."""
@@ -241,8 +247,9 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
 
     def counted(self, sql: str) -> Mapping[str, int]:
         """See `Session.counted`."""
-        del sql
-        raise CannotCount("the harness does not count the work of DuckDB yet; use another metric of time")
+        found = self._explained(sql, is_run=True)
+        sizes = self._connection.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall()
+        return counters(found, dict(sizes))
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()

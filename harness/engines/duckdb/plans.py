@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.engines.plans import Operator, PlanNode, conditions, operators
-from loaders.base.files import parse_json
 
 _OPERATORS = operators(
     {
@@ -34,21 +33,17 @@ _OPERATORS = operators(
 )
 """By DuckDB's own name. https://github.com/duckdb/duckdb, src/common/enums/physical_operator_type.cpp"""
 
-_WRAPPERS = frozenset({"RESULT_COLLECTOR", "EXPLAIN_ANALYZE", "QUERY"})
+WRAPPERS = frozenset({"RESULT_COLLECTOR", "EXPLAIN_ANALYZE", "QUERY"})
 _ROWS = ("intermediate_rows", "operator_cardinality")
 _CONDITIONS = ("Filters", "Conditions", "Expression", "Order By", "Groups", "Aggregates")
 
 
-def read_plan(text: str) -> PlanNode:
+def read_plan(told: Any) -> PlanNode:
     """Return the tree of what EXPLAIN returns as JSON.
 
     Raises:
         RecursionError: it has too many levels.
     """
-    try:
-        told = parse_json(text)
-    except ValueError as error:
-        raise RecursionError(str(error)) from error
     tops = told if isinstance(told, list) else told.get("operator") or told.get("children") or []
     children = tuple(node for top in tops for node in _nodes(top))
     rows = children[0].real_rows if len(children) == 1 else None
@@ -56,20 +51,35 @@ def read_plan(text: str) -> PlanNode:
     return PlanNode(Operator.QUERY, "QUERY PLAN", real_rows=rows, loops=loops, children=children)
 
 
+def operator_of(name: str) -> Operator:
+    """Return what an operator of DuckDB's does."""
+    return _OPERATORS.get(name, Operator.UNKNOWN)
+
+
+def rows_of(told: Mapping[str, Any]) -> int | None:
+    """Return the rows that an operator handed up; None unless the query was run."""
+    return next((int(told[each]) for each in _ROWS if each in told), None)
+
+
+def table_of(details: Mapping[str, Any]) -> str | None:
+    """Return the table that an operator reads, if it does."""
+    table = details.get("Table")
+    return str(table).rpartition(".")[2] if table else None
+
+
 def _nodes(told: Mapping[str, Any]) -> Iterator[PlanNode]:
     children = tuple(node for each in told.get("children", ()) for node in _nodes(each))
     name = str(told.get("name") or told.get("operator_name") or "").strip()
-    if name in _WRAPPERS:
+    if name in WRAPPERS:
         yield from children
         return
     details = told.get("extra_info") or {}
-    rows = next((told[each] for each in _ROWS if each in told), None)
+    rows = rows_of(told)
     estimated = str(details.get("Estimated Cardinality", "")).lstrip("~")
-    table = details.get("Table")
     yield PlanNode(
-        _OPERATORS.get(name, Operator.UNKNOWN),
+        operator_of(name),
         name,
-        table=str(table).rpartition(".")[2] if table else None,
+        table=table_of(details),
         condition=conditions(details[each] for each in _CONDITIONS if details.get(each)),
         estimated_rows=int(estimated) if estimated.isdigit() else None,
         real_rows=rows,
