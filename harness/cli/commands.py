@@ -145,7 +145,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "serve": ListedCommand(
         "serve",
         Group.SERVE,
-        "Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /openapi.json",
+        "Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /docs",
         "serve --set sample --metrics ex",
     ),
     "mcp": ListedCommand(
