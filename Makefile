@@ -184,6 +184,8 @@ lock: $(DEVELOPING) ## choose the newest dependencies that pyproject.toml allows
 	"$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --extra inspect --extra lm-eval --extra verifiers --group build pyproject.toml \
 	  --output-file requirements/adapters.txt # for tests/harness/adapters/test_frameworks.py
+	"$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra openenv --group build pyproject.toml --output-file requirements/openenv.txt # needs mcp 1
 	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header - --output-file requirements/uv.txt
 	printf 'skyrl-gym\ntrl\nverl\n' | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \

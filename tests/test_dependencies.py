@@ -23,6 +23,7 @@ FOR_USERS = (
     "mcp",
     "mlflow",
     "models",
+    "openenv",
     "pandas",
     "ray",
     "serve",
@@ -102,7 +103,13 @@ def test_every_declared_dependency_is_imported_or_said_to_be_needed() -> None:
     of = packages_distributions()
     used = {name_of(each) for name in imports() for each in of.get(name, [])}
     by_others = {"cryptography", "zensical"}  # PyMySQL's, and a command
-    by_others |= {"datasets", "inspect-ai", "lm-eval", "verifiers"}  # installed by requirements/adapters.txt
+    by_others |= {
+        "datasets",
+        "inspect-ai",
+        "lm-eval",
+        "openenv",
+        "verifiers",
+    }  # installed by requirements/adapters.txt
     assert declared() - used - by_others == set()
 
 
@@ -130,7 +137,7 @@ count = 0
 for room in sys.argv[2:]:
     package = importlib.import_module(room)
     for found in pkgutil.walk_packages(package.__path__, f"{room}."):
-        if not found.name.endswith(("__main__", ".inspect_ai", ".lm_eval", ".verifiers")):
+        if not found.name.endswith(("__main__", ".inspect_ai", ".lm_eval", ".openenv", ".verifiers")):
             importlib.import_module(found.name)
             count += 1
 print(count)

@@ -14,7 +14,7 @@ _FENCE = re.compile(
     r"^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.DOTALL | re.MULTILINE
 )
 _OF_FRAMEWORK = re.compile(
-    r"^(?:import|from) (?:harness\.adapters\.)?(?:inspect_ai|lm_eval|verifiers)\b", re.MULTILINE
+    r"^(?:import|from) (?:harness\.adapters\.)?(inspect_ai|lm_eval|openenv|verifiers)\b", re.MULTILINE
 )
 _TITLE = re.compile(r'title="([^"]+)"')
 
@@ -34,9 +34,10 @@ class Block:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
     @property
-    def is_of_framework(self) -> bool:
-        """Whether it is Python that imports a package of `requirements/adapters.txt` alone."""
-        return self.language == "python" and _OF_FRAMEWORK.search(self.text) is not None
+    def framework(self) -> str | None:
+        """The package that it imports, in Python, if the tests' own environment lacks it."""
+        found = _OF_FRAMEWORK.search(self.text) if self.language == "python" else None
+        return found and found[1]
 
 
 def blocks(page: Path) -> list[Block]:

@@ -27,7 +27,7 @@ EXAMPLE = ROOT / "docs" / "examples" / "pytest-project"
 
 def of_language(*languages: str) -> list[Any]:
     """Those of a language; tests/harness/adapters/test_frameworks.py runs what our own environment cannot."""
-    blocks = [block for block in _BLOCKS if block.language in languages and not block.is_of_framework]
+    blocks = [block for block in _BLOCKS if block.language in languages and block.framework is None]
     return [pytest.param(block, id=block.where) for block in blocks]
 
 

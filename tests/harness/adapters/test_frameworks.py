@@ -1,6 +1,6 @@
 """The tests in `frameworks`, each in an environment with its package: theirs do not agree with our own.
 
-They are run by another pytest, whose interpreter has `requirements/adapters.txt` and this project.
+They are run by another pytest, whose interpreter has this project and one of the locks of adapters.
 """
 
 import hashlib
@@ -18,23 +18,25 @@ from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.slow
 
+LOCKS = {"openenv": ROOT / "requirements" / "openenv.txt"}
 LOCK = ROOT / "requirements" / "adapters.txt"
+"""What is installed for a framework: for most of them the second."""
 NAMES = sorted(path.stem for path in (Path(__file__).parent / "frameworks").glob("[!_]*.py"))
-BLOCKS = [block for block in every_block() if block.is_of_framework and block.title is None]
+BLOCKS = [block for block in every_block() if block.framework and block.title is None]
 UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
 
 
-@pytest.fixture(scope="session")
-def python() -> Path:
-    """The interpreter, in an environment that is made once for each lock."""
-    folder = ROOT / ".cache" / f"adapters-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]}"
+def interpreter_with(framework: str) -> Path:
+    """Return the interpreter of an environment with a framework, made once for each lock."""
+    lock = LOCKS.get(framework, LOCK)
+    folder = ROOT / ".cache" / f"{lock.stem}-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
     folder.parent.mkdir(exist_ok=True)
     interpreter, done = folder / "bin" / "python", folder / "done"
     installing = ("pip", "install", "--quiet", "--python", str(interpreter))
     with FileLock(f"{folder}.lock"):
         for words in [] if done.exists() else [
             ("venv", "--quiet", "--clear", "--python", sys.executable, str(folder)),
-            (*installing, "--require-hashes", "-r", str(LOCK)),
+            (*installing, "--require-hashes", "-r", str(lock)),
             (*installing, "--no-deps", "--no-build-isolation", "--editable", str(ROOT)),
         ]:  # fmt: skip
             made = subprocess.run([UV, *words], capture_output=True, text=True, check=False)
@@ -44,7 +46,8 @@ def python() -> Path:
     return interpreter
 
 
-def run(python: Path, place: Path, *words: str) -> None:
+def run(framework: str, place: Path, *words: str) -> None:
+    python = interpreter_with(framework)
     environment = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {
         "BIRD_STORE": str(place / "store.sqlite"),
@@ -59,14 +62,15 @@ def run(python: Path, place: Path, *words: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_adapter_works_in_its_framework(python: Path, name: str, tmp_path: Path) -> None:
+def test_an_adapter_works_in_its_framework(name: str, tmp_path: Path) -> None:
     options = ("-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-o", "filterwarnings=default")
     path = Path(__file__).parent / "frameworks" / f"{name}.py"
-    run(python, tmp_path, "-m", "pytest", *options, "-p", "no:cacheprovider", str(path))
+    run(name, tmp_path, "-m", "pytest", *options, "-p", "no:cacheprovider", str(path))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
-def test_what_the_page_shows_runs(python: Path, block: Block, tmp_path: Path) -> None:
+def test_what_the_page_shows_runs(block: Block, tmp_path: Path) -> None:
     path = tmp_path / "block.py"
     path.write_text(block.text, encoding="utf-8")
-    run(python, tmp_path, str(path))
+    assert block.framework
+    run(block.framework, tmp_path, str(path))

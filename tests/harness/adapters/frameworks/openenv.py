@@ -1,0 +1,76 @@
+"""The environment of OpenEnv: its client against its server, on a loopback port."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from harness import Evaluator
+from harness.adapters.database_tools import DatabaseTools
+from harness.adapters.openenv import SqlAction, TextToSqlClient, make_app
+from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, learners_questions, scripted
+from tests.harness.hostile_texts import CROSS_JOIN
+from tests.harness.serve.served import ENDLESS
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+        app = make_app(DatabaseTools(evaluator, rows=3))
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+        thread = threading.Thread(target=server.run)
+        thread.start()
+        while not server.started:
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+def test_scores_are_those_of_eval(address: str, evaluated: Evaluated) -> None:
+    async def scored() -> list[Any]:
+        found = []
+        async with TextToSqlClient(base_url=address) as client:
+            for each, _ in evaluated:
+                await client.reset(question=each.question)
+                found.append(await client.step(SqlAction(sql=each.sql)))
+        return found
+
+    found = asyncio.run(scored())
+    assert [(each.done, each.reward, each.observation.scores) for each in found] == [
+        (True, each.scores["ex"], each.scores) for _, each in evaluated
+    ]
+    assert [each.observation.text for each in found] == [each.outcome for _, each in evaluated]
+
+
+def test_a_model_that_looks_first_may_try_anything(address: str) -> None:
+    async def episode() -> None:
+        async with TextToSqlClient(base_url=address) as client:
+            begun = await client.reset(question="1")
+            assert "CREATE TABLE" in begun.observation.text
+            for text, says in ((ENDLESS, "timeout: "), (CROSS_JOIN, "cut: "), ("SELECT 1", "[1]")):
+                looked = await client.step(SqlAction(sql=text, does="look"))
+                assert says in looked.observation.text
+                assert not looked.done
+            answered = await client.step(SqlAction(sql=scripted(1, 0)))
+            assert (answered.done, answered.reward) == (True, 1.0)
+            state = await client.state()
+            assert (state.question, state.step_count) == ("1", 4)
+
+    asyncio.run(episode())
+
+
+def test_rewards_rise_with_what_a_policy_has_learned(address: str) -> None:
+    async def reward(step: int, place: int) -> float:
+        async with TextToSqlClient(base_url=address) as client:
+            await client.reset(question=learners_questions()[place].key)
+            return float((await client.step(SqlAction(sql=scripted(step, place)))).reward)
+
+    async def mean(step: int) -> float:
+        return sum(await asyncio.gather(*(reward(step, place) for place in range(STEPS)))) / STEPS
+
+    assert [asyncio.run(mean(step)) for step in range(STEPS + 1)] == CURVE
