@@ -67,7 +67,8 @@ def equal(c: Context, left: Typed, right: Typed) -> Typed:
 
 def with_affinities(c: Context, left: Typed, right: Typed) -> tuple[Typed, Typed]:
     """Apply to each operand the affinity of the other one."""
-    if Affinity.VARIED in {left.affinity, right.affinity} and left.kind.is_numeric != right.kind.is_numeric:
+    differ = left.kind.is_numeric != right.kind.is_numeric or Kind.ANY in {left.kind, right.kind}
+    if Affinity.VARIED in {left.affinity, right.affinity} and differ:
         raise Untranslatable("a comparison", "SQLite leaves the affinity of a compound SELECT's column open")
     if Affinity.NUMERIC in {left.affinity, right.affinity}:
         if right.affinity is not Affinity.NUMERIC:
