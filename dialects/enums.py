@@ -10,6 +10,7 @@ class Dialect(StrEnum):
     MYSQL = "mysql"
     POSTGRESQL = "postgresql"
     DUCKDB = "duckdb"
+    MARIADB = "mariadb"
 
 
 class Profile(StrEnum):

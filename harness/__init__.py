@@ -1,4 +1,4 @@
-"""Scoring: benchmark files to outcomes to metrics to reports, on SQLite, MySQL, PostgreSQL and DuckDB.
+"""Scoring: files to outcomes to metrics to reports, on SQLite, MySQL, PostgreSQL, DuckDB and MariaDB.
 
 Score single answers from Python (`harness.session.evaluator`):
 

@@ -1,4 +1,4 @@
-"""Load SQLite files into MySQL, PostgreSQL and DuckDB: every row and every value, completely or not at all.
+"""Load SQLite files into MySQL, PostgreSQL, DuckDB and MariaDB: all rows and values, or nothing.
 
 `loaders.load.load` is the entry point; `loaders.census.census` describes a file.
 """

@@ -92,6 +92,11 @@ def duckdb_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
     return _throwaway(request, Dialect.DUCKDB, _stack)
 
 
+@pytest.fixture(scope="session")
+def mariadb_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
+    return _throwaway(request, Dialect.MARIADB, _stack)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test of `server` on every server, or on what its module has as `SERVERS`."""
     marks = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]

@@ -19,6 +19,7 @@ LINE = 160
 class Reason(StrEnum):
     NO_MYSQL = "no MySQL server could be found or started"
     NO_POSTGRESQL = "no PostgreSQL server could be found or started"
+    NO_MARIADB = "no MariaDB server could be found or started"
     NO_DOCKER = "no Docker engine answers, or it has no image of the server"
     NO_APT = "this system has no apt-get and dpkg-deb"
     NO_MOUNT = "this account may not mount a small file system for a server to fill"

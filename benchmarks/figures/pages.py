@@ -101,6 +101,7 @@ def coverage_sections(folder: Path, record: Record) -> Iterator[Section]:
     wanted = {
         (kind.name, question.key)
         for kind in served()
+        if kind.by_default
         for question in questions.questions
         if origin is not GoldOrigin.DATASET or kind.name in question.gold
     }
@@ -236,7 +237,8 @@ def gap_sections(folder: Path, record: Record) -> Iterator[Section]:
     """Every table, how many questions are not decided, and what reading says of sixty explanations."""
     questions = len(load_set(record["set"]).questions)
     engines = {one["dialect"] for one in record["gaps"]}
-    if any(one["questions"] != questions for one in record["gaps"]) or len(engines) != len(served()):
+    wanted = sum(kind.by_default for kind in served())
+    if any(one["questions"] != questions for one in record["gaps"]) or len(engines) != wanted:
         raise BadInput(f"{folder}: is of a part; leave out --limit, --dialect and the like")
     tables = f"\n{_text(folder / 'gap.md')}\n".replace("\n## ", "\n### ")
     total = len(record["questions"])

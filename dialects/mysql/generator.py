@@ -39,8 +39,8 @@ class MySQL(TargetGenerator):
         exp.DType.VARBINARY: "BINARY",
     }
 
-    def __init__(self) -> None:
-        super().__init__("mysql", _MYSQL_WORDS)
+    def __init__(self, words: Mapping[type[exp.Expr], Callable[[Any, Any], str]] | None = None) -> None:
+        super().__init__("mysql", WORDS if words is None else words)
 
     def quoted(self, value: str) -> str:
         """See `TargetGenerator.quoted`."""
@@ -174,7 +174,7 @@ def _safe(node: exp.Expr) -> exp.Expr:
     return type(node)(this=node.args["this"].copy(), expression=safe)
 
 
-_MYSQL_WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
+WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.CTE: MySQL.cte,
     exp.Is: MySQL.is_something,
     exp.NullSafeEQ: lambda self, e: self.infix(e, "<=>"),

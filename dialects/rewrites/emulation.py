@@ -44,6 +44,11 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
         ]
         for query in queries if keys else ():
             _least_keys(query, keys, set())
+        if not c.target.having_sees_keys:
+            # A column of a derived table is of another row in a subquery of HAVING.
+            columns = [node for node in groups.nodes if isinstance(node.unnest(), exp.Column)]
+            for query in (query for part in _parts(tree, "having") for query in _queries(part)):
+                _least_keys(query, columns, set())
     if not c.target.having_sees_keys and tree.args.get("having") is not None:
         _refuse_outer_having(c, tree)
     if not c.target.aggregates_outward_of_no_rows and groups and not groups.nodes:

@@ -121,6 +121,8 @@ class EngineKind:
     """By error code: the `harness.analyses.coverage.answers.Reason` why translated gold has no rows."""
     troubles: Troubles = field(default_factory=Troubles)
     """Errors that are the server's fault; empty without a server."""
+    by_default: bool = True
+    """False if `all` leaves it out: it is started and used where it is named, and used by `auto` while up."""
     repairs: Repairs | None = None
     """Edits that its errors suggest, to explain the gap between dialects; None if undefined."""
 

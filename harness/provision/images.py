@@ -140,7 +140,7 @@ def bake(
 
     Args:
         questions: the question set.
-        dialects: any; SQLite needs no image and is skipped.
+        dialects: any; those without such images are skipped.
         env: the `.env` file that may choose the plain image.
         progress: called for each database that is loaded.
 
@@ -156,9 +156,9 @@ def bake(
     values = envfile.read(env or envfile.default_path())
     databases = [questions.database(db_id, profile) for profile in Profile for db_id in questions.db_ids]
     baked = []
-    for dialect in SERVERS:
-        if dialect in dialects:
-            variable = SERVERS[dialect].image_variable
+    for dialect, kind in SERVERS.items():
+        if dialect in dialects and kind.loaded_files:
+            variable = kind.image_variable
             ensure_image(values[variable], variable)
             with FileLock(paths.cache() / f"loading-{dialect}.lock"):
                 baked.append(_baked(dialect, values[variable], questions, databases, progress))

@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dialects.enums import Dialect
-from harness.provision import mysql, postgresql
+from harness.provision import mariadb, mysql, postgresql
 from harness.provision.servers import ServerKind
 from loaders.base.files import as_json
 
-SERVERS: Mapping[Dialect, ServerKind] = {kind.dialect: kind for kind in (mysql.KIND, postgresql.KIND)}
+SERVERS: Mapping[Dialect, ServerKind] = {
+    kind.dialect: kind for kind in (mysql.KIND, postgresql.KIND, mariadb.KIND)
+}
 """Every engine that has servers."""
 
 VERSIONS: Mapping[Dialect, tuple[str, ...]] = {dialect: kind.versions for dialect, kind in SERVERS.items()}

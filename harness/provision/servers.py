@@ -142,7 +142,8 @@ class ServerKind:
     data: str
     """Path of the data in it."""
     loaded_files: Mapping[str, str]
-    """Additional files of an image with databases: sources below `docker/`, and their paths."""
+    """Additional files of an image with databases: sources below `docker/`, and their paths. Empty: no such
+    image can be made."""
 
     # Private processes.
     system_accounts: tuple[str, ...]

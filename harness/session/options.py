@@ -67,7 +67,8 @@ OPTIONS: Mapping[str, Option] = {
         "sample",
     ),
     "dialects": Option(
-        "dialect", f"{', '.join(Dialect)}, or several with commas; all; auto: every engine that is up.",
+        "dialect", f"{', '.join(Dialect)}, or several with commas; all: all but mariadb; auto: every"
+        " engine that is up.",
         "DIALECT", "auto",
     ),
     "golds": Option(

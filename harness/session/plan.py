@@ -69,7 +69,7 @@ def find_servers(
             servers[dialect] = found
         elif required:
             raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
-        else:
+        elif kind.by_default:
             say(f"{dialect}: no server is up, so it is skipped; {to_start()}")
     return servers
 

@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from harness.data.gold_packs import PUBLISHED, use_sqlite_reference, with_golds
 from harness.data.predictions import Choice, Extract
 from harness.data.questions import QuestionSet
-from harness.engines import EngineName, in_order, kinds_by_name
+from harness.engines import EngineName, in_order, kinds, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis
 from harness.session.options import OPTIONS
@@ -27,7 +27,7 @@ ALL = "all"
 
 
 def parse_dialects(text: str) -> Sequence[EngineName] | None:
-    """Parse `auto` (None), `all`, or names separated by commas.
+    """Parse `auto` (None), or names separated by commas; `all` is each that is used by default.
 
     Raises:
         BadInput: a name is not a dialect.
@@ -35,7 +35,8 @@ def parse_dialects(text: str) -> Sequence[EngineName] | None:
     if text == AUTO:
         return None
     known = list(kinds_by_name())
-    names = known if text == ALL else text.split(",")
+    usual = [kind.name for kind in kinds() if kind.by_default]
+    names = [name for each in text.split(",") for name in (usual if each == ALL else [each])]
     unknown = [name for name in names if name not in known]
     if unknown:
         raise BadInput(

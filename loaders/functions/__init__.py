@@ -5,9 +5,11 @@ and meaning in both. Every load in profile `faithful` installs them, and only tr
 """
 
 import hashlib
+import importlib
 import re
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 from dialects.enums import Dialect
 
@@ -17,8 +19,11 @@ _TRAILING = re.compile(r"(?:\s|--[^\n]*$)*\Z", re.MULTILINE)
 
 @cache
 def script(dialect: Dialect) -> str:
-    """Return the text of one target's file."""
-    return Path(__file__).with_name(f"{dialect}.sql").read_text(encoding="utf-8")
+    """Return the text of one target's file, or what its folder makes of another's."""
+    file = Path(__file__).with_name(f"{dialect}.sql")
+    if file.exists():
+        return file.read_text(encoding="utf-8")
+    return cast("str", importlib.import_module(f"loaders.{dialect}.functions").script())
 
 
 @cache

@@ -11,6 +11,7 @@ import pymysql
 from pymysql.connections import Connection
 
 from dialects.identifiers import quoted
+from dialects.targets import TARGETS
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Parameters, Server, pooled
 
@@ -71,9 +72,8 @@ def connected(
         with closing(connect()) if alone else pooled(server, connect) as connection:
             yield connection
     except pymysql.Error as error:
-        raise EngineUnavailable(
-            f"MySQL at {server.address}: {message(error)}; run `bird-harness doctor`"
-        ) from error
+        words = f"{TARGETS[server.dialect].title} at {server.address}: {message(error)}"
+        raise EngineUnavailable(f"{words}; run `bird-harness doctor`") from error
 
 
 def ask(connection: Connection[Any], statement: str, values: Parameters | None = None) -> list[Any]:
@@ -85,19 +85,21 @@ def ask(connection: Connection[Any], statement: str, values: Parameters | None =
 
 def grant(connection: Connection[Any], server: Server, right: str, database: str) -> None:
     """Grant the reading role `right` on everything in `database`."""
-    pattern = _pattern(connection, database)
+    pattern = pattern_of(connection, database)
     ask(connection, f"GRANT {right} ON {pattern}.* TO {connection.escape(server.reader_user)}@'%'")
 
 
 def revoke(connection: Connection[Any], server: Server, right: str, database: str) -> None:
     """Revoke what `grant` granted, if anything."""
-    pattern = _pattern(connection, database)
+    pattern = pattern_of(connection, database)
     reader = connection.escape(server.reader_user)
     ask(connection, f"REVOKE IF EXISTS {right} ON {pattern}.* FROM {reader}@'%' IGNORE UNKNOWN USER")
 
 
-def _pattern(connection: Connection[Any], database: str) -> str:
-    [[literal]] = ask(connection, "SELECT @@partial_revokes")
+def pattern_of(connection: Connection[Any], database: str) -> str:
+    """Return the name of a database as a grant has it."""
+    found = ask(connection, "SHOW VARIABLES LIKE 'partial_revokes'")
+    literal = found[0][1] == "ON" if found else False
     # In a grant, _ and % are wildcards, except under partial revokes.
     return quoted(database if literal else re.sub(r"([_%\\])", r"\\\1", database))
 

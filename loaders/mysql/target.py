@@ -25,7 +25,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pymysql
 from pymysql.connections import Connection
@@ -35,6 +35,7 @@ from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.mysql import COLLATIONS
 from dialects.server_schema import MYSQL_KEY_CHARACTERS, ServerTable
+from dialects.targets import TARGETS
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
 from loaders.dumps import statements
@@ -112,26 +113,36 @@ class _Syntax(KeySyntax):
         return f"({', '.join(parts)})"
 
 
-class _MySql(Target):
+class MySQLTarget(Target):
+    """Fills and replaces tables of a MySQL server."""
+
     dialect = Dialect.MYSQL
+    collations: ClassVar[Mapping[Profile, str]] = COLLATIONS
+    place = "bigint NOT NULL INVISIBLE"
     in_processes = True  # the driver works on what SQLite writes
     settled = f"ENGINE InnoDB {_SETTLED}"
     syntax = _Syntax
 
     @contextmanager
     def exclusive(self, server: Server) -> Iterator[None]:
+        """See `Target.exclusive`."""
         # A named lock ends with its connection.
         with connected(server) as connection:
             ask(connection, "SELECT GET_LOCK(%s, -1)", [_LOCK])
             yield
 
     def tidy(self, server: Server, databases: Sequence[Database]) -> None:
+        """See `Target.tidy`."""
         with connected(server) as connection:
             for (name,) in ask(connection, "SELECT schema_name FROM information_schema.schemata"):
                 if name.startswith((STAGING, _OLDER_RETIRED)):
                     ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
 
+    grant = staticmethod(grant)
+    revoke = staticmethod(revoke)
+
     def admit_reader(self, server: Server) -> None:
+        """See `Target.admit_reader`."""
         # On the harness's own servers, its memory is counted, and plans depend only on the data.
         if server.origin is not Origin.DSN:
             with connected(server) as connection:
@@ -139,7 +150,7 @@ class _MySql(Target):
                 if ask(connection, _DISK_COSTS) != [(0,)]:
                     for statement in _COST_THE_SAME:
                         ask(connection, statement)
-        if _reader_is_ready(server):
+        if reader_is_ready(server):
             return
         with connected(server) as connection:
             for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
@@ -147,6 +158,7 @@ class _MySql(Target):
                 ask(connection, f"{verb} %s@'%%' IDENTIFIED BY %s", account)
 
     def markers(self, server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
+        """See `Target.markers`."""
         found: dict[Key, Marker] = {}
         asked = {database.mysql_database for database in databases}
         with connected(server) as connection:
@@ -160,25 +172,28 @@ class _MySql(Target):
         return found
 
     def present(self, server: Server, database: Database) -> set[str]:
+        """See `Target.present`."""
         with connected(server) as connection:
             return _tables(connection, database.mysql_database)
 
     def prepare(self, server: Server, database: Database, staging: str) -> None:
+        """See `Target.prepare`."""
         # Only accounts with all rights can use it.
         with connected(server) as connection:
-            ask(connection, f"CREATE DATABASE {staging} COLLATE {COLLATIONS[database.profile]}")
+            ask(connection, f"CREATE DATABASE {staging} COLLATE {self.collations[database.profile]}")
 
     def put_in_place(
         self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
     ) -> None:
+        """See `Target.put_in_place`."""
         # The tables are swapped by one atomic statement. The marker is incomplete before it and complete
         # after it. https://dev.mysql.com/doc/refman/9.7/en/atomic-ddl.html
-        collation = COLLATIONS[database.profile]
+        collation = self.collations[database.profile]
         live, retired = quoted(database.mysql_database), f"{staging}{_RETIRED}"
         with connected(server) as connection:
             ask(connection, f"CREATE DATABASE {retired} COLLATE {collation}")
             ask(connection, f"CREATE DATABASE IF NOT EXISTS {live} COLLATE {collation}")
-            grant(connection, server, "SELECT", database.mysql_database)
+            self.grant(connection, server, "SELECT", database.mysql_database)
             there = _tables(connection, database.mysql_database)
             moves = [
                 f"{live}.{quoted(table)} TO {retired}.{quoted(table)}" for table in old if table in there
@@ -190,27 +205,31 @@ class _MySql(Target):
             _remember(connection, database, marker)
 
     def discard(self, server: Server, database: Database, staging: str) -> None:
+        """See `Target.discard`."""
         with suppress(EngineUnavailable), connected(server) as connection:
             for name in (staging, f"{staging}{_RETIRED}"):
                 ask(connection, f"DROP DATABASE IF EXISTS {name}")
 
     def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
+        """See `Target.drop_databases`."""
         with connected(server) as connection:
             has_loads = "loads" in _tables(connection, NAMESPACE)
             for name, collection in collections.items():
                 ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
-                revoke(connection, server, "SELECT", name)
+                self.revoke(connection, server, "SELECT", name)
                 if has_loads:
                     ask(connection, f"DELETE FROM {_LOADS} WHERE collection = %s", [collection])  # noqa: S608 - a constant
 
     def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
+        """See `Target.install_functions`."""
         with connected(server, alone=True) as connection:
             ask(connection, "SELECT GET_LOCK(%s, -1)", [_FUNCTIONS_LOCK])
-            _own_functions(connection, server)
+            _own_functions(connection, server, self.dialect)
+            self.grant(connection, server, "EXECUTE", FUNCTIONS_NAMESPACE)
             there = _functions_there(connection)
             ask(connection, f"SET SESSION sql_mode = '{_MODES}', collation_connection = {_COLLATION}")
             wanted = {
-                _function_name(statement): statement for statement in functions.statements(Dialect.MYSQL)
+                _function_name(statement): statement for statement in functions.statements(self.dialect)
             }
             for name, statement in wanted.items():
                 if not _is_same(statement, there.get(name)):
@@ -221,9 +240,10 @@ class _MySql(Target):
                 ask(connection, f"DROP FUNCTION {FUNCTIONS_NAMESPACE}.{spelled}")
 
     def more_columns(self, database: Database, table: ServerTable, syntax: KeySyntax) -> list[str]:
+        """See `Target.more_columns`."""
         columns = []
         if table.place is not None:
-            columns.append(f"{quoted(table.place)} bigint NOT NULL INVISIBLE")
+            columns.append(f"{quoted(table.place)} {self.place}")
         if _is_ordered(table, database.profile):
             columns.append(f"PRIMARY KEY {syntax.columns(table, table.source.primary_key, whole=True)}")
         return columns
@@ -236,6 +256,7 @@ class _MySql(Target):
         connection: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> int:
+        """See `Target.send`."""
         threads = "1" if table.source.rows < _MANY_ROWS else "DEFAULT"
         attempt(session, _THREADS.format(threads))  # not every version knows them
         _load_rows(session, name, table, connection, advance)
@@ -250,15 +271,18 @@ class _MySql(Target):
         table: ServerTable,
         syntax: KeySyntax,
     ) -> list[str]:
+        """See `Target.add_keys`."""
         primary_key = not _is_ordered(table, database.profile)
         return _add_all_keys(session, syntax, table, source.tables, primary_key=primary_key)
 
     def analyze(self, session: Connection[Any], staging: str, table: str) -> None:
+        """See `Target.analyze`."""
         ask(session, f"ANALYZE TABLE {staging}.{quoted(table)}")
 
     def run_dump(
         self, server: Server, database: Database, staging: str, dump: Path, advance: Callable[[int], None]
     ) -> None:
+        """See `Target.run_dump`."""
         with _writing(server, staging) as writer, closing(
             pymysql.connect(
                 host=server.host, port=server.port, user=writer.reader_user, password=writer.reader_password,
@@ -266,19 +290,21 @@ class _MySql(Target):
                 local_infile=False, ssl_disabled=server.is_local,
             )
         ) as connection:  # fmt: skip
-            for statement in statements(dump, Dialect.MYSQL):
+            for statement in statements(dump, self.dialect):
                 if not _OF_THE_SERVER.match(statement.text):
                     try:
                         connection.query(statement.text.decode("utf-8", "surrogateescape"))
                     except pymysql.Error as error:
                         if is_broken(error) and error.args[0] not in _DENIED:
                             raise
-                        raise BadInput(f"{dump}: line {statement.line}: MySQL: {message(error)}") from error
+                        words = f"{TARGETS[self.dialect].title}: {message(error)}"
+                        raise BadInput(f"{dump}: line {statement.line}: {words}") from error
                 advance(len(statement.text))
 
     def take_over(
         self, server: Server, database: Database, staging: str, to: str, tables: Sequence[str]
     ) -> None:
+        """See `Target.take_over`."""
         moves = [f"{staging}.{quoted(name)} TO {to}.{quoted(name)}" for name in tables]
         with connected(server) as connection:
             ask(connection, f"RENAME TABLE {', '.join(moves)}")
@@ -287,7 +313,7 @@ class _MySql(Target):
                 self.analyze(connection, to, name)
 
 
-TARGET = _MySql()
+TARGET = MySQLTarget()
 
 
 _LONGEST_KEY_BYTES = 3_072
@@ -469,15 +495,15 @@ def _writing(server: Server, staging: str) -> Iterator[Server]:
     try:
         yield writer
     except pymysql.Error as error:
-        raise EngineUnavailable(
-            f"MySQL at {server.address}: {message(error)}; run `bird-harness doctor`"
-        ) from error
+        words = f"{TARGETS[server.dialect].title} at {server.address}: {message(error)}"
+        raise EngineUnavailable(f"{words}; run `bird-harness doctor`") from error
     finally:
         with connected(server) as connection:
             ask(connection, "DROP USER IF EXISTS %s@'%%'", [_ACCOUNT])
 
 
-def _reader_is_ready(server: Server) -> bool:
+def reader_is_ready(server: Server) -> bool:
+    """True if the reading role can log in."""
     try:
         with pymysql.connect(
             host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,
@@ -529,8 +555,8 @@ def commented(statement: str) -> str:
     return _PLACE_FOR_COMMENT.sub(f"NO SQL COMMENT '{_digest(statement)}'", statement, count=1)
 
 
-def _own_functions(connection: Connection[Any], server: Server) -> None:
-    """Create the functions' database if missing; check that it is ours; let the reading role call them."""
+def _own_functions(connection: Connection[Any], server: Server, dialect: Dialect) -> None:
+    """Create the functions' database if missing, and check that it is ours."""
     ask(connection, f"CREATE DATABASE IF NOT EXISTS {NAMESPACE} COLLATE {_COLLATION}")
     ask(connection, f"CREATE TABLE IF NOT EXISTS {_OWNED} (name varchar(64) PRIMARY KEY, sha256 char(64))")
     owned = ask(connection, f"SELECT sha256 FROM {_OWNED} WHERE name = %s", [FUNCTIONS_NAMESPACE])  # noqa: S608 - a constant
@@ -538,16 +564,15 @@ def _own_functions(connection: Connection[Any], server: Server) -> None:
     exists = ask(connection, found, [FUNCTIONS_NAMESPACE])
     if exists and not owned:
         raise BadInput(
-            f"MySQL at {server.address}: database {FUNCTIONS_NAMESPACE} does not belong to"
+            f"{TARGETS[dialect].title} at {server.address}: database {FUNCTIONS_NAMESPACE} does not belong to"
             " bird-harness, which needs the name for SQLite's functions; rename it"
         )
-    digest = functions.digest(Dialect.MYSQL)
+    digest = functions.digest(dialect)
     if owned != [(digest,)]:
         remember = f"REPLACE INTO {_OWNED} VALUES (%s, %s)"  # noqa: S608 - a constant
         ask(connection, remember, [FUNCTIONS_NAMESPACE, digest])
     if not exists:
         ask(connection, f"CREATE DATABASE {FUNCTIONS_NAMESPACE} COLLATE {_COLLATION}")
-    grant(connection, server, "EXECUTE", FUNCTIONS_NAMESPACE)
 
 
 def _functions_there(connection: Connection[Any]) -> dict[str, tuple[str, str, str, str]]:

@@ -1,4 +1,4 @@
-"""What verification knows about MySQL: its types and names, and its SQL for hashes."""
+"""What verification knows about MySQL and MariaDB: types (MariaDB shows widths), names, SQL for hashes."""
 
 from loaders.verify.forms import SUMMAND, ValueForm
 from loaders.verify.sides import HEAD, HashSql
@@ -6,7 +6,7 @@ from loaders.verify.tables import ColumnContents, Storage
 
 STORAGE = Storage(
     faithful={
-        ColumnContents.INTEGERS: ("bigint", ValueForm.INTEGER),
+        ColumnContents.INTEGERS: (r"bigint(?:\(20\))?", ValueForm.INTEGER),
         ColumnContents.REALS: ("double", ValueForm.DOUBLE),
         ColumnContents.TEXTS: (r"text|longtext|varchar\(\d+\)", ValueForm.TEXT),
         ColumnContents.BLOBS: ("longblob", ValueForm.BLOB),

@@ -36,7 +36,9 @@ INSERT INTO player VALUES (1,2,'x'),(2,3,'y'),(3,4,'z'),(4,1,'w');
 
 ALL = frozenset(Dialect)
 NONE: frozenset[Dialect] = frozenset()
-SQLITE, MYSQL, POSTGRESQL, DUCKDB = (frozenset({dialect}) for dialect in Dialect)
+SQLITE, POSTGRESQL = frozenset({Dialect.SQLITE}), frozenset({Dialect.POSTGRESQL})
+DUCKDB = frozenset({Dialect.DUCKDB})
+MYSQL = frozenset({Dialect.MYSQL, Dialect.MARIADB})
 
 Case = tuple[str, frozenset[Dialect], Sequence[tuple[Sequence[Row], frozenset[Dialect]]]]
 """A gold, the dialects that it is written for, and predicted rows with the dialects where they are right."""

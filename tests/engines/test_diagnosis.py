@@ -80,6 +80,14 @@ ONE_ENGINES: Mapping[Dialect, Mapping[str, ErrorClass]] = {
         "SELECT JSON_EXTRACT('{', '$.a')": TYPE,
         "SHOW TABLES": SYNTAX,
     },
+    Dialect.MARIADB: {
+        "SELECT STRFTIME('%Y', published) FROM book": SYNTAX,
+        "SELECT title FROM book WHERE id IN (SELECT id FROM author LIMIT 1)": SYNTAX,
+        "SELECT title COLLATE nope FROM book": SYNTAX,
+        "SELECT T9.* FROM book AS T1": TABLE,
+        "SELECT * FROM (SELECT id, id FROM book) AS t": COLUMN,
+        "SELECT title FROM book WHERE id = (SELECT id, name FROM author)": TYPE,
+    },
     Dialect.POSTGRESQL: {
         "SELECT STRFTIME('%Y', published) FROM book": SYNTAX,
         "SELECT YEAR(published) FROM book": SYNTAX,

@@ -27,6 +27,7 @@ REFUSED = {
     Dialect.SQLITE: ["SELECT datetime('now'); SELECT 2", "SELECT datetime('now'"],
     Dialect.MYSQL: ["SELECT NOW(); SELECT 2", "SELECT name, COUNT(*) FROM animal WHERE SUM(id) > NOW()"],
     Dialect.POSTGRESQL: ["SELECT now() - id FROM animal", "SELECT 1 +* now()"],
+    Dialect.MARIADB: ["SELECT NOW(); SELECT 2", "SELECT name, COUNT(*) FROM animal WHERE SUM(id) > NOW()"],
     Dialect.DUCKDB: ["SELECT now(); SELECT 2", "SELECT now() FROM animal ORDER BY 9"],
 }
 RUNS = {
@@ -39,6 +40,7 @@ RUNS = {
         "SELECT name::date FROM animal",
         "SELECT query_to_xml('SELECT nme FROM ' || name, true, true, '') FROM animal",
     ],
+    Dialect.MARIADB: ["SELECT (SELECT id FROM animal)", "SELECT ~0 + id FROM animal"],
     Dialect.DUCKDB: ["SELECT (SELECT id FROM animal)", "SELECT CAST(name AS date) FROM animal"],
 }
 
@@ -83,6 +85,11 @@ def check(engine: Engine, database: Database) -> None:
 def test_sqlite(zoo: Database) -> None:
     check(SQLiteEngine(pooled=True), zoo)
     check_long(SQLiteEngine(pooled=True), zoo)
+
+
+def test_mariadb(zoo: Database, mariadb_server: Server) -> None:
+    load([zoo], mariadb_server)
+    check(on_server(mariadb_server), zoo)
 
 
 def test_mysql(zoo: Database, mysql_server: Server) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import loaders.sample
 from dialects.enums import Dialect
+from harness.data.sets.loader import load_set
 
 SEPARATOR = "\t----- bird -----\t"
 """What stands between SQL and db_id in the official format of predictions."""
@@ -138,8 +139,7 @@ def prediction_files() -> dict[str, str]:
 
 
 def _golds(dialect: Dialect) -> list[Gold]:
-    text = (_HERE / "questions" / f"sample_{dialect}.json").read_text(encoding="utf-8")
-    return [Gold(entry["SQL"], entry["db_id"]) for entry in json.loads(text)]
+    return [Gold(question.gold[dialect], question.db_id) for question in load_set("sample").questions]
 
 
 def _next_on_same_database(golds: Sequence[Gold], position: int) -> str:

@@ -51,7 +51,7 @@ def _connected(server: Server, database: Database | None, *, as_reader: bool = F
         return
     user = server.reader_user if as_reader else server.user
     password = server.reader_password if as_reader else server.password
-    if server.dialect is Dialect.MYSQL:
+    if server.dialect in {Dialect.MYSQL, Dialect.MARIADB}:
         with closing(
             pymysql.connect(
                 host=server.host, port=server.port, user=user, password=password, autocommit=True,

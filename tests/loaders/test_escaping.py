@@ -12,11 +12,11 @@ from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify import Kind, verify
 from loaders.verify.forms import stored, turned_back
-from tests.every_engine import LOADED
+from tests.every_engine import OWN
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
-SERVERS = LOADED
+SERVERS = OWN
 
 LATIN = "CAST(x'66fc72' AS TEXT)"
 

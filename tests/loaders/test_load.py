@@ -14,12 +14,12 @@ from loaders.base.errors import EngineUnavailable
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server
-from tests.every_engine import LOADED, SERVED
+from tests.every_engine import OWN, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 from tests.loaders.test_keys import ALL_KEYS, KEYED, kinds_of_keys
 
-SERVERS = LOADED
+SERVERS = OWN
 
 pytestmark = pytest.mark.engine
 

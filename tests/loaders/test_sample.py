@@ -45,8 +45,13 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("sample"))
 
 
+WRITTEN = [dialect for dialect in Dialect if dialect is not Dialect.MARIADB]
+"""The dialects that the sample has golds in; MySQL's are MariaDB's, too."""
+
+
 def questions(folder: Path, dialect: Dialect = Dialect.SQLITE) -> list[Question]:
-    loaded: list[Question] = json.loads((folder / f"sample_{dialect}.json").read_text(encoding="utf-8"))
+    written = Dialect.MYSQL if dialect is Dialect.MARIADB else dialect
+    loaded: list[Question] = json.loads((folder / f"sample_{written}.json").read_text(encoding="utf-8"))
     return loaded
 
 
@@ -94,12 +99,12 @@ def test_holds_four_databases_and_66_questions(sample: Path) -> None:
 def test_dialects_ask_the_same_questions_in_the_same_order(sample: Path) -> None:
     without_sql = [
         [{key: value for key, value in question.items() if key != "SQL"} for question in questions(sample, d)]
-        for d in Dialect
+        for d in WRITTEN
     ]
-    assert without_sql[0] == without_sql[1] == without_sql[2]
+    assert all(each == without_sql[0] for each in without_sql)
 
 
-@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("dialect", WRITTEN)
 def test_gold_lines_agree_with_the_questions(sample: Path, dialect: Dialect) -> None:
     lines = (sample / f"sample_{dialect}_gold.sql").read_text(encoding="utf-8").splitlines()
     assert lines == [f"{question['SQL']}\t{question['db_id']}" for question in questions(sample, dialect)]

@@ -30,7 +30,7 @@ def address(server: Server) -> str:
 
 
 def test_nothing_is_found_on_a_fresh_machine() -> None:
-    assert [provision.find(dialect) for dialect in provision.SERVED] == [None, None]
+    assert [provision.find(dialect) for dialect in provision.SERVED] == [None, None, None]
     assert provision.down() == []
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations  # PyMySQL's Connection is generic in its stu
 import contextlib
 import re
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import SSCursor
 
 from dialects.enums import Profile
+from harness.engines import TITLES
 from harness.engines.base import EngineLost, Pool, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server
@@ -41,7 +43,7 @@ class MySQLConnections:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._accounts = Accounts(server)
+        self._accounts = self.accounts(server)
         self._pool: Pool[tuple[Connection[Any], Database]] = Pool(lambda kept: close_at_once(kept[0]))
 
     def take(self, database: Database, seconds: float) -> Connection[Any]:
@@ -50,13 +52,7 @@ class MySQLConnections:
         Raises:
             EngineLost: the server does not answer, or does not know the database.
         """
-        # The limit is one for SELECT, and a hint can lift it; `Session.cancel` covers the rest.
-        # https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_max_execution_time
-        collation = " COLLATE utf8mb4_0900_bin" if database.profile is Profile.FAITHFUL else ""
-        settings = (
-            f"SET NAMES utf8mb4{collation}, SESSION transaction_read_only = 1, "
-            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
-        )
+        settings = self.settings(database, seconds)
         while waiting := self._pool.take(None):
             kept, of = waiting
             try:
@@ -74,6 +70,20 @@ class MySQLConnections:
             cursorclass=SSCursor,
             read_timeout=seconds + GRACE_SECONDS,
             init_command=settings,
+        )
+
+    @staticmethod
+    def accounts(server: Server) -> Accounts:
+        """Return the accounts of the reading role on a server."""
+        return Accounts(server)
+
+    def settings(self, database: Database, seconds: float) -> str:
+        """Return the statement that makes a connection one of the reading role."""
+        # The limit is one for SELECT, and a hint can lift it; `Session.cancel` covers the rest.
+        # https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_max_execution_time
+        return (
+            f"SET NAMES utf8mb4{collation_of(database)}, SESSION transaction_read_only = 1, "
+            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
         )
 
     def give(self, connection: Connection[Any], database: Database) -> None:
@@ -108,6 +118,11 @@ class MySQLConnections:
         self._pool.close()
 
 
+def collation_of(database: Database) -> str:
+    """Return the words after SET NAMES and a character set for the collation of a database's profile."""
+    return " COLLATE utf8mb4_0900_bin" if database.profile is Profile.FAITHFUL else ""
+
+
 def close_at_once(connection: Connection[Any]) -> None:
     """Close a connection; an orderly close would first read every row that the server still wants to send."""
     connection._force_close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public one
@@ -122,12 +137,9 @@ _REFUSED = 1045
 
 _MAY_END_OTHERS = (
     "SELECT COUNT(*) FROM information_schema.user_privileges"
-    " WHERE privilege_type IN ('SUPER', 'CONNECTION_ADMIN')"
+    " WHERE privilege_type IN ('SUPER', 'CONNECTION_ADMIN', 'CONNECTION ADMIN')"
     " AND grantee = CONCAT('\\'', REPLACE(CURRENT_USER(), '@', '\\'@\\''), '\\'')"
 )
-
-_MAKE = "CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s DEFAULT ROLE %s@'%%' WITH MAX_USER_CONNECTIONS 1"
-_SET_RIGHT = "ALTER USER %s@'%%' IDENTIFIED BY %s WITH MAX_USER_CONNECTIONS 1"
 
 _NUMBERED = re.compile(rf"'({re.escape(Server.reader_user)})_\d+'")
 
@@ -158,6 +170,15 @@ class Accounts:
     allows each one connection: who is refused because an account is in use tries the next one.
     https://dev.mysql.com/doc/refman/9.7/en/processlist-access.html
     """
+
+    MAKE: ClassVar[Sequence[str]] = (
+        (
+            "CREATE USER IF NOT EXISTS %(account)s@'%%' IDENTIFIED BY %(password)s"
+            " DEFAULT ROLE %(role)s@'%%' WITH MAX_USER_CONNECTIONS 1"
+        ),
+        "ALTER USER %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1",
+    )
+    """Statements that make an account of the role, or give it the right password."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -219,9 +240,13 @@ class Accounts:
                     cursor.execute(_MAY_END_OTHERS)
                     if cursor.fetchone() == (0,):
                         return False
-                    account = [own.reader_user, own.reader_password]
-                    cursor.execute(_MAKE, [*account, server.reader_user])
-                    cursor.execute(_SET_RIGHT, account)
+                    values = {
+                        "account": own.reader_user,
+                        "password": own.reader_password,
+                        "role": server.reader_user,
+                    }
+                    for statement in self.MAKE:
+                        cursor.execute(statement, values)
             except pymysql.Error:
                 return False
         return True
@@ -248,7 +273,11 @@ def rights_to_write(server: Server) -> list[str]:
         cursor.execute("SELECT role_name, role_host FROM information_schema.applicable_roles")
         roles = [f"{connection.escape(name)}@{connection.escape(host)}" for name, host in cursor.fetchall()]
         cursor.execute("SHOW GRANTS FOR CURRENT_USER()" + (f" USING {', '.join(roles)}" if roles else ""))
-        lines = [str(line) for (line,) in cursor.fetchall()]
+        return beyond_reading(str(line) for (line,) in cursor.fetchall())
+
+
+def beyond_reading(lines: Iterable[str]) -> list[str]:
+    """Return the privileges among lines of SHOW GRANTS that are not for reading alone."""
     found = [privilege for line in lines for privilege in _privileges(line)]
     return list(dict.fromkeys(one for one in found if one not in _READS))
 
@@ -275,10 +304,10 @@ def _connect(server: Server, user: str, password: str, **options: Any) -> Connec
 
 def _lost(server: Server, error: pymysql.Error) -> EngineLost:
     words = error.args[-1] if error.args else error
-    return EngineLost(f"MySQL at {server.address}: {words}")
+    return EngineLost(f"{TITLES[server.dialect]} at {server.address}: {words}")
 
 
-_TIME_IS_UP = 3024
+_TIME_IS_UP = frozenset({3024})
 """MAX_EXECUTION_TIME, the session's or the one in a hint."""
 
 _INTERRUPTED = frozenset({1317, 1028})
@@ -302,12 +331,28 @@ _LOST = frozenset({
 """The server cannot be used, whatever the statement."""
 
 
+class Codes(NamedTuple):
+    """What the numbers of a server's errors mean for the harness."""
+
+    title: str = "MySQL"
+    time_is_up: frozenset[int] = _TIME_IS_UP
+    too_large: frozenset[int] = _TOO_LARGE
+    lost: frozenset[int] = _LOST
+    too_large_words: str | None = None
+    """Words of a message that says the same, whatever its number."""
+
+
+CODES = Codes()
+
+
 def message(error: BaseException) -> str:
     """Return the server's or the driver's own words."""
     return unnumbered(str(error.args[-1]) if error.args else str(error))
 
 
-def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlError | EngineLost:
+def translated(
+    error: Exception, *, in_time: bool, is_open: bool = True, codes: Codes = CODES
+) -> SqlError | EngineLost:
     """Classify a driver's error: the statement's fault, its time, its size, or the server's fault.
 
     Numbers: https://dev.mysql.com/doc/mysql-errors/9.7/en/
@@ -317,16 +362,17 @@ def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlE
         in_time: whether the statement's time is not up and the client has not stopped it. An interruption is
             then from elsewhere, such as the server's shutdown.
         is_open: whether the connection is there still.
+        codes: the server's error numbers.
     """
     number = error.args[0] if isinstance(error, pymysql.Error) and error.args else None
     code = str(number) if isinstance(number, int) else None
-    if number in _TOO_LARGE:
+    if number in codes.too_large or (codes.too_large_words and codes.too_large_words in message(error)):
         return SqlTooLarge(message(error), code)
-    lost = number in _LOST or isinstance(error, pymysql.InterfaceError | OSError) or not is_open
-    if number == _TIME_IS_UP or (not in_time and (lost or number in _INTERRUPTED)):
+    lost = number in codes.lost or isinstance(error, pymysql.InterfaceError | OSError) or not is_open
+    if number in codes.time_is_up or (not in_time and (lost or number in _INTERRUPTED)):
         return SqlTimeout(message(error), code)
     if lost or number in _INTERRUPTED:
-        return EngineLost(f"MySQL: {message(error)}")
+        return EngineLost(f"{codes.title}: {message(error)}")
     # The driver makes values while it reads rows, and what it raises for one is of any class.
     return SqlError(message(error), code) if isinstance(error, pymysql.Error) else SqlUnreadable(error)
 

@@ -16,6 +16,7 @@ import pymysql
 
 from dialects.enums import Dialect
 from dialects.identifiers import table_name
+from harness.engines import TITLES
 from harness.engines.base import (
     BATCH_ROWS,
     EMPTY,
@@ -32,6 +33,8 @@ from harness.engines.base import (
     is_empty,
 )
 from harness.engines.mysql.connections import (
+    CODES,
+    Codes,
     MySQLClock,
     MySQLConnections,
     close_at_once,
@@ -73,14 +76,11 @@ _UNKNOWN_VARIABLE = 1193
 _NO_RIGHT_TO_EXPLAIN = "1345"
 """ER_VIEW_NO_EXPLAIN: SHOW VIEW is wanted for the views of a query."""
 
-_SETTINGS = (
-    "sql_mode", "lower_case_table_names", "collation_server", "time_zone", "group_concat_max_len",
-    "optimizer_switch", "div_precision_increment", "cte_max_recursion_depth",
-)  # fmt: skip
-
 
 class MySQLSession(AbstractContextManager["MySQLSession"]):
     """One connection of the reading role to one database, for itself as long as it lasts."""
+
+    CODES: ClassVar[Codes] = CODES
 
     def __init__(
         self, server: Server, connections: MySQLConnections, database: Database, seconds: float
@@ -113,7 +113,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             raise
         except Exception as error:
             late = self._stopped or time.monotonic() - started >= self._seconds
-            failure = translated(error, in_time=not late, is_open=self._connection.open)
+            failure = translated(error, in_time=not late, is_open=self._connection.open, codes=self.CODES)
             # After an error of the server's the connection is as good as before, unless it went with it.
             self._runs = self._runs and not isinstance(error, pymysql.Error)
             self._broken = type(failure) is not SqlError
@@ -138,7 +138,8 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
                 [[most]] = cursor.fetchall()
             if len(text) >= most:
                 raise SqlTooLarge(
-                    f"the text has {len(text):,} bytes, and MySQL takes less than {most:,}", None
+                    f"the text has {len(text):,} bytes, and {self.CODES.title} takes less than {most:,}",
+                    None,
                 )
 
     def _rows(self, text: bytes) -> Iterator[list[Row]]:
@@ -293,15 +294,22 @@ class MySQLEngine:
     """A MySQL server, wherever it came from."""
 
     dialect: ClassVar[Dialect] = Dialect.MYSQL
+    CONNECTIONS: ClassVar[type[MySQLConnections]] = MySQLConnections
+    SESSION: ClassVar[type[MySQLSession]] = MySQLSession
+    SETTINGS: ClassVar[Sequence[str]] = (
+        "sql_mode", "lower_case_table_names", "collation_server", "time_zone", "group_concat_max_len",
+        "optimizer_switch", "div_precision_increment", "cte_max_recursion_depth",
+    )  # fmt: skip
+    """Variables of the server that can decide a result."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._connections = MySQLConnections(server)
+        self._connections = self.CONNECTIONS(server)
         weakref.finalize(self, self._connections.close)
 
     def session(self, database: Database, seconds: float) -> MySQLSession:
         """See `Engine.session`."""
-        return MySQLSession(self.server, self._connections, database, seconds)
+        return self.SESSION(self.server, self._connections, database, seconds)
 
     def version(self) -> str:
         """See `Engine.version`."""
@@ -309,9 +317,8 @@ class MySQLEngine:
 
     def settings(self) -> Mapping[str, str]:
         """See `Engine.settings`."""
-        return dict(
-            zip(_SETTINGS, self._ask("SELECT " + ", ".join(f"@@{name}" for name in _SETTINGS)), strict=True)
-        )
+        asked = "SELECT " + ", ".join(f"@@{name}" for name in self.SETTINGS)
+        return dict(zip(self.SETTINGS, self._ask(asked), strict=True))
 
     def _ask(self, sql: str) -> list[str]:
         """Return the one row that `sql` returns to the administrating account, as text."""
@@ -321,7 +328,7 @@ class MySQLEngine:
                 cursor.execute(sql)
                 row = cursor.fetchone()
         except (pymysql.Error, OSError) as error:
-            raise EngineLost(f"MySQL at {server.address}: {message(error)}") from error
+            raise EngineLost(f"{TITLES[server.dialect]} at {server.address}: {message(error)}") from error
         return [str(value) for value in row or ()]
 
 
@@ -333,19 +340,20 @@ _COUNTED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze."""
 
 _SKIPPED = re.compile(
-    r"(?: [\s(]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+", re.VERBOSE | re.DOTALL
+    r"(?: [\s(]++ | /\*(?!M?!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+", re.VERBOSE | re.DOTALL
 )
-"""Space, parentheses and comments, but none of the comments that MySQL executes.
+"""Space, parentheses and comments, but none of the comments that MySQL or MariaDB executes.
 
-https://dev.mysql.com/doc/refman/9.7/en/comments.html
+https://dev.mysql.com/doc/refman/9.7/en/comments.html, https://mariadb.com/kb/en/comment-syntax/
 """
 
 _NOTHING = re.compile(
-    r"(?: [\s;]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+\Z", re.VERBOSE | re.DOTALL
+    r"(?: [\s;]++ | /\*(?!M?!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+\Z",
+    re.VERBOSE | re.DOTALL,
 )
 """The same with semicolons instead of parentheses, to the end."""
 
-_WORD = re.compile(r"\w{1,40}|/\*!|.", re.DOTALL)
+_WORD = re.compile(r"\w{1,40}|/\*M?!|.", re.DOTALL)
 
 
 def refused(sql: str) -> str | None:
@@ -390,7 +398,8 @@ _COLUMN = re.compile(
 )
 _TABLE_COLLATION = re.compile(r"\bCOLLATE=(\w+)")
 _REFERENCE = re.compile(r"CONSTRAINT `(?:[^`]|``)*+` (?=FOREIGN KEY)")
-_INVISIBLE = "/*!80023 INVISIBLE */"
+_INVISIBLE = re.compile(r"`(?:[^`]|``)*+` [^'`]*\bINVISIBLE\b")
+"""MySQL writes the word in a comment, MariaDB does not."""
 
 _AS_IT_IS = re.compile(
     r"(?:tiny|small|medium|big)?int\b|double|float|(?:var)?(?:char|binary)|(?:tiny|medium|long)?(?:text|blob)"
@@ -465,7 +474,7 @@ def without_noise(statement: str) -> str:
     kept = [
         _REFERENCE.sub("", _without_collation(item, special or _DEFAULT_COLLATION))
         for item in items
-        if not item.startswith("KEY ") and _INVISIBLE not in item
+        if not item.startswith("KEY ") and not _INVISIBLE.match(item)
     ]
     return f"{first}\n  " + ",\n  ".join(kept) + "\n)" + (f" COLLATE={special}" if special else "")
 

@@ -405,6 +405,11 @@ MYSQL = [
     ),
 ]
 
+MARIADB = [
+    *_each(_ODD, *(case.sql for case in MYSQL if case.endings is _ODD)),
+    *_each(_ODD, "SELECT UUID(), CAST('::1' AS INET6), VEC_FromText('[1,2]')"),
+]
+
 SQLITE = [
     *_each(
         _UNREADABLE,
@@ -432,6 +437,7 @@ VALUES: Mapping[Dialect, Sequence[Hostile]] = {
     Dialect.MYSQL: MYSQL,
     Dialect.POSTGRESQL: POSTGRESQL,
     Dialect.DUCKDB: duckdb_cases.VALUES,
+    Dialect.MARIADB: MARIADB,
 }
 
 FAMILIES: Mapping[Family, Mapping[Dialect, Sequence[Hostile]]] = {

@@ -105,7 +105,7 @@ def _every(family: Family, dialect: Dialect) -> int:
     return 1 if dialect is ONE or family is not Family.PARENT else 4
 
 
-@pytest.fixture(scope="module", params=[ONE, *(each for each in Dialect if each is not ONE)])
+@pytest.fixture(scope="module", params=[ONE, *(each for each in FAMILIES[Family.CROWD] if each is not ONE)])
 def arranged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Arranged:
     dialect: Dialect = request.param
     questions = load_set("sample").limit(QUESTIONS)

@@ -1,9 +1,9 @@
-"""Hostile predictions on a real MySQL: each ends in time, and leaves nothing behind."""
+"""Hostile predictions on a real MySQL and a real MariaDB: each ends in time, and leaves nothing behind."""
 
 import resource
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,14 @@ from typing import Any
 import pymysql
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.engines.hostile.mysql_cases import CASES
+from tests.engines.hostile import mariadb_cases, mysql_cases
+from tests.engines.hostile.cases import Hostile
 
 pytestmark = pytest.mark.engine
 
@@ -30,36 +32,50 @@ CHANGING = frozenset({
 })  # fmt: skip
 """Variables that differ from one statement to the next."""
 
-STATE = (
+CASES = {Dialect.MYSQL: mysql_cases.CASES, Dialect.MARIADB: mariadb_cases.CASES}
+
+EVERYWHERE = (
     "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
     "SELECT table_schema, table_name, table_type FROM information_schema.tables ORDER BY 1, 2",
     "SELECT routine_schema, routine_name FROM information_schema.routines ORDER BY 1, 2",
     "SELECT trigger_name FROM information_schema.triggers ORDER BY 1",
     "SELECT event_name FROM information_schema.events ORDER BY 1",
     "SELECT plugin_name, plugin_status FROM information_schema.plugins ORDER BY 1",
-    # A statement that is still being stopped has its account: the next one may be given a new one.
-    (
-        "SELECT user, host, authentication_string, account_locked FROM mysql.user"
-        " WHERE user NOT REGEXP '^bird_reader_[0-9]+$' ORDER BY 1, 2"
-    ),
     (
         "SELECT DISTINCT privilege_type FROM information_schema.user_privileges"
         " WHERE grantee REGEXP '^.bird_reader'"
     ),
     "SELECT * FROM mysql.db ORDER BY 1, 2, 3",
-    "SELECT * FROM mysql.component",
     "SELECT * FROM mysql.func",
+)
+
+# A statement that is still being stopped has its account: the next one may be given a new one.
+_LASTING = "WHERE user NOT REGEXP '^bird_reader_[0-9]+$' ORDER BY 1, 2"
+
+ON_MYSQL = (
+    f"SELECT user, host, authentication_string, account_locked FROM mysql.user {_LASTING}",
+    "SELECT * FROM mysql.component",
     "SELECT * FROM performance_schema.persisted_variables",
     "SELECT * FROM performance_schema.global_variables WHERE variable_name <> 'timestamp' ORDER BY 1",
     "SELECT ID FROM performance_schema.processlist WHERE USER LIKE 'bird_reader%' AND COMMAND <> 'Sleep'",
     "SELECT object_name FROM performance_schema.metadata_locks WHERE object_type = 'USER LEVEL LOCK'",
 )
 
+ON_MARIADB = (
+    f"SELECT host, user, priv FROM mysql.global_priv {_LASTING}",
+    "SELECT * FROM information_schema.global_variables WHERE variable_name <> 'timestamp' ORDER BY 1",
+    "SELECT id FROM information_schema.processlist WHERE user LIKE 'bird_reader%' AND command <> 'Sleep'",
+    "SELECT * FROM mysql.roles_mapping WHERE user NOT REGEXP '^bird_reader_[0-9]+$' ORDER BY 1, 2, 3",
+)
+
+STATE = {Dialect.MYSQL: (*EVERYWHERE, *ON_MYSQL), Dialect.MARIADB: (*EVERYWHERE, *ON_MARIADB)}
+
 
 @dataclass(frozen=True)
 class Attack:
     """What came of the whole corpus."""
 
+    cases: Sequence[Hostile]
     executions: Mapping[str, Execution]
     state: tuple[object, object]
     """What the server says of itself, before and after."""
@@ -73,25 +89,34 @@ class Attack:
     """What the reading role still ran when everything had time to end."""
 
 
+@pytest.fixture(scope="module", params=list(CASES))
+def attacked(request: pytest.FixtureRequest) -> Server:
+    found = request.getfixturevalue(f"{request.param}_server")
+    assert isinstance(found, Server)
+    return found
+
+
 @pytest.fixture(scope="module")
-def attack(mysql_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Attack:
+def attack(attacked: Server, tmp_path_factory: pytest.TempPathFactory) -> Attack:
+    cases = CASES[attacked.dialect]
     folder = tmp_path_factory.mktemp("hostile")
     database, other = _database(folder, COLLECTION), _database(folder, f"{COLLECTION}_other")
-    load([database, other], mysql_server)
-    engine = on_server(mysql_server)
+    load([database, other], attacked)
+    engine = on_server(attacked)
 
     def rows(sql: str) -> object:
         execution = execute(engine, database, sql, Limits())
         assert execution.ending is Ending.ROWS, execution.error
         return [row for row in execution.rows if row[0] not in CHANGING]
 
-    before = _state(mysql_server), rows(INNOCENT), rows("SHOW SESSION VARIABLES"), _peak()
-    executions = {case.name: execute(engine, database, case.sql, case.within(LIMITS)) for case in CASES}
+    before = _state(attacked), rows(INNOCENT), rows("SHOW SESSION VARIABLES"), _peak()
+    executions = {case.name: execute(engine, database, case.sql, case.within(LIMITS)) for case in cases}
     grown = _peak() - before[3]
-    left = _left(mysql_server)
+    left = _left(attacked)
     return Attack(
+        cases,
         executions,
-        (before[0], _state(mysql_server)),
+        (before[0], _state(attacked)),
         (before[1], rows(INNOCENT)),
         (before[2], rows("SHOW SESSION VARIABLES")),
         grown,
@@ -129,10 +154,10 @@ def _state(server: Server) -> object:
     ask = _asker(server)
     loaded = [
         f"`{schema}`.`{table}`"
-        for schema, table, kind in ask(STATE[1])
+        for schema, table, kind in ask(EVERYWHERE[1])
         if kind == "BASE TABLE" and schema.startswith("bird_")
     ]
-    return [ask(f"CHECKSUM TABLE {', '.join(loaded)}"), *(ask(sql) for sql in STATE)]
+    return [ask(f"CHECKSUM TABLE {', '.join(loaded)}"), *(ask(sql) for sql in STATE[server.dialect])]
 
 
 def _left(server: Server) -> object:
@@ -140,7 +165,7 @@ def _left(server: Server) -> object:
     ask = _asker(server)
     for _ in range(300):
         left = ask(
-            "SELECT LEFT(info, 200) FROM performance_schema.processlist"
+            "SELECT LEFT(info, 200) FROM information_schema.processlist"
             f" WHERE user LIKE '{server.reader_user}%' AND command <> 'Sleep'"
         )
         if not left:
@@ -155,10 +180,10 @@ def _peak() -> int:
 
 def test_a_hostile_prediction_ends_in_time_and_as_it_may(attack: Attack) -> None:
     found = attack.executions
-    assert len(found) == len(CASES) >= 80
+    assert len(found) == len(attack.cases) >= 80
     assert {
         case.name: (found[case.name].code, found[case.name].error)
-        for case in CASES
+        for case in attack.cases
         if found[case.name].ending not in case.endings
     } == {}
     # The promise is one second after the limit; a machine that runs other tests as well may take longer.
@@ -184,6 +209,7 @@ def test_memory_of_this_process_stays_bounded(attack: Attack) -> None:
     assert attack.grown < 2**30
 
 
-def test_the_server_has_no_place_to_write_files_to(attack: Attack, mysql_server: Server) -> None:
+@pytest.mark.parametrize("attacked", [Dialect.MYSQL], indirect=True, scope="module")
+def test_the_server_has_no_place_to_write_files_to(attack: Attack, attacked: Server) -> None:
     assert attack.executions["into outfile"].code in ("1227", "1290")
-    assert _asker(mysql_server)("SELECT @@secure_file_priv") == [("NULL",)]
+    assert _asker(attacked)("SELECT @@secure_file_priv") == [("NULL",)]

@@ -23,6 +23,7 @@ PROBES: Mapping[Dialect, str] = {
     Dialect.POSTGRESQL: "SELECT 'é', interval '1 year', timestamptz '2020-01-01', '[1]'::json,"
     " current_setting('DateStyle'), current_setting('TimeZone'),"
     " current_setting('client_encoding'), current_setting('bytea_output')",
+    Dialect.MARIADB: "SELECT 'é', CAST('2020-01-31' AS DATE), @@sql_mode, @@character_set_results",
     Dialect.DUCKDB: "SELECT 'é', date '2020-01-31', interval '1 year', current_setting('TimeZone')",
 }  # fmt: skip
 

@@ -58,6 +58,7 @@ def test_texts_are_read_in_their_dialect(dialect: Dialect) -> None:
     texts = {
         Dialect.SQLITE: "SELECT * FROM `loan` WHERE [status] = 'A'",
         Dialect.MYSQL: "SELECT * FROM `loan` WHERE `status` = 'A'",
+        Dialect.MARIADB: "SELECT * FROM `loan` WHERE `status` = 'A'",
         Dialect.DUCKDB: """SELECT * FROM "Loan" WHERE status::text = 'A' AND "amount" = 1""",
         Dialect.POSTGRESQL: """SELECT * FROM "Loan" WHERE status::text = 'A' AND "Amount" = 1""",
     }

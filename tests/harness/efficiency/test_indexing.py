@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Profile
 from harness.analyses.study.advice import advise, candidates
 from harness.analyses.study.copies import (
     INDEX_PREFIX,
@@ -37,7 +37,7 @@ from loaders.census import census
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.every_engine import EVERY_ENGINE
+from tests.every_engine import EVERY_ENGINE, INDEXED
 
 LIMITS = Limits(seconds=10)
 ROOT = Path(__file__).parents[3]
@@ -57,7 +57,7 @@ class Place:
         return self.servers.get(self.name)
 
 
-@pytest.fixture(params=[each for each in EVERY_ENGINE if each.values != (Dialect.DUCKDB,)])
+@pytest.fixture(params=[each for each in EVERY_ENGINE if each.values[0] in INDEXED])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
     name = str(request.param)
     kind = kind_of(name)

@@ -19,7 +19,7 @@ from harness.engines.execution import Limits, execute
 from harness.metrics.comparison import compare
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.every_engine import EVERY_ENGINE
+from tests.every_engine import EVERY_ENGINE, INDEXED
 from tests.harness.conftest import Call
 
 ROOT = Path(__file__).parents[3]
@@ -52,7 +52,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("dialect", [each for each in EVERY_ENGINE if each.values != (Dialect.DUCKDB,)])
+@pytest.mark.parametrize("dialect", [each for each in EVERY_ENGINE if each.values[0] in INDEXED])
 @pytest.mark.parametrize(("name", "more", "expected"), ROWS)
 def test_rows_are_held_against_each_other_where_there_are_ties_and_nulls(  # noqa: PLR0913, PLR0917 - fixtures
     request: pytest.FixtureRequest,

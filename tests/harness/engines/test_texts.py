@@ -195,8 +195,9 @@ def test_on_a_connection_that_is_gone_any_error_is_the_servers() -> None:
 def test_engines_come_in_the_order_of_their_records() -> None:
     assert list(TITLES.items()) == [
         ("sqlite", "SQLite"), ("mysql", "MySQL"), ("postgresql", "PostgreSQL"), ("duckdb", "DuckDB"),
+        ("mariadb", "MariaDB"),
     ]  # fmt: skip
-    assert [kind.name for kind in served()] == ["mysql", "postgresql"]
+    assert [kind.name for kind in served()] == ["mysql", "postgresql", "mariadb"]
 
 
 def test_an_unknown_engine_is_refused_with_all_names() -> None:

@@ -96,7 +96,7 @@ def _stages(problem: Problem, options: PromptOptions, draft: str) -> list[tuple[
 
 
 def main() -> None:
-    for dialect in Dialect:
+    for dialect in VERSIONS:
         if dialect is Dialect.SQLITE:
             _write(dialect, None)
         else:

@@ -241,6 +241,7 @@ def test_names_and_keys_are_spelled_as_the_engine_has_them(
         Dialect.SQLITE: ["Customers", "order", "Order Line", "CustomerID", "RecommendedBy"],
         Dialect.MYSQL: ["customers", "order", "order line", "CustomerID", "RecommendedBy"],
         Dialect.POSTGRESQL: ["customers", "order", "Order Line", "customerid", "recommendedby"],
+        Dialect.MARIADB: ["customers", "order", "order line", "CustomerID", "RecommendedBy"],
         Dialect.DUCKDB: ["Customers", "order", "Order Line", "CustomerID", "RecommendedBy"],
     }[dialect]
     assert [customers.name, order.name, line.name] == by_name[:3]
@@ -270,7 +271,7 @@ def test_first_rows_are_plain_values_in_the_order_of_storage(
         (1, 2024, 2, noon, None, "0x00FF"),
         (1, 2023, 5, None, "x" * 77 + "...", None),
     ]
-    if dialect is Dialect.MYSQL:  # InnoDB keeps rows in the order of the primary key
+    if dialect in {Dialect.MYSQL, Dialect.MARIADB}:  # InnoDB keeps rows in the order of the primary key
         orders.reverse()
     text = read_database(engine, shop, rows=3)
     assert [list(table.rows) for table in text.tables] == [

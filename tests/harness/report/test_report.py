@@ -288,8 +288,8 @@ def scores(dialect: Dialect, failing: Sequence[str], right: int = 10) -> list[Sc
     ("dialect", "sql", "whose"),
     [
         (Dialect.POSTGRESQL, "SELECT STRFTIME('%Y', day) FROM t", "SQLite"),
-        (Dialect.POSTGRESQL, "SELECT DATE_FORMAT(day, '%Y') FROM `t`", "MySQL"),
-        (Dialect.POSTGRESQL, "SELECT `a` FROM `t`", "SQLite or MySQL"),
+        (Dialect.POSTGRESQL, "SELECT DATE_FORMAT(day, '%Y') FROM `t`", "MySQL or MariaDB"),
+        (Dialect.POSTGRESQL, "SELECT `a` FROM `t`", "SQLite or MySQL or MariaDB"),
         (Dialect.SQLITE, "SELECT to_char(day, 'YYYY') FROM t", "PostgreSQL"),
         (Dialect.MYSQL, "SELECT a::text FROM t", "PostgreSQL"),
     ],

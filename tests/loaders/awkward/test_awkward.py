@@ -24,13 +24,13 @@ from loaders.inventory import inventory
 from loaders.load import Loaded, load, load_each, loaded
 from loaders.namespace import Database, Marker
 from loaders.server import Server
-from tests.every_engine import LOADED
+from tests.every_engine import OWN
 from tests.loaders.awkward import tables, values
 from tests.loaders.awkward.case import EVERYWHERE, Case, Place
 from tests.loaders.awkward.values import LARGE
 from tests.loaders.servers import ask, drop, read
 
-SERVERS = LOADED
+SERVERS = OWN
 
 
 def require_same(server: Server, database: Database, notes: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from tests.harness.sqltree.diagnosis.library import LIBRARY, diagnosed
 from tests.sides import sides
 
 EVERYWHERE = tuple(Dialect)
-SQLITE, MYSQL, POSTGRESQL, _ = ((dialect,) for dialect in Dialect)
+SQLITE, MYSQL, POSTGRESQL, *_ = ((dialect,) for dialect in Dialect)
 
 SAME: Sequence[tuple[Any, ...]] = [
     # Spelling.

@@ -1,0 +1,1 @@
+SELECT COUNT(`books`.`BookID`) FROM `books` WHERE `books`.`Language` = 'French'

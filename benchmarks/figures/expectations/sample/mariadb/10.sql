@@ -1,0 +1,1 @@
+SELECT MIN(`t2`.`name`), AVG(CAST((TO_DAYS(`t1`.`return_date`) - 730485) AS DOUBLE) + 2451544.5e0 - (CAST((TO_DAYS(`t1`.`loan_date`) - 730485) AS DOUBLE) + 2451544.5e0)) FROM `loans` AS `t1` JOIN `branches` AS `t2` ON `t1`.`branch_id` = `t2`.`branch_id` WHERE `t1`.`return_date` IS NOT NULL GROUP BY `t2`.`branch_id`

@@ -1,0 +1,1 @@
+WITH `ranked` AS (SELECT `books`.`Language` AS `Language`, `books`.`Title` AS `Title`, `books`.`Pages` AS `Pages`, CAST(RANK() OVER (PARTITION BY `books`.`Language` ORDER BY `books`.`Pages` DESC) AS SIGNED) AS `place` FROM `books` WHERE `books`.`Language` IS NOT NULL) SELECT `ranked`.`Language`, `ranked`.`Title`, `ranked`.`Pages` FROM `ranked` WHERE `ranked`.`place` = 1

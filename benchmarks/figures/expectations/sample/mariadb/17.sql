@@ -1,0 +1,1 @@
+SELECT `books`.`Title`, `books`.`isbn` FROM `books` WHERE `books`.`Shelf Mark` = '7'

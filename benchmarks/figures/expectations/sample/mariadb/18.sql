@@ -1,0 +1,1 @@
+SELECT COUNT(*), SUM(`patrons`.`patron_id` IN (SELECT `loans`.`patron_id` FROM `loans` WHERE `loans`.`fine` > 1)) FROM `patrons` WHERE SUBSTRING(`patrons`.`joined`, 1, 4) >= '2019' AND `patrons`.`patron_id` NOT IN (SELECT `_patrons1`.`referred_by` FROM `patrons` AS `_patrons1` WHERE `_patrons1`.`referred_by` IS NOT NULL)

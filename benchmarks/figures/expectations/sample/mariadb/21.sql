@@ -1,0 +1,1 @@
+SELECT COUNT(`sailings`.`sailing_id`) FROM `sailings` WHERE `sailings`.`status` = 'On Time'

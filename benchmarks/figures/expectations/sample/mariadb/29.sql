@@ -1,0 +1,1 @@
+SELECT `t2`.`name` AS `name` FROM `routestops` AS `t1` JOIN `ports` AS `t2` ON `t1`.`port_id` = `t2`.`port_id` WHERE `t1`.`RouteID` = 'R6' EXCEPT SELECT `t2`.`name` FROM `routestops` AS `t1` JOIN `ports` AS `t2` ON `t1`.`port_id` = `t2`.`port_id` JOIN `routes` AS `t3` ON `t1`.`RouteID` = `t3`.`RouteID` WHERE `t3`.`seasonal` = 1

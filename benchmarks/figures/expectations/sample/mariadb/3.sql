@@ -1,0 +1,1 @@
+SELECT `branches`.`Opening Hours` FROM `branches` WHERE `branches`.`name` = 'Hillcrest'

@@ -1,0 +1,1 @@
+SELECT `vessels`.`Name` FROM `vessels` WHERE `vessels`.`imo` = '9604712'

@@ -1,0 +1,1 @@
+SELECT `taxa`.`common_name` FROM `taxa` WHERE `taxa`.`name` = 'Sorbus aucuparia'

@@ -1,0 +1,1 @@
+SELECT bird_sqlite.round_to(AVG(`t1`.`Germination Rate (%)`), 2) FROM `accessions` AS `t1` JOIN `suppliers` AS `t2` ON `t1`.`supplier_id` = `t2`.`supplier_id` WHERE CONVERT(CAST(LOWER(CONVERT(CAST(`t2`.`country` AS BINARY) USING tis620)) AS BINARY) USING utf8mb4) COLLATE utf8mb4_0900_bin = 'united kingdom'

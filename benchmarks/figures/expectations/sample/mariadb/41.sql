@@ -1,0 +1,1 @@
+SELECT MIN(`t2`.`name`) FROM `order` AS `t1` JOIN `suppliers` AS `t2` ON `t1`.`supplier_id` = `t2`.`supplier_id` WHERE CAST((TO_DAYS(`t1`.`paid`) - 730485) AS DOUBLE) + 2451544.5e0 - (CAST((TO_DAYS(`t1`.`ordered`) - 730485) AS DOUBLE) + 2451544.5e0) > 30 GROUP BY `t2`.`supplier_id` HAVING COUNT(`t1`.`order_id`) > 1

@@ -1,0 +1,1 @@
+SELECT `order`.`order_id` FROM `order` WHERE `order`.`note` LIKE '%🌱%' ESCAPE '|'

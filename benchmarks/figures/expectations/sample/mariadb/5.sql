@@ -1,0 +1,1 @@
+SELECT `books`.`Title` FROM `books` WHERE CONVERT(CAST(LOWER(CONVERT(CAST(`books`.`Title` AS BINARY) USING tis620)) AS BINARY) USING utf8mb4) COLLATE utf8mb4_0900_bin LIKE 'the %' ESCAPE '|'

@@ -1,0 +1,1 @@
+SELECT `observers`.`name` FROM `observers` WHERE LOCATE('fr', `observers`.`languages`) > 0

@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM `readings` WHERE `readings`.`wind` IS NULL OR `readings`.`wind` = ''

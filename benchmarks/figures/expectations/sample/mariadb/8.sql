@@ -1,0 +1,1 @@
+SELECT COUNT(*) FROM `books` WHERE SUBSTRING(`books`.`published`, 1, 3) = '199'

@@ -1,0 +1,178 @@
+"""Write a compiled tree as SQL for MariaDB 11.8 and later: as for MySQL, with the differences."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from dialects import identifiers, nodes
+from dialects.errors import Untranslatable
+from dialects.mysql.generator import WORDS, MySQL
+
+_MATCH = re.compile(r"REGEXP_LIKE\((.*?), ('\^?[^']*')\)")
+
+
+class MariaDB(MySQL):
+    """For sessions as `MySQL`."""
+
+    def __init__(self) -> None:
+        super().__init__(_WORDS)
+
+    def row(self, node: exp.Expr) -> str:
+        """See `TargetGenerator.row`. https://mariadb.com/kb/en/table-value-constructors/."""
+        return self.sql(node)
+
+    def fits(self, node: nodes.Fits) -> str:
+        """Match case-sensitively, whatever the collation. https://mariadb.com/kb/en/pcre/."""
+        pattern = self.quoted(f"(?-i)^({node.expression.this})\\z")
+        return f"({self.sql(node.this)} REGEXP {pattern})"
+
+    def server_call(self, node: nodes.Server) -> str:
+        """See `MySQL.server_call`."""
+        return _MATCH.sub(r"(\1 REGEXP \2)", super().server_call(node))
+
+    def over(self, node: exp.Window) -> str:
+        """Write a rank with an order, which MariaDB demands, and a default of lag(), which it does not have.
+
+        A row that lag() of a value that is never NULL has none for is one that the default is for.
+        https://mariadb.com/kb/en/lag/
+        """
+        name, arguments = node.this.name.lower(), node.this.expressions
+        if name in _RANKS and not node.args.get("order"):
+            node = node.copy()
+            node.set("order", exp.Order(expressions=[exp.null()]))
+        elif name in _SHIFTS and len(arguments) > len(("value", "offset")):
+            there, found = node.copy(), node.copy()
+            is_null = exp.Is(this=arguments[0].copy(), expression=exp.null())
+            there.this.set("expressions", [is_null, arguments[1].copy()])
+            found.this.set("expressions", [one.copy() for one in arguments[:2]])
+            otherwise = "" if isinstance(arguments[0], exp.Null) else f" ELSE {self.sql(found)}"
+            return f"CASE WHEN {self.sql(there)} IS NULL THEN {self.sql(arguments[2])}{otherwise} END"
+        return self.window_sql(node)
+
+    def connective(self, node: exp.And | exp.Or) -> str:
+        """Compare rows where MariaDB would compute a window's condition too early, as NULL.
+
+        It does so for AND or OR within another one, unless that one is the whole column. The sum keeps it
+        from taking the comparison for one that is never NULL.
+        """
+        if isinstance(node.parent, type(node) | exp.Alias | exp.Select) or not node.find(exp.Window):
+            return self.operator(node)
+        parts = list(node.flatten())
+        inner = [each for part in parts for each in part.find_all(exp.And, exp.Or)]
+        if not any(each.find(exp.Window) for each in inner):
+            return self.operator(node)
+        sign, same = ("0 +", "1") if isinstance(node, exp.And) else ("1 -", "0")
+        row = ", ".join(f"({self.sql(part)}) <> 0" for part in parts)
+        return f"({sign} NULLIF(({row}) = ({', '.join([same] * len(parts))}), 2))"
+
+    def called(self, node: exp.Anonymous) -> str:
+        """Guard REPLACE: with NULL for a part, MariaDB returns a text without the part as it is."""
+        found = self.anonymous_sql(node)
+        if node.name.lower() != "replace" or isinstance(node.expressions[2], exp.Literal):
+            return found
+        return f"CASE WHEN {self.sql(node.expressions[2])} IS NOT NULL THEN {found} END"
+
+    def selected(self, node: exp.Select) -> str:
+        """Refuse to skip one constant row, which MariaDB does not, and have it sort for each of many windows.
+
+        Of three windows it can compute one in the order of another one. Nothing else that is the same in
+        every row makes orders different: it removes constants.
+        """
+        is_constant = not any(each.find(exp.Column, exp.Query) for each in node.expressions)
+        is_one = node.args.get("distinct") or not node.args.get("from_")
+        if node.args.get("offset") and is_one and is_constant:
+            raise Untranslatable("OFFSET of a constant row", "MariaDB ignores it")
+        windows = [
+            one
+            for one in node.find_all(exp.Window)
+            if one.find_ancestor(exp.Select) is node and not one.args.get("alias")
+        ]
+        if len(windows) < _MANY_WINDOWS:
+            return self.select_sql(node)
+        parts = [one.args.get("partition_by") or [] for one in windows]
+        for place, (window, part) in enumerate(zip(windows, parts, strict=True)):
+            apart = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Neg(this=nodes.number(place)))
+            window.set("partition_by", [apart, *part])
+        written = self.select_sql(node)
+        for window, part in zip(windows, parts, strict=True):
+            window.set("partition_by", part)
+        return written
+
+    def derived(self, node: exp.Subquery) -> str:
+        """Refuse a derived table that reads the query around it, which MariaDB does not allow.
+
+        A set operation in another one is also one for MariaDB.
+        """
+        if isinstance(node.parent, exp.From | exp.Join | exp.SetOperation):
+            known = {
+                each.alias_or_name.lower()
+                for each in node.find_all(exp.Table, exp.Subquery, nodes.JSONRows)
+                if each is not node
+            }
+            if any(each.table and each.table.lower() not in known for each in node.find_all(exp.Column)):
+                raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
+        return self.subquery_sql(node)
+
+    def cte(self, node: exp.CTE) -> str:
+        """Refuse a limit on recursion. https://mariadb.com/kb/en/recursive-common-table-expressions-overview/."""
+        if node.parent and node.parent.args.get("recursive") and node.this.args.get("limit"):
+            raise Untranslatable("LIMIT of a recursive query", "MariaDB does not support it yet")
+        return super().cte(node)
+
+    def lateral(self, node: exp.Lateral) -> str:
+        """Refuse: there is none."""
+        del node
+        raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
+
+    def text_as_json(self, node: nodes.JSONString) -> str:
+        """Call a stored function where JSON_QUOTE would write capital hexadecimal digits."""
+        text = self.sql(node.this)
+        call = f"{identifiers.FUNCTIONS_NAMESPACE}.json_quoted({text})"
+        if not isinstance(node.this, exp.Column):
+            return call
+        has_any = f"{text} REGEXP '[\\\\x0b\\\\x0e\\\\x0f\\\\x1a-\\\\x1f]'"
+        return f"CASE WHEN {has_any} THEN {call} ELSE JSON_QUOTE({text}) COLLATE utf8mb4_0900_bin END"
+
+    def matches(self, node: nodes.Matches) -> str:
+        """Write an escape character: without one, a backslash is it."""
+        if node.args.get("escape") is not None:
+            return self.comparison(node, "LIKE")
+        pattern = node.expression
+        mark, double = exp.Literal.string("|"), exp.Literal.string("||")
+        doubled: exp.Expr = exp.Anonymous(this="REPLACE", expressions=[pattern, mark, double])
+        if isinstance(pattern, exp.Literal):
+            doubled = exp.Literal.string(pattern.this.replace("|", "||"))
+        return self.comparison(nodes.Matches(this=node.this, expression=doubled, escape=mark), "LIKE")
+
+    def number_as_json(self, node: nodes.JSONNumber) -> str:
+        """MariaDB's JSON is text, and a number is written as JSON in an array only."""
+        array = f"JSON_ARRAY({self.sql(node.this)})"
+        bare = f"TRIM(TRAILING ']' FROM TRIM(LEADING '[' FROM {array}))"
+        return f"NULLIF({bare}, 'null') COLLATE utf8mb4_0900_bin"
+
+
+_MANY_WINDOWS = 3
+_RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
+_SHIFTS = frozenset({"lag", "lead"})
+
+_WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
+    **WORDS,
+    exp.And: MariaDB.connective,
+    exp.Anonymous: MariaDB.called,
+    exp.CTE: MariaDB.cte,
+    exp.Or: MariaDB.connective,
+    exp.Lateral: MariaDB.lateral,
+    exp.Select: MariaDB.selected,
+    exp.Subquery: MariaDB.derived,
+    exp.Window: MariaDB.over,
+    nodes.Fits: MariaDB.fits,
+    nodes.JSONString: MariaDB.text_as_json,
+    nodes.Matches: MariaDB.matches,
+    nodes.Server: MariaDB.server_call,
+    nodes.Whichever: lambda self, e: self.sql(e.this),
+    nodes.JSONNumber: MariaDB.number_as_json,
+}
+
+GENERATOR = MariaDB()

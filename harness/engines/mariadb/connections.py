@@ -1,0 +1,79 @@
+"""MariaDB through MySQL's driver: where its accounts, settings and errors differ."""
+
+from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from dialects.enums import Profile
+from harness.engines.mysql import connections as mysql
+from harness.engines.mysql.connections import (
+    CODES,
+    FAILURES,
+    Accounts,
+    Codes,
+    MySQLConnections,
+    administrating,
+    collation_of,
+)
+from loaders.namespace import Database
+from loaders.server import Server
+
+__all__ = ["FAILURES", "MariaDBConnections", "administrating", "rights_to_write"]
+
+_MEMORY_BYTES = 256 * 2**20
+"""What one session may have, as on MySQL."""
+
+ERROR_NUMBERS = Codes(
+    title="MariaDB",
+    time_is_up=frozenset({1969}),  # ER_STATEMENT_TIMEOUT
+    # 200: HA_ERR_LOCAL_TMP_SPACE_FULL; 1038, 1114, 1153, 3170 as on MySQL.
+    too_large=(CODES.too_large - {4081, 4082}) | {200},
+    lost=CODES.lost - {3118, 3169, 4031},
+    too_large_words="max-session-mem-used",
+)
+"""https://mariadb.com/kb/en/mariadb-error-codes/"""
+
+
+class _Accounts(Accounts):
+    MAKE: ClassVar[Sequence[str]] = (
+        "CREATE USER IF NOT EXISTS %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1",
+        "ALTER USER %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1",
+        "GRANT %(role)s TO %(account)s@'%%'",
+        "SET DEFAULT ROLE %(role)s FOR %(account)s@'%%'",
+    )
+
+
+class MariaDBConnections(MySQLConnections):
+    """See `MySQLConnections`."""
+
+    @staticmethod
+    def accounts(server: Server) -> Accounts:
+        """See `MySQLConnections.accounts`."""
+        return _Accounts(server)
+
+    def settings(self, database: Database, seconds: float) -> str:
+        """See `MySQLConnections.settings`.
+
+        A recursive query ends without an error after `max_recursive_iterations` steps, a list at
+        `group_concat_max_len` bytes with a warning: translations need both lifted, and have no hint for it.
+        With `split_materialized`, a join with a derived table that has IN in its HAVING loses rows.
+        """
+        unlimited = (
+            ", SESSION max_recursive_iterations = 4294967295, SESSION group_concat_max_len = 1073741824"
+            ", SESSION optimizer_search_depth = 5, SESSION optimizer_switch = 'split_materialized=off'"
+            if database.profile is Profile.FAITHFUL
+            else ""
+        )
+        return (
+            f"SET NAMES utf8mb4{collation_of(database)}, SESSION transaction_read_only = 1, "
+            f"SESSION max_statement_time = {max(0.001, seconds)}, "
+            f"SESSION max_session_mem_used = {_MEMORY_BYTES}{unlimited}"
+        )
+
+
+def rights_to_write(server: Server) -> list[str]:
+    """See `Administration.rights_to_write`."""
+    with mysql.connect(server, server.user, server.password) as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GRANTS")  # those of the account and of its roles
+        return mysql.beyond_reading(str(line) for (line,) in cursor.fetchall())

@@ -1,0 +1,40 @@
+"""MariaDB through PyMySQL, as MySQL, but for plans and work, which it tells in a form of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NoReturn
+
+from dialects.enums import Dialect
+from harness.engines.base import CannotCount, Spent
+from harness.engines.mariadb.connections import ERROR_NUMBERS, MariaDBConnections
+from harness.engines.mysql.connections import Codes, MySQLConnections
+from harness.engines.mysql.engine import MySQLEngine, MySQLSession
+
+
+class MariaDBSession(MySQLSession):
+    """See `MySQLSession`."""
+
+    CODES: ClassVar[Codes] = ERROR_NUMBERS
+
+    def _begin_counting(self) -> NoReturn:
+        raise CannotCount("MariaDB's plans are not read, nor is its work counted; use another metric of time")
+
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """See `Session.counted`."""
+        del sql
+        self._begin_counting()
+
+    def spent(self) -> Spent | None:
+        """See `Session.spent`: MariaDB keeps no time on the processor of a statement."""
+        return None
+
+
+class MariaDBEngine(MySQLEngine):
+    """A MariaDB server, wherever it came from."""
+
+    dialect: ClassVar[Dialect] = Dialect.MARIADB
+    CONNECTIONS: ClassVar[type[MySQLConnections]] = MariaDBConnections
+    SESSION: ClassVar[type[MySQLSession]] = MariaDBSession
+    SETTINGS: ClassVar[Sequence[str]] = (
+        *(name for name in MySQLEngine.SETTINGS if name != "cte_max_recursion_depth"),
+        "max_recursive_iterations",
+    )
