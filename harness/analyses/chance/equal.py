@@ -48,7 +48,7 @@ def _form(tree: exp.Query, shape: Shape) -> exp.Expr:
         if where := where_of(select):
             select.set("where", exp.Where(this=_all_of(where)))
         select.set("expressions", [each.unalias() for each in select.expressions])
-    if found.args.get("limit") is None:
+    if found.args.get("limit") is None and found.args.get("offset") is None:
         found.set("order", None)
         found.set("distinct", None)
     return found.transform(lambda node: node.unnest() if isinstance(node, exp.Paren) else node)
