@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.frameworks import FRAMEWORKS
+
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 
@@ -14,7 +16,7 @@ _FENCE = re.compile(
     r"^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<text>.*?)^(?P=fence)[ \t]*$", re.DOTALL | re.MULTILINE
 )
 _OF_FRAMEWORK = re.compile(
-    r"^(?:import|from) (?:harness\.adapters\.)?(inspect_ai|lm_eval|openenv|verifiers)\b", re.MULTILINE
+    rf"^(?:import|from) (?:harness\.adapters\.)?({'|'.join(FRAMEWORKS)})\b", re.MULTILINE
 )
 _TITLE = re.compile(r'title="([^"]+)"')
 

@@ -14,6 +14,7 @@ from typing import Any
 import dialects
 import harness
 import loaders
+from tests.frameworks import FRAMEWORKS
 
 PACKAGES = (harness, loaders, dialects)
 ROOT = Path(harness.__file__).parents[1]
@@ -36,7 +37,7 @@ def modules() -> Iterator[ModuleType]:
     """All modules of the project, imported."""
     for package in PACKAGES:
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not info.name.endswith("__main__"):
+            if not info.name.endswith(("__main__", *FRAMEWORKS)):
                 yield importlib.import_module(info.name)
 
 

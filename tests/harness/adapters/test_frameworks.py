@@ -14,6 +14,7 @@ import pytest
 from filelock import FileLock
 
 from tests.docs.blocks import ROOT, Block, every_block
+from tests.frameworks import FRAMEWORKS
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.slow
@@ -21,7 +22,6 @@ pytestmark = pytest.mark.slow
 LOCKS = {"openenv": ROOT / "requirements" / "openenv.txt"}
 LOCK = ROOT / "requirements" / "adapters.txt"
 """What is installed for a framework: for most of them the second."""
-NAMES = sorted(path.stem for path in (Path(__file__).parent / "frameworks").glob("[!_]*.py"))
 BLOCKS = [block for block in every_block() if block.framework and block.title is None]
 UV = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
 
@@ -61,7 +61,7 @@ def run(framework: str, place: Path, *words: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", FRAMEWORKS)
 def test_an_adapter_works_in_its_framework(name: str, tmp_path: Path) -> None:
     options = ("-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-o", "filterwarnings=default")
     path = Path(__file__).parent / "frameworks" / f"{name}.py"
