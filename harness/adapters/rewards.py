@@ -5,7 +5,6 @@ text or a list of chat messages with SQL in it. Nothing counts as wrong for whic
 that failed, an engine that broke, a deadline that passed.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, TypedDict, Unpack
@@ -104,8 +103,14 @@ def verl_batch_reward(
     return compute_score
 
 
-_SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL)
-_QUERY = re.compile(r"<sql>(.*?)</sql>", re.DOTALL)
+def _last_within(tag: str, text: str) -> str | None:
+    """Return what is between the last closing tag and the tag that opens it; None if there is none.
+
+    Not by a pattern: the time of one grows with the square of the tags that a text leaves open.
+    """
+    before, ended, _ = text.rpartition(f"</{tag}>")
+    _, opened, within = before.rpartition(f"<{tag}>")
+    return within if ended and opened else None
 
 
 def skyrl_environment(
@@ -136,13 +141,13 @@ def skyrl_environment(
 
         def step(self, action: str) -> dict[str, Any]:
             self.turns += 1
-            solutions, queries = _SOLUTION.findall(action), _QUERY.findall(action)
-            if solutions or self.turns >= self.max_turns:
-                answer = solutions[-1] if solutions else action
+            solution, query = _last_within("solution", action), _last_within("sql", action)
+            if solution is not None or self.turns >= self.max_turns:
+                answer = action if solution is None else solution
                 [reward] = _rewards(evaluator, [self.database], [self.gold], [answer], options)
                 return _step([], unjudged if reward is None else reward, is_judged=reward is not None)
-            if queries:
-                seen = tools.run_sql_and_wait(self.database, queries[-1], options.get("dialect"))
+            if query is not None:
+                seen = tools.run_sql_and_wait(self.database, query, options.get("dialect"))
             else:
                 seen = "error: no query in <sql> tags, and no answer in <solution> tags"
             return _step([{"role": "user", "content": f"<observation>{seen}</observation>"}])
