@@ -35,7 +35,8 @@ def test_the_table_in_the_readme_is_real(
     }
     for server in (mysql_server, postgresql_server, duckdb_server):
         load([questions.database(db_id) for db_id in questions.db_ids], server)
-    found = results(Setup(questions, servers), read_predictions([PREDICTIONS], questions))
+    files = [path for dialect in servers for path in PREDICTIONS.glob(f"*_{dialect}.json")]
+    found = results(Setup(questions, servers), read_predictions(files, questions))
     output = StringIO()
     metrics = ["ex", "soft_f1"]
     print_scores(summarize(found, metrics), metrics, everything=False, console=Console(file=output))

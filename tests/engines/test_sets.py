@@ -160,11 +160,12 @@ def test_a_layout_is_covered_and_scored(folder: Path, servers: dict[Dialect, Ser
     assert (measured.faults, measured.hint) == ([], "")
 
     keys = [question.key for question in load_set(str(folder)).questions]
-    with Evaluator(str(folder), dialects=list(Dialect), workers=1, cache=False) as evaluator:
+    dialects = [Dialect.SQLITE, *servers]
+    with Evaluator(str(folder), dialects=dialects, workers=1, cache=False) as evaluator:
         right = evaluator.score(
             [
                 Answer(key, sql, dialect)
-                for dialect in Dialect
+                for dialect in dialects
                 for key, (_, sql) in zip(keys, own_sets.ASKED, strict=True)
             ]
         )

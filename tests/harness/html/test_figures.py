@@ -30,7 +30,7 @@ from tests.harness.report.tables import write_run
 def _uneven(parent: Path) -> Path:
     """Means that stand half-way between two roundings, and intervals of every kind."""
     results = []
-    for place, dialect in enumerate(Dialect):
+    for place, dialect in enumerate(list(Dialect)[:4]):  # as many as a terminal is wide for
         for predictor in range(4):
             for number in range(1, 33 if place else 17):
                 outcome = Outcome.MATCH if number % (predictor + 2) == place else Outcome.MISMATCH
