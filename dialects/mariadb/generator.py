@@ -115,6 +115,12 @@ class MariaDB(MySQL):
                 raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
         return self.subquery_sql(node)
 
+    def exists(self, node: exp.Exists) -> str:
+        """Refuse several set operations: MariaDB takes the columns of the first ones for constants there."""
+        if isinstance(node.this, exp.SetOperation) and isinstance(node.this.this.unnest(), exp.SetOperation):
+            raise Untranslatable("EXISTS of several set operations", "MariaDB compares other values")
+        return self.exists_sql(node)
+
     def cte(self, node: exp.CTE) -> str:
         """Refuse a limit on recursion. https://mariadb.com/kb/en/recursive-common-table-expressions-overview/."""
         if node.parent and node.parent.args.get("recursive") and node.this.args.get("limit"):
@@ -162,6 +168,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.And: MariaDB.connective,
     exp.Anonymous: MariaDB.called,
     exp.CTE: MariaDB.cte,
+    exp.Exists: MariaDB.exists,
     exp.Or: MariaDB.connective,
     exp.Lateral: MariaDB.lateral,
     exp.Select: MariaDB.selected,

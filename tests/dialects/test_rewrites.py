@@ -68,7 +68,13 @@ UNABLE = {
 """What an engine refuses, or the translation to it."""
 
 LACKING = {
-    Dialect.MARIADB: frozenset({"a subquery in FROM that reads an outer row", "LIMIT of a recursive query"})
+    Dialect.MARIADB: frozenset(
+        {
+            "a subquery in FROM that reads an outer row",
+            "LIMIT of a recursive query",
+            "EXISTS of several set operations",
+        }
+    )
 }
 """Constructs that an engine does not have: no query with them is translated to it."""
 

@@ -469,7 +469,7 @@ SELECT * FROM (SELECT name, points FROM pupil WHERE points > 3 ORDER BY points D
 SELECT MAX(points) FROM pupil UNION SELECT MIN(points) FROM pupil ORDER BY 1;
 SELECT COUNT(*) FROM pupil WHERE house = 'N' UNION ALL SELECT COUNT(*) FROM pupil WHERE house = 'S';
 SELECT id FROM pupil WHERE points > 3 EXCEPT SELECT pupil FROM mark WHERE weight > 1 INTERSECT SELECT id FROM pupil WHERE height > 1 ORDER BY id DESC;
-SELECT 'N' AS house, SUM(points) FROM pupil WHERE house = 'N' UNION SELECT 'S', SUM(points) FROM pupil WHERE house = 'S' ORDER BY 2;
+SELECT 'N' AS house, SUM(points) FROM pupil WHERE house = 'N' UNION SELECT 'S', SUM(points) FROM pupil WHERE house = 'S' ORDER BY 2, 1;
 SELECT t.* FROM (SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, NULL) t WHERE t.a > 1 OR t.b = 'x' ORDER BY a;
 SELECT a + 1 FROM (SELECT 1.5 AS a UNION ALL SELECT 2) ORDER BY 1;
 
