@@ -8,16 +8,14 @@ from sqlglot import exp
 
 from dialects import identifiers, nodes
 from dialects.errors import Untranslatable
-from dialects.mysql.generator import WORDS, MySQL
-
-_MATCH = re.compile(r"REGEXP_LIKE\((.*?), ('\^?[^']*')\)")
+from dialects.mysql.generator import SHAPES, WORDS, MySQL
 
 
 class MariaDB(MySQL):
     """For sessions as `MySQL`."""
 
     def __init__(self) -> None:
-        super().__init__(_WORDS)
+        super().__init__(_WORDS, _SHAPES)
 
     def row(self, node: exp.Expr) -> str:
         """See `TargetGenerator.row`. https://mariadb.com/kb/en/table-value-constructors/."""
@@ -27,10 +25,6 @@ class MariaDB(MySQL):
         """Match case-sensitively, whatever the collation. https://mariadb.com/kb/en/pcre/."""
         pattern = self.quoted(f"(?-i)^({node.expression.this})\\z")
         return f"({self.sql(node.this)} REGEXP {pattern})"
-
-    def server_call(self, node: nodes.Server) -> str:
-        """See `MySQL.server_call`."""
-        return _MATCH.sub(r"(\1 REGEXP \2)", super().server_call(node))
 
     def over(self, node: exp.Window) -> str:
         """Write a rank with an order, which MariaDB demands, and a default of lag(), which it does not have.
@@ -163,6 +157,10 @@ _MANY_WINDOWS = 3
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
 _SHIFTS = frozenset({"lag", "lead"})
 
+_SHAPES = {
+    name: re.sub(r"REGEXP_LIKE\(\{text\}, ('[^']*')\)", r"({text} REGEXP \1)", shape)
+    for name, shape in SHAPES.items()
+}
 _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     **WORDS,
     exp.And: MariaDB.connective,

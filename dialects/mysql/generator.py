@@ -39,8 +39,13 @@ class MySQL(TargetGenerator):
         exp.DType.VARBINARY: "BINARY",
     }
 
-    def __init__(self, words: Mapping[type[exp.Expr], Callable[[Any, Any], str]] | None = None) -> None:
+    def __init__(
+        self,
+        words: Mapping[type[exp.Expr], Callable[[Any, Any], str]] | None = None,
+        shapes: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__("mysql", WORDS if words is None else words)
+        self._shapes = SHAPES if shapes is None else shapes
 
     def quoted(self, value: str) -> str:
         """See `TargetGenerator.quoted`."""
@@ -83,7 +88,7 @@ class MySQL(TargetGenerator):
         """
         parts = ", ".join(self.sql(part) for part in node.expressions)
         call = f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
-        shape = _PLAINLY.get(node.this)
+        shape = self._shapes.get(node.this)
         if shape is None or not isinstance(node.expressions[0], exp.Column):
             return call
         return shape.format(text=parts, call=call)
@@ -145,7 +150,7 @@ _NUMBER = (
     f"REGEXP_LIKE({{text}}, '^{_SPACE}[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?{_SPACE}\\\\z')"
 )
 
-_PLAINLY = {
+SHAPES = {
     "as_integer": f"CASE WHEN {_DIGITS} OR {_PLAIN} THEN CAST({{text}} AS SIGNED)"
     f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST({_SHORTLY} AS SIGNED) END"
     f" WHEN {_NUMBER} THEN {{call}} END",

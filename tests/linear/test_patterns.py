@@ -24,12 +24,14 @@ EXEMPT = {
     "loaders.functions._TRAILING": "the project's own SQL",
     "harness/provision/packages.py": "versions of packages that apt-get has verified",
     "harness/provision/mysql.py": "what a server's program says of its version",
+    "harness/provision/mariadb.py": "what a server's program says of its version",
     "harness/provision/postgresql.py": "what a server's program says of its version",
 }
 """What is not reached by anybody else's text, or not searched for, and why."""
 
 MADE = {
     "harness/provision/server_kinds.py": "of the harness's own versions",
+    "loaders/mariadb/functions.py": "of this module's own, for this project's functions",
     "loaders/verify/tables.py": "names of types, as the tables of this module have them",
 }
 """Where a pattern is made of something that is known only then, by file, and of what."""
