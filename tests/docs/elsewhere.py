@@ -102,6 +102,7 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.scaling --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 1,2,4 --runs 3': Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
     "python -m benchmarks.soak --minutes 30": Why.HOURS,
+    'python -m benchmarks.neighbours --of mysql --on mariadb --predictions "$BIRD_HOME/predictions" --page': Why.DATA,
     'python -m benchmarks.neighbours --of postgresql --on duckdb --predictions "$BIRD_HOME/predictions" --page': Why.DATA,
     "python -m benchmarks.growth --dialect postgresql --chart docs/images/growth.svg": Why.HOURS,
     "python -m benchmarks.growth --databases 150 --questions 60 --predictors 1 --steps 1": Why.HOURS,
