@@ -52,6 +52,8 @@ _OLDER_RETIRED = f"{NAMESPACE}_retired"
 """The database that earlier versions used for that."""
 
 _LOADS = f"{NAMESPACE}.loads"
+_TAKE = "SELECT GET_LOCK(%s, 31536000)"
+"""In seconds: MariaDB does not wait at all where MySQL waits for ever, with a negative number."""
 _LOCK = f"{NAMESPACE} load"
 _COUNT_VALUES = (
     "UPDATE performance_schema.setup_instruments SET flags = 'controlled'"
@@ -128,7 +130,7 @@ class MySQLTarget(Target):
         """See `Target.exclusive`."""
         # A named lock ends with its connection.
         with connected(server) as connection:
-            ask(connection, "SELECT GET_LOCK(%s, -1)", [_LOCK])
+            ask(connection, _TAKE, [_LOCK])
             yield
 
     def tidy(self, server: Server, databases: Sequence[Database]) -> None:
@@ -223,7 +225,7 @@ class MySQLTarget(Target):
     def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
         """See `Target.install_functions`."""
         with connected(server, alone=True) as connection:
-            ask(connection, "SELECT GET_LOCK(%s, -1)", [_FUNCTIONS_LOCK])
+            ask(connection, _TAKE, [_FUNCTIONS_LOCK])
             _own_functions(connection, server, self.dialect)
             self.grant(connection, server, "EXECUTE", FUNCTIONS_NAMESPACE)
             there = _functions_there(connection)

@@ -26,8 +26,10 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 from tests import forked
 from tests.engines.hostile.cases import Hostile
+from tests.harness.pytest_plugin.running import name
 
 pytestmark = pytest.mark.slow
 
@@ -147,8 +149,10 @@ def test_loading_prints_a_ratio_and_every_loader_brings_all_rows(dialect: str) -
 
 
 @pytest.mark.engine
-@pytest.mark.usefixtures("postgresql_server")
-def test_neighbours_counts_what_becomes_of_golds_and_answers_written_for_another_engine() -> None:
+def test_neighbours_counts_what_becomes_of_golds_and_answers_written_for_another_engine(
+    postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(postgresql_server, monkeypatch)
     asked = ("--set", "sample", "--predictions", str(PREDICTIONS))
     done = run("benchmarks.neighbours", "--of", "postgresql", "--on", "duckdb", *asked)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -274,7 +278,7 @@ def test_a_soak_counts_what_is_held_and_names_a_dialect_that_is_none() -> None:
     done = run("benchmarks.soak", "--minutes", "0", "--dialect", "oracle")
     assert (done.returncode, done.stderr.strip()) == (
         1,
-        "--dialect oracle: choose from sqlite, mysql, postgresql, duckdb",
+        f"--dialect oracle: choose from {', '.join(Dialect)}",
     )
 
 
@@ -309,7 +313,7 @@ def test_work_is_weighed_and_comes_out_the_same() -> None:
     fitted = run("benchmarks.work", "fit", "--no-write")
     assert fitted.returncode == 0, fitted.stderr
     found = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in fitted.stdout.splitlines()]
-    assert [cells[0] for cells in found] == ["MySQL", "PostgreSQL", "SQLite"]
+    assert [cells[0] for cells in found] == ["DuckDB", "MySQL", "PostgreSQL", "SQLite"]
     assert all(len(cells) == 10 for cells in found)
 
 

@@ -17,12 +17,12 @@ from dialects.errors import HarnessError
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.every_engine import LOADED
+from tests.every_engine import LOADED, OWN
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
 pytestmark = pytest.mark.engine
-SERVERS = LOADED
+SERVERS = OWN
 
 ROWS = 5_000
 SCRIPT = """
@@ -204,6 +204,7 @@ def test_a_mysql_load_cut_short_while_the_tables_change_places_is_done_again(
     assert holds(mysql_server, database, "old")
 
 
+@pytest.mark.parametrize("server", LOADED, indirect=True)
 def test_two_loads_at_once_take_turns(server: Server, database: Database, make_file: MakeFile) -> None:
     make_file(SCRIPT.format(rows=3, word="same"))
     skipped: list[bool] = []

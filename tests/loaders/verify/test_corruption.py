@@ -12,12 +12,12 @@ from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify import Kind, verified_lines, verify
-from tests.every_engine import LOADED, SERVED
+from tests.every_engine import OWN, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine
-SERVERS = LOADED
+SERVERS = OWN
 
 SHOP = """
 CREATE TABLE goods (id INTEGER PRIMARY KEY, name TEXT, price REAL, made DATE, seen DATETIME, n INTEGER,
