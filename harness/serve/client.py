@@ -20,6 +20,8 @@ import httpx2
 
 _BUSY = (429, 503)
 """Statuses after which the same request may succeed."""
+_LOST = (httpx2.NetworkError, httpx2.RemoteProtocolError)
+"""No server, or one that ended before it answered: to judge again does no harm."""
 
 
 class ScoreFailure(Exception):
@@ -41,7 +43,7 @@ class ScoreClient:
     Args:
         address: of the server.
         token: default: the variable BIRD_SERVE_TOKEN, if it is set.
-        patience: seconds for which a request is repeated while the server is busy or not up.
+        patience: seconds for which a request is repeated while the server is busy, lost or not up.
         timeout: seconds to wait for a response: more than the deadline of a batch.
     """
 
@@ -112,20 +114,22 @@ class ScoreClient:
         """Send a batch; within the block, its response."""
         given = {"set": set_name, "metrics": metrics and list(metrics), "deadline": deadline}
         body = {"answers": list(answers), **{name: each for name, each in given.items() if each is not None}}
-        response = self._answered(self._http.build_request("POST", "/score", json=body, headers=headers))
+        response = self._answered(
+            self._http.build_request("POST", "/score", json=body, headers=headers), is_stream=bool(headers)
+        )
         try:
             yield response
         finally:
             response.close()
 
-    def _answered(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request, again while the server is busy or not up; return the response with scores."""
+    def _answered(self, request: httpx2.Request, *, is_stream: bool) -> httpx2.Response:
+        """Send a request, again while the server is busy, lost or not up; return the response with scores."""
         until = time.monotonic() + self._patience
         while True:
             pause = 1.0
             try:
-                response = self._http.send(request, stream=True)
-            except httpx2.ConnectError:
+                response = self._http.send(request, stream=is_stream)
+            except _LOST:
                 if time.monotonic() + pause > until:
                     raise
             else:

@@ -3,8 +3,10 @@
 import ipaddress
 import multiprocessing
 import os
+import resource
 import signal
 import socket
+from asyncio import Transport
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dialects.errors import BadInput
 from harness import Evaluator
@@ -26,7 +29,7 @@ TOKEN = "BIRD_SERVE_TOKEN"  # noqa: S105 - the variable's name
 """The environment variable with the token that clients must send."""
 
 _CONNECTIONS = 1_024
-"""Most connections of a process at a time; others get 503."""
+"""Most connections of a process at a time: if all have requests, others get 503."""
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 _AGAIN_SECONDS = 1.0
 """Seconds until a process that has died is replaced."""
@@ -89,6 +92,11 @@ def serve(sets: ServedSets, listening: socket.socket, processes: int) -> None:
 
     A process that dies is replaced. A second signal ends running batches, too.
     """
+    # Each connection has a descriptor, and so have workers and databases.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    enough = 4 * _CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 4 * _CONNECTIONS)
+    if 0 <= soft < enough:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (enough, hard))
     with TemporaryDirectory(prefix="bird-serve-") as counts:
         if processes == 1:
             _serve(sets, listening, Path(counts), None)
@@ -138,6 +146,20 @@ def _supervise(sets: ServedSets, listening: socket.socket, counts: Path, process
         there.close()
 
 
+class _Connection(H11Protocol):
+    """A connection; where all places are taken, it gets that of one without a request."""
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        """Accept it."""
+        if len(self.connections) >= _CONNECTIONS - 1:
+            others = (each for each in self.connections if isinstance(each, _Connection))
+            idle = next((each for each in others if not each.cycle or each.cycle.response_complete), None)
+            if idle is not None:
+                self.connections.discard(idle)
+                idle.transport.close()
+        super().connection_made(transport)
+
+
 class _Server(uvicorn.Server):
     """Uvicorn's server, which at the first signal still answers until no batch is being judged."""
 
@@ -165,7 +187,7 @@ def _serve(sets: ServedSets, listening: socket.socket, counts: Path, parent: int
     service = Service(sets.evaluators, sets.metrics, sets.limits, sets.token, Counters(counts))
     config = uvicorn.Config(
         application(service),
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         log_level="warning",

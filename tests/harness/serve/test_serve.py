@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import sqlite3
@@ -28,7 +27,7 @@ from loaders.server import Server
 from tests import forked
 from tests.harness import own_sets
 from tests.harness.conftest import Call
-from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, Served, served
+from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, SERVERS, Served, metrics, served
 
 pytestmark = pytest.mark.slow
 
@@ -59,24 +58,6 @@ def post(server: Served, content: Any, **headers: str) -> httpx2.Response:
         name.replace("_", "-"): each for name, each in headers.items()
     }
     return httpx2.post(f"{server.address}/score", content=body, headers=sent, timeout=PATIENT_SECONDS)
-
-
-def metrics(server: Served) -> dict[str, float]:
-    """Every sample of /metrics, whose text follows Prometheus' grammar."""
-    answer = httpx2.get(f"{server.address}/metrics")
-    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-    found: dict[str, float] = {}
-    kinds: dict[str, str] = {}
-    for line in answer.text.splitlines():
-        if about := re.fullmatch(r"# (?:HELP (\w+) \S.*|TYPE (\w+) (counter|gauge|histogram))", line):
-            kinds |= {about[2]: about[3]} if about[2] else {}
-            continue
-        sample = re.fullmatch(r'((\w+?)(?:_bucket|_sum|_count)?(?:\{\w+="[^"\\]*"\})?) (\S+)', line)
-        assert sample, line
-        assert sample[2] in kinds
-        assert sample[1] not in found
-        found[sample[1]] = float(sample[3])
-    return found
 
 
 def test_scores_are_those_of_eval(tmp_path: Path) -> None:
@@ -175,37 +156,6 @@ def test_metrics_are_selected_by_name(shared: Served) -> None:
     assert post(shared, {**RIGHT, "metrics": ["soft_f1"]}).json()["scores"] == {"soft_f1": 1.0}
 
 
-HOSTILE = (
-    ENDLESS,
-    "SELECT randomblob(2000000000)",
-    "SELECT 1; DROP TABLE books",
-    "ATTACH 'x.sqlite' AS x",
-    "SELECT load_extension('x')",
-    "PRAGMA writable_schema = 1",
-    "SELECT '\0'",
-    "SELECT " + "(" * 20_000,
-    "DELETE FROM books",
-    "",
-)
-
-
-def test_hostile_texts_hurt_nobody_else(shared: Served, client: ScoreClient) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        hostile = pool.submit(client.score, [{**RIGHT, "sql": sql} for sql in HOSTILE])
-        others = [pool.submit(client.score, [RIGHT, WRONG]) for _ in range(20)]
-        assert {tuple(each["scores"]["ex"] for each in one.result()) for one in others} == {(1.0, 0.0)}
-        outcomes = [each["outcome"] for each in hostile.result()]
-    assert outcomes[0] == "prediction_timeout"
-    assert not set(outcomes) & {"match", "harness_error"}
-    assert (
-        client.score(
-            [{"database": "city_library", "gold": "SELECT count(*) > 0 FROM books", "sql": "SELECT 1"}]
-        )[0]["scores"]["ex"]
-        == 1.0
-    )
-    assert shared.process.poll() is None
-
-
 def test_answers_are_streamed_as_they_are_judged() -> None:
     with served("--workers", "2", "--timeout", "2") as two, ScoreClient(two.address) as client:
         # Answers with the same gold are judged together.
@@ -279,7 +229,7 @@ def test_a_client_that_goes_away_leaves_its_places(accept: str) -> None:
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_at_sigterm_running_batches_finish_and_new_ones_are_refused(processes: str) -> None:
     with (
-        served("--timeout", "4", "--processes", processes) as server,
+        served("--timeout", "4", "--processes", processes, "--no-cache") as server,
         ThreadPoolExecutor() as pool,
         ScoreClient(server.address) as client,
     ):
@@ -299,19 +249,12 @@ def test_at_sigterm_running_batches_finish_and_new_ones_are_refused(processes: s
         assert not client.is_ready()
 
 
-def children(process: int) -> list[int]:
-    """The server processes of a server: what it has spawned that listens."""
-    listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split()
-    spawned = b"multiprocessing.spawn"
-    return [int(each) for each in listed if spawned in Path(f"/proc/{each}/cmdline").read_bytes()]
-
-
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
 def test_a_process_that_is_killed_is_replaced_and_its_counts_stay() -> None:
     with served("--processes", "2") as server, ScoreClient(server.address) as client:
         assert client.score([RIGHT] * 3)
         until = time.monotonic() + PATIENT_SECONDS
-        while len(before := children(server.process.pid)) < 2 and time.monotonic() < until:
+        while len(before := server.below(SERVERS)) < 2 and time.monotonic() < until:
             time.sleep(0.02)
         for each in before:
             os.kill(each, signal.SIGKILL)
@@ -319,7 +262,7 @@ def test_a_process_that_is_killed_is_replaced_and_its_counts_stay() -> None:
             with suppress(httpx2.TransportError):
                 assert client.score([RIGHT])[0]["outcome"] == "match"
                 break
-        assert not set(before) & set(children(server.process.pid))
+        assert not set(before) & set(server.below(SERVERS))
         assert metrics(server)['bird_answers_total{outcome="match"}'] == 4
         assert server.end() == 0
 
