@@ -47,7 +47,14 @@ class Basis(StrEnum):
     STRUCTURE = "structure"
     """The two texts."""
     VARIANTS = "variants"
-    """The rows of both on variants of the database."""
+    """The rows of both on variants of the database, if they match on the database itself."""
+    SUITE = "suite"
+    """The rows of both on the database and its variants, changed and compared as Spider's script does."""
+
+    @property
+    def needs_variants(self) -> bool:
+        """True if variants of the databases must be given."""
+        return self in {Basis.VARIANTS, Basis.SUITE}
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ class Metric:
     @property
     def is_of_sqlite(self) -> bool:
         """True if it is defined for predictions on SQLite only."""
-        return self.basis in (Basis.STRUCTURE, Basis.VARIANTS)
+        return self.basis is Basis.STRUCTURE
 
 
 _ALL = (
@@ -106,6 +113,7 @@ _ALL = (
     Metric("em", "EM", Basis.STRUCTURE, is_share=True),
     Metric("partial", "Partial matching", Basis.STRUCTURE, has_score=False),
     Metric("ts", "TS", Basis.VARIANTS, is_share=True),
+    Metric("ts_spider", "TS Spider", Basis.SUITE, is_share=True),
 )
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
 from math import isfinite
 
 from harness.metrics.comparison import Ranking, compare
@@ -154,15 +155,9 @@ def ex_subset(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     if len(ours) != 1 or len(theirs) != 1:
         return 0.0
     try:
-        cells = named([value for rows in (predicted, gold) for row in rows for value in row])[0]
+        left, right = map(list, map(dict.fromkeys, _plain(predicted, gold)))
     except TypeError:
         return 0.0
-    numbers: dict[Hashable, int] = {}
-    plain = [numbers.setdefault(cell, len(numbers)) for cell in cells]
-    [wide], [narrow] = ours, theirs
-    end = len(predicted) * wide
-    left = list(dict.fromkeys(_cut(plain[:end], wide)))
-    right = list(dict.fromkeys(_cut(plain[end:], narrow)))
     return float(_Columns(left, right).fit())
 
 
@@ -170,14 +165,44 @@ def _width(rows: Sequence[Row]) -> set[int]:
     return {len(row) for row in rows}
 
 
-def _cut(cells: Sequence[int], width: int) -> Iterator[tuple[int, ...]]:
-    return (tuple(cells[start : start + width]) for start in range(0, len(cells), width))
+def fit_as_bags(predicted: Sequence[Row], gold: Sequence[Row]) -> bool:
+    """Return True if some order of the prediction's columns gives gold's rows, as often as in gold.
+
+    Args:
+        predicted: rows, all of one width.
+        gold: as many rows of the same width.
+
+    Raises:
+        TypeError: a value cannot be hashed.
+        TooManyRows: there are too many orders to try.
+    """
+    left, right = _plain(predicted, gold)
+    return _Columns(left, right, as_bags=True).fit()
+
+
+def _plain(*results: Sequence[Row]) -> Iterator[list[tuple[int, ...]]]:
+    """Yield results with a number in place of each value, the same for equal ones.
+
+    Raises:
+        TypeError: a value cannot be hashed.
+    """
+    cells = named([value for rows in results for row in rows for value in row])[0]
+    numbers: dict[Hashable, int] = {}
+    plain = iter([numbers.setdefault(cell, len(numbers)) for cell in cells])
+    for rows in results:
+        yield [tuple(islice(plain, len(row))) for row in rows]
 
 
 class _Columns:
-    """Search the columns of `left` for some that have the rows of `right`, column by column."""
+    """Search the columns of `left` for some that have the rows of `right`, column by column.
 
-    def __init__(self, left: Sequence[tuple[int, ...]], right: Sequence[tuple[int, ...]]) -> None:
+    `as_bags`: as often as there; otherwise both have distinct rows, and duplicates do not count.
+    """
+
+    def __init__(
+        self, left: Sequence[tuple[int, ...]], right: Sequence[tuple[int, ...]], *, as_bags: bool = False
+    ) -> None:
+        self._as_bags = as_bags
         self._left, self._right = list(zip(*left, strict=True)), list(zip(*right, strict=True))
         self._steps = 0
         values = [set(column) for column in self._left]
@@ -218,6 +243,8 @@ class _Columns:
                 numbers.setdefault(pair, len(numbers)) for pair in zip(right, self._right[at], strict=True)
             ]
             is_same = len(numbers) == count == len(set(theirs))
+            if self._as_bags:
+                is_same = is_same and Counter(ours) == Counter(theirs)
             if is_same and self._fits(at + 1, used | {place}, ours, theirs):
                 return True
         return False

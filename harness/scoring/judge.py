@@ -7,14 +7,14 @@ one text, not the run.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache, partial
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome, preview
 from harness.data.questions import Question
-from harness.engines import EngineName, dialect_of, kind_of
+from harness.engines import EngineName, dialect_of
 from harness.engines.base import EMPTY, Engine, EngineLost, Row, SqlError, is_empty
 from harness.engines.errors import ErrorClass
 from harness.engines.execution import (
@@ -87,7 +87,7 @@ class Judge:
         self._engines = engines
         self._sqlite = self._engines.get(Dialect.SQLITE) or SQLiteEngine(pooled=True)
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
-        self._scorer = Scorer(setup, announce)
+        self._scorer = Scorer(setup, {Dialect.SQLITE: self._sqlite, **engines}, announce)
         self._database_of = cache(setup.database)
 
     def judge(self, task: JudgeTask, report: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
@@ -317,17 +317,20 @@ class Scorer:
 
     Args:
         setup: what all pairs share.
+        engines: see `Judge`; SQLite is among them.
         announce: see `Judge`.
     """
 
-    def __init__(self, setup: Setup, announce: Announce) -> None:
+    def __init__(self, setup: Setup, engines: Mapping[EngineName, Engine], announce: Announce) -> None:
         self._setup = setup
         self._announce = announce
         self._metrics = [METRICS[name] for name in setup.metrics]
         self._suites = {} if setup.variants is None else {
-            name: Suite(setup.variants, kind_of(name).make(None, pooled=True), setup.limits)
+            name: Suite(
+                setup.variants, engines[name], engines[Dialect.SQLITE], setup.limits,
+                profile=setup.profile_on(name),
+            )
             for name in setup.servers
-            if dialect_of(name) is Dialect.SQLITE
         }  # fmt: skip
         self._reads_structure = any(metric.basis is Basis.STRUCTURE for metric in self._metrics)
         self._spider_schema = cache(self._read_spider_schema)
@@ -365,7 +368,7 @@ class Scorer:
                 gold_seconds=gold.execution.seconds,
             )
         else:
-            judgement = self._answered(task, gold, sql, run(), find)
+            judgement = self._by_script(gold, sql, self._answered(task, gold, sql, run(), find))
         if not self._reads_structure:
             return judgement
         # Spider's Exact Matching has no score if gold cannot be parsed.
@@ -374,6 +377,21 @@ class Scorer:
         if structure is not None:
             scores |= dict.fromkeys(ours, float(structure.exact))
         return replace(judgement, scores=scores, structure=structure)
+
+    def _by_script(self, gold: Gold, sql: str, judgement: Judgement) -> Judgement:
+        """Add the verdict of Spider's script, which may call right what EX does not."""
+        names = of_basis(self._setup.metrics, Basis.SUITE)
+        if not names:
+            return judgement
+        scores = {name: score for name, score in judgement.scores.items() if name not in names}
+        with suppress(TooManyRows):
+            tested = self._suites[gold.dialect].script_score(gold, sql)
+            if tested.score is not None:
+                scores |= dict.fromkeys(names, tested.score)
+            if judgement.compared_variants is None:
+                compared, failed = tested.compared, tested.failed_variant
+                judgement = replace(judgement, compared_variants=compared, failed_variant=failed)
+        return replace(judgement, scores=scores)
 
     def _answered(
         self, task: JudgeTask, gold: Gold, sql: str, execution: Execution, find: Callable[[], Answers]
@@ -426,10 +444,10 @@ class Scorer:
             # Engines that run such a text return no rows, which official scripts compare with gold's.
             error = EMPTY if not predicted and is_empty(sql) else None
             error_class = self._diagnose(task, gold, sql, None, None)
-        elif (suite := self._suites.get(gold.dialect)) is not None:
-            tested = suite.score(gold.question, sql)
+        elif names := of_basis(self._setup.metrics, Basis.VARIANTS):
+            tested = self._suites[gold.dialect].score(gold, sql)
             compared, failed = tested.compared, tested.failed_variant
-            scores.update(dict.fromkeys(of_basis(self._setup.metrics, Basis.VARIANTS), tested.score))
+            scores.update(dict.fromkeys(names, tested.score or 0.0))
         return Judgement(
             outcome,
             scores,

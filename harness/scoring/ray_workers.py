@@ -173,12 +173,10 @@ def words(error: BaseException) -> str:
 
 def _paths(setup: Setup) -> list[Path]:
     """The SQLite files that judging may read."""
-    paths = []
-    for db_id in setup.questions.db_ids if setup.questions.server is None else ():
-        paths.append(setup.questions.database(db_id).sqlite_path)
-        if setup.variants is not None:
-            names = setup.variants.telling[db_id]
-            paths += [setup.variants.database(name, db_id).sqlite_path for name in names]
+    db_ids = setup.questions.db_ids if setup.questions.server is None else ()
+    paths = [setup.questions.database(db_id).sqlite_path for db_id in db_ids]
+    if setup.variants is not None:
+        paths += [each.sqlite_path for each in setup.variants.databases()]
     return paths
 
 

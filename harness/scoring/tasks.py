@@ -62,8 +62,11 @@ class Setup:
 
     def database(self, db_id: str, dialect: EngineName) -> Database:
         """Return a database as it is loaded on an engine."""
-        profile = Profile.FAITHFUL if dialect in self.translated else self.profile
-        return self.questions.database(db_id, profile)
+        return self.questions.database(db_id, self.profile_on(dialect))
+
+    def profile_on(self, dialect: EngineName) -> Profile:
+        """Return the profile of an engine's databases."""
+        return Profile.FAITHFUL if dialect in self.translated else self.profile
 
     def engine(self, dialect: EngineName) -> Engine:
         """Return the engine of a dialect to time on: that of its first server, or of files."""

@@ -1,9 +1,8 @@
 """Variants of a question set's databases, with the same tables and other rows: find, generate, score.
 
-Every variant has every database that the questions need. A variant with the same bytes as the database
-itself, or as an earlier variant, is never counted, since it proves nothing. Files found among the data are
-never executed. A generated database is complete or absent; equal generator, databases, golds, scale and seed
-share a folder; several processes may generate at once.
+A variant with the same bytes as the database itself, or as an earlier variant, is never counted, since it
+proves nothing. Files found among the data are never executed. A generated database is complete or absent;
+equal generator, databases, golds, scale and seed share a folder; several processes may generate at once.
 """
 
 import hashlib
@@ -13,7 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -22,16 +21,19 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from dialects.enums import Dialect
+from dialects.enums import Profile
 from dialects.errors import BadInput
-from harness.data.questions import Question, QuestionSet
+from harness.data.questions import QuestionSet
 from harness.engines.base import Engine, Row
-from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute_patiently
+from harness.metrics import spider_suite
 from harness.metrics.accuracy import ex
+from harness.metrics.comparison import alike
 from harness.metrics.distinct import firsts
+from harness.scoring.golds import Gold
 from loaders import twins
 from loaders.base import paths
-from loaders.base.files import Faults, one_line, refuse
+from loaders.base.files import Faults, content_digest, one_line, refuse
 from loaders.base.processes import processors
 from loaders.namespace import Database
 
@@ -39,6 +41,12 @@ if TYPE_CHECKING:
     from loaders.twins.builder import TwinSource
 
 MOST_VARIANTS = 100
+
+OWN = "the database itself"
+"""The name of a question set's own database among the files of a suite."""
+
+_DIGITS = 12
+"""Of the digest that the collection of a variant ends with."""
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 _SQLITE_HEADER = b"SQLite format 3\x00"
@@ -49,19 +57,26 @@ class Variants:
     """The variants of a question set's databases.
 
     `names` are all variants, in order; `telling` maps a database to the variants that differ from it and from
-    each other. `fingerprint` is JSON for the manifest: the origin, size and sha256 of every file, and per
-    database the variants that repeat another file.
+    each other, `suites` to these and `OWN`, which a folder in Spider's layout may lack. `fingerprint` is JSON
+    for the manifest: the origin, size and sha256 of every file, and per database the variants that repeat
+    another file.
     """
 
     names: tuple[str, ...]
     telling: Mapping[str, tuple[str, ...]]
+    suites: Mapping[str, tuple[str, ...]]
     fingerprint: Mapping[str, Any]
-    _collection: str = field(repr=False)
-    _folders: Mapping[str, Path] = field(repr=False)
+    _databases: Mapping[tuple[str, str], Database] = field(repr=False)
 
-    def database(self, name: str, db_id: str) -> Database:
-        """Return a database of the variant `name`, for SQLite only: no server has it."""
-        return Database(self._collection, db_id, _file(self._folders[name], db_id))
+    def database(self, name: str, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
+        """Return a database of the variant `name`; on a server, those of a variant share a collection."""
+        return replace(self._databases[name, db_id], profile=profile)
+
+    def databases(self, profile: Profile = Profile.OFFICIAL) -> list[Database]:
+        """Return every database of a variant that tells."""
+        return [
+            self.database(name, db_id, profile) for db_id, names in self.telling.items() for name in names
+        ]
 
 
 def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None]) -> Variants:
@@ -69,8 +84,9 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
 
     Args:
         spec: a folder with one subfolder per variant, `<variant>/<db_id>/<db_id>.sqlite` or
-            `<variant>/dev_databases/<db_id>/<db_id>.sqlite`; or a whole number N for the twins of the seeds
-            1 to N from the project's own generator (docs/how-to/twins.md).
+            `<variant>/dev_databases/<db_id>/<db_id>.sqlite`; one with all files of a database together, as
+            Spider's suites are, `<db_id>/<variant>.sqlite`; or a whole number N for the twins of the seeds 1
+            to N from the project's own generator (docs/how-to/twins.md).
         questions: the question set; variants of other databases are ignored.
         say: called with one line at a time about variants that are generated, and those that prove nothing.
 
@@ -80,14 +96,17 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
     """
     if not spec:
         raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
+    db_ids = questions.db_ids
     if _NUMBER.fullmatch(spec):
         folders, origin = _twins(questions, _count(spec), say)
         parent = folders["seed-1"].parent
+        variants = _in_each(folders, db_ids)
     else:
         parent = Path(spec).expanduser().resolve()
-        folders, origin = _subfolders(parent, questions), {"folder": parent.name}
-    _check(folders, questions, parent)
-    return _compared(folders, questions, origin, say)
+        origin = {"folder": parent.name}
+        variants = _found(parent, db_ids)
+    _check(variants, parent)
+    return _compared(variants, questions, origin, say)
 
 
 def _count(spec: str) -> int:
@@ -97,30 +116,48 @@ def _count(spec: str) -> int:
     return count
 
 
-def _subfolders(folder: Path, questions: QuestionSet) -> dict[str, Path]:
+_Files = Mapping[str, Mapping[str, Path]]
+"""The file of each database, by the name of the variant."""
+
+
+def _found(folder: Path, db_ids: Sequence[str]) -> _Files:
     layout = "give each variant a folder of its own there, <variant>/<database>/<database>.sqlite"
     try:
         if not folder.is_dir():
             refuse(folder, "no such folder of variants", "name a folder, or a number of variants to generate")
-        if any(_file(folder, db_id).exists() for db_id in questions.db_ids):
-            refuse(folder, "contains databases instead of variants", layout)
+        if any(_file(folder, db_id).exists() for db_id in db_ids):
+            return _together(folder, db_ids)
         found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError as error:
         refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
     if not found:
         refuse(folder, "contains no variant", layout)
     nested = {path: path / "dev_databases" for path in found}
-    return {path.name: inner if inner.is_dir() else path for path, inner in nested.items()}
+    return _in_each({path.name: inner if inner.is_dir() else path for path, inner in nested.items()}, db_ids)
+
+
+def _in_each(folders: Mapping[str, Path], db_ids: Sequence[str]) -> _Files:
+    return {name: {db_id: _file(folder, db_id) for db_id in db_ids} for name, folder in folders.items()}
+
+
+def _together(folder: Path, db_ids: Sequence[str]) -> _Files:
+    """Return the files of a folder for each database, each a variant under its own name."""
+    found: defaultdict[str, dict[str, Path]] = defaultdict(dict)
+    for db_id in db_ids:
+        files = (path for path in (folder / db_id).glob("*.sqlite") if not path.name.startswith("."))
+        # The shortest name is the database's own.
+        for path in sorted(files, key=lambda path: (len(path.stem), path.stem)) or [_file(folder, db_id)]:
+            found[path.stem][db_id] = path
+    return found
 
 
 def _file(folder: Path, db_id: str) -> Path:
     return folder / db_id / f"{db_id}.sqlite"
 
 
-def _check(folders: Mapping[str, Path], questions: QuestionSet, folder: Path) -> None:
+def _check(variants: _Files, folder: Path) -> None:
     faults = Faults(folder, "variant")
-    for name, place in folders.items():
-        files = {db_id: _file(place, db_id) for db_id in questions.db_ids}
+    for name, files in variants.items():
         missing = [db_id for db_id, path in files.items() if not path.is_file()]
         broken = [db_id for db_id in files if db_id not in missing and not _is_sqlite(files[db_id])]
         if missing:
@@ -140,40 +177,50 @@ def _is_sqlite(path: Path) -> bool:
 
 
 def _compared(
-    folders: Mapping[str, Path], questions: QuestionSet, origin: Mapping[str, Any], say: Callable[[str], None]
+    variants: _Files, questions: QuestionSet, origin: Mapping[str, Any], say: Callable[[str], None]
 ) -> Variants:
     """Read every file once, and find duplicates."""
-    db_ids = questions.db_ids
-    files = [questions.database(db_id).sqlite_path for db_id in db_ids]
-    files += [_file(folder, db_id) for folder in folders.values() for db_id in db_ids]
+    own = {db_id: questions.database(db_id) for db_id in questions.db_ids}
+    paths = [each.sqlite_path for each in own.values()]
+    paths += [path for files in variants.values() for path in files.values()]
     with ThreadPoolExecutor(processors(), thread_name_prefix="bird") as pool:
-        contents = dict(zip(files, pool.map(_content, files), strict=True))
+        contents = dict(zip(paths, pool.map(_content, paths), strict=True))
     telling: dict[str, tuple[str, ...]] = {}
-    for db_id in db_ids:
-        known = {contents[questions.database(db_id).sqlite_path]}
-        names = []
-        for name, folder in folders.items():
-            content = contents[_file(folder, db_id)]
-            if content not in known:
-                known.add(content)
-                names.append(name)
-        telling[db_id] = tuple(names)
+    suites: dict[str, tuple[str, ...]] = {}
+    for db_id, database in own.items():
+        first = contents[database.sqlite_path]
+        distinct: dict[tuple[int, str], str] = {}
+        for name, files in variants.items():
+            if db_id in files:
+                distinct.setdefault(contents[files[db_id]], name)
+        has_own = first in distinct or all(db_id in files for files in variants.values())
+        distinct.pop(first, None)
+        telling[db_id] = tuple(distinct.values())
+        suites[db_id] = (*([OWN] if has_own else []), *telling[db_id])
     copies = [db_id for db_id, names in telling.items() if not names]
     if copies:
         say(f"{', '.join(copies)}: every variant is a copy of the database itself, so TS is EX there")
-    repeats = {db_id: [name for name in folders if name not in names] for db_id, names in telling.items()}
+    repeats = {
+        db_id: [name for name, files in variants.items() if db_id in files and name not in names]
+        for db_id, names in telling.items()
+    }
+    databases = {(OWN, db_id): database for db_id, database in own.items()}
+    for name, files in variants.items():
+        digest = content_digest([contents[path] for path in files.values()])[:_DIGITS]
+        for db_id, path in files.items():
+            databases[name, db_id] = Database(f"{questions.collection}_{digest}", db_id, path)
     fingerprint = {
         **origin,
         "variants": {
             name: {
-                db_id: dict(zip(("bytes", "sha256"), contents[_file(folder, db_id)], strict=True))
-                for db_id in db_ids
+                db_id: dict(zip(("bytes", "sha256"), contents[path], strict=True))
+                for db_id, path in files.items()
             }
-            for name, folder in folders.items()
+            for name, files in variants.items()
         },
         "repeats": {db_id: names for db_id, names in repeats.items() if names},
     }
-    return Variants(tuple(folders), telling, fingerprint, questions.collection, folders)
+    return Variants(tuple(variants), telling, suites, fingerprint, databases)
 
 
 def _content(path: Path) -> tuple[int, str]:
@@ -266,11 +313,11 @@ def _inputs(sources: Sequence["TwinSource"]) -> str:
 #
 # Definition: Zhong, Yu and Klein 2020, "Semantic Evaluation for Text-to-SQL with Distilled Test Suites",
 # https://arxiv.org/abs/2010.02840. As there, right means the same result as gold on each database of a suite.
-# The differences (docs/reference/spider.md): variants are given or generated, not distilled, results are
-# compared as EX compares them, and the texts are run unchanged.
+# `Suite.score` compares as EX does, and runs the texts unchanged; `Suite.script_score` does both as their
+# script does (docs/reference/spider.md).
 #
-# A variant on which gold fails never counts against a prediction; gold's rows are read once per variant
-# while they fit into a fixed amount of memory, whatever the number of predictors.
+# Gold's rows are read once per variant while they fit into a fixed amount of memory, whatever the number of
+# predictors.
 
 _ROOM = 256 * 2**20
 """Maximum bytes of gold's rows to keep."""
@@ -281,101 +328,134 @@ class Verdict:
     """The result of one prediction on the variants.
 
     `score` is 1.0 unless it is wrong on a variant: `failed_variant` is the first such, `fault` the reason.
-    `compared` counts the variants on which it was compared with gold: 0 for the text of gold itself, and if
-    gold runs on no variant, so that the score is that of the database itself. `left_out` has the variants
-    tried on which gold failed.
+    None: there is no verdict by the script's rules, because gold failed there. `compared` counts the variants
+    on which it was compared with gold: 0 for the text of gold itself, and if gold runs on no variant, so that
+    the score is that of the database itself. `left_out` has the variants tried on which gold failed.
     """
 
-    score: float
+    score: float | None
     failed_variant: str | None = None
     fault: str | None = None
     compared: int = 0
     left_out: tuple[str, ...] = ()
 
 
-_Gold = tuple[tuple[Row, ...] | None, float]
-"""Gold's distinct rows on a variant, None if it failed, and its seconds."""
+_Rows = tuple[tuple[Row, ...] | None, float]
+"""Gold's rows on a variant, None if it failed, and its seconds."""
 
 
 class Suite:
-    """Scores predictions in SQLite's dialect on the variants of their databases; thread-safe.
+    """Scores predictions on the variants of their databases; thread-safe.
 
     Args:
-        variants: the variants.
-        engine: runs all texts; it reads SQLite files.
+        variants: the variants; a server has them loaded.
+        engine: runs predictions, and golds in their dialect.
+        sqlite: runs golds of which the rows on SQLite count.
         limits: the limits of one SQL text; as in EX, the seconds are for a prediction and its gold together.
+        profile: that of the databases on a server.
         room: the number of bytes of gold's rows to keep; other golds are run again whenever needed.
     """
 
-    def __init__(
-        self, variants: Variants, engine: Engine, limits: Limits | None = None, *, room: int = _ROOM
+    def __init__(  # noqa: PLR0913 - what a text runs on
+        self,
+        variants: Variants,
+        engine: Engine,
+        sqlite: Engine,
+        limits: Limits | None = None,
+        *,
+        profile: Profile = Profile.OFFICIAL,
+        room: int = _ROOM,
     ) -> None:
         self._variants = variants
         self._limits = limits or Limits()
-        self._engine = engine
+        self._engine, self._sqlite = engine, sqlite
+        self._profile = profile
         self._lock = Lock()
-        self._golds: dict[tuple[str, str, str], _Gold] = {}
-        self._running: defaultdict[tuple[str, str, str], Lock] = defaultdict(Lock)
+        self._golds: dict[tuple[str, str, str, bool], _Rows] = {}
+        self._running: defaultdict[tuple[str, str, str, bool], Lock] = defaultdict(Lock)
         self._room = room
-        self._left_out: dict[str, list[str]] = {}
 
-    @property
-    def left_out(self) -> Mapping[str, Sequence[str]]:
-        """The variants on which gold failed so far, by question key."""
-        with self._lock:
-            return {key: tuple(names) for key, names in sorted(self._left_out.items())}
-
-    def score(self, question: Question, sql: str) -> Verdict:
+    def score(self, gold: Gold, sql: str) -> Verdict:
         """Check if a prediction that is right on the database itself is right on every variant.
 
         Do not call it for a prediction that is wrong on the database itself. One with the text of gold is
-        right by definition and is not run, because `random()` could make it differ.
+        right by definition and is not run, because `random()` could make it differ. A variant on which gold
+        fails never counts against a prediction.
 
         Raises:
-            EngineLost: a file cannot be opened.
+            EngineLost: a file cannot be opened, or a server does not answer.
         """
-        if sql.strip() == question.gold[Dialect.SQLITE].strip():
+        reference = gold.sql or ""
+        if not gold.is_by_rows and sql.strip() == reference.strip():
             return Verdict(1.0)
         compared = 0
         left_out: list[str] = []
-        for name in self._variants.telling[question.db_id]:
-            rows, seconds = self._gold(name, question)
+        for name in self._variants.telling[gold.question.db_id]:
+            rows, seconds = self._rows(name, gold, reference, is_set=True)
             if rows is None:
                 left_out.append(name)
                 continue
             compared += 1
-            fault = self._fault(self._execute(name, question, sql), rows, seconds)
+            fault = self._fault(gold, self._execute(name, gold, sql), rows, seconds)
             if fault is not None:
                 return Verdict(0.0, name, fault, compared, tuple(left_out))
         return Verdict(1.0, None, None, compared, tuple(left_out))
 
-    def _execute(self, name: str, question: Question, sql: str) -> Execution:
-        database = self._variants.database(name, question.db_id)
-        return execute(self._engine, database, sql, self._limits)
+    def script_score(self, gold: Gold, sql: str) -> Verdict:
+        """Check a prediction on every database of its suite, its own among them, as Spider's script does.
 
-    def _fault(self, predicted: Execution, gold: tuple[Row, ...], gold_seconds: float) -> str | None:
+        Call it whatever EX says. Each text has the whole time limit. There is no verdict if gold fails, for
+        the script stops there.
+
+        Raises:
+            EngineLost: see `score`.
+            TooManyRows: there are too many orders of columns to try.
+        """
+        reference = spider_suite.prepared(gold.sql or "")
+        text = spider_suite.prepared(sql.replace(" value ", " 1 "))
+        is_ordered = spider_suite.orders(reference)
+        for compared, name in enumerate(self._variants.suites[gold.question.db_id], 1):
+            rows, _ = self._rows(name, gold, reference, is_set=False)
+            if rows is None:
+                return Verdict(None, name, "gold fails", compared - 1, (name,))
+            ran = self._execute(name, gold, text)
+            if ran.ending is not Ending.ROWS:
+                return Verdict(0.0, name, ran.error or ran.ending, compared)
+            predicted, expected = _alike(gold, ran.rows, rows)
+            if not spider_suite.same_result(predicted, expected, is_ordered=is_ordered):
+                return Verdict(0.0, name, "other rows", compared)
+        return Verdict(1.0, None, None, len(self._variants.suites[gold.question.db_id]))
+
+    def _execute(self, name: str, gold: Gold, sql: str, engine: Engine | None = None) -> Execution:
+        database = self._variants.database(name, gold.question.db_id, self._profile)
+        return execute_patiently(engine or self._engine, database, sql, self._limits)
+
+    def _fault(
+        self, gold: Gold, predicted: Execution, rows: tuple[Row, ...], gold_seconds: float
+    ) -> str | None:
         """Return what is wrong with a prediction on a variant; None if it is right."""
         if predicted.ending is not Ending.ROWS:
             return predicted.error or predicted.ending
         if predicted.seconds + gold_seconds > self._limits.seconds:
             return f"with its gold it took longer than {self._limits.seconds:g} s"
-        return None if ex(predicted.rows, gold) == 1.0 else "other rows"
+        return None if ex(*_alike(gold, predicted.rows, rows)) == 1.0 else "other rows"
 
-    def _gold(self, name: str, question: Question) -> _Gold:
-        """Return gold on a variant, kept or run again."""
-        key = name, question.key, question.gold[Dialect.SQLITE]
+    def _rows(self, name: str, gold: Gold, sql: str, *, is_set: bool) -> _Rows:
+        """Return gold's rows on a variant, kept or run again; `is_set`: distinct ones suffice."""
+        key = name, gold.question.key, sql, is_set
         with self._running[key]:
             if key in self._golds:
                 return self._golds[key]
-            execution = self._execute(name, question, question.gold[Dialect.SQLITE])
+            execution = self._execute(name, gold, sql, self._sqlite if gold.is_by_rows else None)
             is_there = execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds
-            # EX compares sets, so distinct rows suffice.
-            rows = tuple(firsts(execution.rows)) if is_there else None
+            rows = tuple(firsts(execution.rows) if is_set else execution.rows) if is_there else None
             size = sum(sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in rows or ())
             with self._lock:
-                if rows is None:
-                    self._left_out.setdefault(question.key, []).append(name)
                 if size <= self._room:
                     self._room -= size
                     self._golds[key] = rows, execution.seconds
             return rows, execution.seconds
+
+
+def _alike(gold: Gold, predicted: Sequence[Row], expected: Sequence[Row]) -> tuple[Sequence[Row], ...]:
+    return alike(predicted, expected) if gold.is_by_rows else (predicted, expected)

@@ -94,7 +94,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "metrics": Option("metrics", "Metrics, separated by commas.", "NAMES"),
     "variants": Option(
-        "variants", "For ts: folder of database variants, or the number to generate.", "FOLDER|N",
+        "variants", "For ts, ts_spider: folder of database variants, or the number to generate.", "FOLDER|N",
         needs_predictions=True,
     ),
     "profile": Option(

@@ -354,6 +354,9 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         profile = Profile.FAITHFUL if dialect in translated else request.profile
         databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
         done, left = loading.load_each(databases, server, progress=progress)
+        there = {one.database.db_id for one in done}
+        others = [] if variants is None else variants.databases(profile)
+        loading.load([one for one in others if one.db_id in there], server, progress=progress)
         if left and not done:
             raise BadInput(left[0].reason)
         unloaded.update({(server.dialect, one.database.db_id): one.reason for one in left})

@@ -15,7 +15,7 @@ from harness.data.predictions import Choice, Extract
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds, kinds_by_name
 from harness.engines.execution import Limits
-from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis
+from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC
 from harness.session.options import OPTIONS
 from loaders.base.errors import brief, within
 from loaders.base.processes import processors
@@ -276,9 +276,11 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
         choices = ", ".join(OPTIONS["reference"].choices)
         raise BadInput(f"--reference {brief(request.reference)}: choose from {choices}")
     parse_fail_under(request.fail_under, request.metrics)
-    wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
+    wanted = [name for name in request.metrics if METRICS[name].basis.needs_variants]
     if wanted and request.variants is None:
-        raise BadInput("--metrics ts: needs database variants; add --variants with a folder or a number")
+        raise BadInput(
+            f"--metrics {wanted[0]}: needs database variants; add --variants with a folder or a number"
+        )
     if request.variants is not None and not wanted:
         raise BadInput(f"--variants {request.variants}: test-suite accuracy uses them; add ts to --metrics")
     check_range("workers", request.workers)

@@ -125,6 +125,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness compare results/latest:sqlite results/latest:postgresql": Why.OWN,
     "bird-harness eval --set mini_dev --predictions answers/ --metrics ex,ts --variants 10": Why.DATA,
     "bird-harness eval --set dev      --predictions answers/ --metrics ex,ts --variants my-variants/": Why.DATA,
+    "bird-harness eval --set my-spider --predictions answers/ --metrics ex,ts_spider --variants test-suite/database": Why.DATA,
     "bird-harness twins --set mini_dev --out twins/seed-1": Why.DATA,
     "bird-harness twins --set mini_dev --schema schema.json --out twins/seed-1": Why.DATA,
     "bird-harness twins --schema shop.sqlite --questions shop.json --scale 0.5 --seed 7 --out twins/shop": Why.OWN,

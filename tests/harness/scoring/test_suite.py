@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.execution import Limits
+from dialects.enums import Dialect
+from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
+from harness.scoring.golds import Gold
 from harness.scoring.variants import Suite, Verdict, find_variants
 from loaders.namespace import Database
 from tests.harness.small_sets import asked, of_zoo
@@ -50,7 +52,12 @@ def suite(
         write(folder / "variants" / name / "zoo" / "zoo.sqlite", rows, column)
     questions = of_zoo(folder / "base", GOLD)
     found = find_variants(str(folder / "variants"), questions, lambda _: None)
-    return Suite(found, SQLiteEngine(pooled=True), Limits(seconds=seconds), room=room)
+    engine = SQLiteEngine(pooled=True)
+    return Suite(found, engine, engine, Limits(seconds=seconds), room=room)
+
+
+def gold(sql: str) -> Gold:
+    return Gold(asked(sql), Dialect.SQLITE, sql, Execution(Ending.ROWS))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +74,7 @@ def suite(
 def test_right_means_right_on_every_variant_and_the_first_that_differs_is_named(
     tmp_path: Path, sql: str, verdict: Verdict
 ) -> None:
-    assert suite(tmp_path).score(asked(GOLD), sql) == verdict
+    assert suite(tmp_path).score(gold(GOLD), sql) == verdict
 
 
 @pytest.mark.parametrize(
@@ -84,19 +91,18 @@ def test_a_variant_on_which_gold_fails_is_left_out_and_counted(
 ) -> None:
     zoo = suite(tmp_path, variants)
     for _ in range(2):
-        assert zoo.score(asked(GOLD), "SELECT name FROM animal WHERE legs > 2 AND legs < 6") == verdict
-    assert zoo.left_out == {"1": ("renamed",)}
+        assert zoo.score(gold(GOLD), "SELECT name FROM animal WHERE legs > 2 AND legs < 6") == verdict
 
 
 def test_a_variant_on_which_gold_takes_too_long_is_left_out(tmp_path: Path) -> None:
     zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
-    verdict = zoo.score(asked(f"{COUNT_UP} SELECT count(*) FROM n"), "SELECT max(legs) FROM animal")
+    verdict = zoo.score(gold(f"{COUNT_UP} SELECT count(*) FROM n"), "SELECT max(legs) FROM animal")
     assert verdict == Verdict(1.0, compared=1, left_out=("big",))
 
 
 def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) -> None:
     zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
-    verdict = zoo.score(asked("SELECT max(legs) FROM animal"), f"{COUNT_UP} SELECT count(*) FROM n")
+    verdict = zoo.score(gold("SELECT max(legs) FROM animal"), f"{COUNT_UP} SELECT count(*) FROM n")
     assert (verdict.score, verdict.failed_variant, verdict.fault) == (
         0.0,
         "big",
@@ -105,7 +111,7 @@ def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) 
 
 
 def test_the_text_of_gold_is_right_even_where_every_run_differs(tmp_path: Path) -> None:
-    question = asked("SELECT random()")
+    question = gold("SELECT random()")
     zoo = suite(tmp_path)
     assert zoo.score(question, "SELECT random()") == Verdict(1.0)
     assert zoo.score(question, "SELECT random() AS number").score == 0.0
@@ -113,7 +119,7 @@ def test_the_text_of_gold_is_right_even_where_every_run_differs(tmp_path: Path) 
 
 def test_copies_of_the_database_and_of_other_variants_are_not_compared(tmp_path: Path) -> None:
     variants = {"a": BASE, "b": [("fox", 4)], "c": [("fox", 4)], "d": BASE}
-    assert suite(tmp_path, variants).score(asked(GOLD), "SELECT 'fox'") == Verdict(1.0, compared=1)
+    assert suite(tmp_path, variants).score(gold(GOLD), "SELECT 'fox'") == Verdict(1.0, compared=1)
 
 
 class CountingEngine(SQLiteEngine):
@@ -136,6 +142,6 @@ def test_gold_runs_once_a_variant_while_its_rows_fit_and_verdicts_are_the_same(
     zoo._engine = engine
     texts = [f"SELECT name FROM animal WHERE legs = {number} - {number - 4}" for number in range(20)]
     with ThreadPoolExecutor(4) as pool:
-        verdicts = list(pool.map(lambda sql: zoo.score(asked(GOLD), sql), texts))
+        verdicts = list(pool.map(lambda sql: zoo.score(gold(GOLD), sql), texts))
     assert verdicts == [Verdict(1.0, compared=3)] * 20
     assert engine.sessions == golds + 3 * len(texts)

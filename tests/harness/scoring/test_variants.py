@@ -131,7 +131,7 @@ BAD_FOLDERS: dict[Spoil, tuple[str, ...]] = {
     shutil.rmtree: ("variants: no such folder", "or a number"),
     replace_by_file: ("variants: no such folder", "or a number"),
     empty: ("contains no variant", "<variant>/<database>"),
-    bring_databases_up: ("contains databases instead of variants", "<variant>/<database>"),
+    bring_databases_up: ("variant bank", "for bank;", "needs every database"),
     lose_a_database: ("variant v2", "for zoo;", "needs every database"),
     lose_all_databases: ("2 variants (v1, v3)", "for bank, zoo;"),
     leave_a_pointer: ("variant v3", "not a SQLite file: bank", "create it again"),
