@@ -2,9 +2,10 @@
 
 Each round scores the sample's own predictions, shuffled among hostile ones of the corpus in
 `tests/engines/hostile`, by one `Evaluator` that lives as long as the soak, and by a `bird-harness eval` of
-its own, on one engine after the other. Then, while nothing is done, it is counted what processes hold,
-which connections are open on the servers and what lies on the disk. Servers that are up are used; the
-others are started for the time of the soak, below this process, and counted apart from workers.
+its own, on one engine after the other; with `--serve`, by a reward server that lives as long, alone. Then,
+while nothing is done, it is counted what processes hold, which connections are open on the servers and what
+lies on the disk. Servers that are up are used; the others are started for the time of the soak, below this
+process, and counted apart from workers.
 
 Hostile texts are dealt out in turn: what is larger after the heaviest of them is so from the first third on.
 
@@ -21,9 +22,11 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -31,6 +34,7 @@ import typer
 
 from benchmarks import options
 from benchmarks.memory import below
+from benchmarks.serving import served
 from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, provision
@@ -41,6 +45,8 @@ from harness.engines import EngineName
 from harness.engines.execution import administrating
 from harness.provision import dsn
 from harness.runs.reader import LATEST, read_results
+from harness.serve.client import ScoreClient
+from harness.serve.messages import ScoredAnswer
 from loaders.base.files import FILE_BYTES, is_text
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
@@ -50,6 +56,8 @@ from tests.engines.hostile.families import FAMILIES
 from tests.engines.hostile.running import Place, allowed
 
 QUESTIONS = 24
+_CALLERS, _BATCH = 8, 16
+"""Of a server: how many ask it at a time, and the answers of each request."""
 ROUNDS = 4
 """So many at least: a third of them is compared with another third."""
 
@@ -295,6 +303,8 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     workers: options.Workers = 2,
     timeout: Annotated[float, typer.Option(help="Seconds for a prediction and its gold.")] = 2.0,
     seed: Annotated[int, typer.Option(help="Which hostile texts, in which order.")] = 0,
+    *,
+    serve: Annotated[bool, typer.Option("--serve", help="Score by `bird-harness serve`.")] = False,
 ) -> None:
     """Print a line for each round, and a table of what was held first, last and at most."""
     unknown = [name for name in dialect.split(",") if name not in list(Dialect)]
@@ -311,23 +321,56 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         if servers:  # all are named by now: whatever is run here finds these and no others
             os.environ["BIRD_PROVISION"] = Origin.DSN
         stack.enter_context(_temporary_files_in(temporary))
-        evaluator = stack.enter_context(
-            Evaluator(dialects=dialects, workers=workers, seconds=timeout, cache=False, diagnose=True)
-        )
+        score = _by_server if serve else _by_library
+        scores = stack.enter_context(score(dialects, workers, timeout))
         known, corpora = honest(dialects), [Corpus(each, dice) for each in dialects]
         while time.monotonic() < until or len(samples) < ROUNDS:
             asked = known + [each for corpus in corpora for each in corpus.asked(hostile_texts)]
             if not samples:
                 asked = list(known)  # what they come to alone
             dice.shuffle(asked)
-            judgements = evaluator.score([each.answer for each in asked])
-            for each, judgement in zip(asked, judgements, strict=True):
+            for each, judgement in zip(asked, scores([one.answer for one in asked]), strict=True):
                 changes.note(each, judgement)
             engine = dialects[len(samples) % len(dialects)]
-            peak = command(Place(place, servers, _ROOM), engine, asked, timeout, changes)
+            peak = 0.0 if serve else command(Place(place, servers, _ROOM), engine, asked, timeout, changes)
             samples.append({**sample(servers, started, temporary), "command, peak MB": peak})
             _describe(samples, len(asked), len(changes.found))
     _conclude(samples, changes.found)
+
+
+Scores = Callable[[Sequence[Answer]], Sequence[Judgement]]
+
+
+@contextmanager
+def _by_library(dialects: Sequence[Dialect], workers: int, seconds: float) -> Iterator[Scores]:
+    with Evaluator(
+        dialects=dialects, workers=workers, seconds=seconds, cache=False, diagnose=True
+    ) as evaluator:
+        yield evaluator.score
+
+
+@contextmanager
+def _by_server(dialects: Sequence[Dialect], workers: int, seconds: float) -> Iterator[Scores]:
+    """A server, which counts among the workers; callers of small batches ask it side by side."""
+    arguments = (
+        "--dialect", ",".join(dialects), "--workers", str(workers), "--timeout", str(seconds), "--no-cache",
+        "--diagnose", "--max-bytes", str(2**30),
+    )  # fmt: skip
+    with (
+        served(*arguments) as address,
+        ScoreClient(address) as client,
+        ThreadPoolExecutor(_CALLERS) as pool,
+    ):
+
+        def judged(answers: Sequence[Answer]) -> list[Judgement]:
+            found = client.score([asdict(each) for each in answers])
+            return [ScoredAnswer.from_json(each) for each in found]
+
+        def score(answers: Sequence[Answer]) -> list[Judgement]:
+            batches = [answers[place : place + _BATCH] for place in range(0, len(answers), _BATCH)]
+            return list(chain.from_iterable(pool.map(judged, batches)))
+
+        yield score
 
 
 class _temporary_files_in:  # noqa: N801 - a context
@@ -349,7 +392,7 @@ class _temporary_files_in:  # noqa: N801 - a context
 
 def _describe(samples: Sequence[Mapping[str, float]], answers: int, changed: int) -> None:
     held = ", ".join(f"{name} {value:.0f}" for name, value in samples[-1].items())
-    print(f"round {len(samples)}: {answers} answers twice; {held}; changed {changed}", flush=True)
+    print(f"round {len(samples)}: {answers} answers; {held}; changed {changed}", flush=True)
 
 
 def _conclude(samples: Sequence[Mapping[str, float]], changed: Sequence[str]) -> None:

@@ -242,7 +242,11 @@ class CacheKeys:
         for name in _packages().keys() & self._engines.keys():
             self._engines[name].append(_packages()[name].digest)
         self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
-        self._begun = cache(self._begin)
+        self._begun: dict[tuple[EngineName, str], tuple[hashlib._Hash, hashlib._Hash] | None] = {}
+
+    def has_begun(self, dialect: EngineName, db_id: str) -> bool:
+        """Return True if keys for a database are made without reading its files."""
+        return (dialect, db_id) in self._begun
 
     def _begin(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
         """Return the common part of the keys of executions and of judgements on a database."""
@@ -277,6 +281,11 @@ class CacheKeys:
             # Only scores depend on the weights; counted work does not.
             scoring += [weights_digest(), sorted(setup.uncounted)]
         return _begun("execution", place), _begun("judgement", [place, scoring])
+
+    def _places(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+        if (dialect, db_id) not in self._begun:
+            self._begun[dialect, db_id] = self._begin(dialect, db_id)
+        return self._begun[dialect, db_id]
 
     def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """Return the key of the execution of a text, started on a `day` in UTC."""
@@ -332,7 +341,7 @@ class CacheKeys:
         self, question: Question, dialect: EngineName, lasts: Lifetime, *days: str
     ) -> "hashlib._Hash | None":
         """Return the common part of the keys of judgements for a question whose golds last for `lasts`."""
-        places = self._begun(dialect, question.db_id)
+        places = self._places(dialect, question.db_id)
         if places is None or lasts is Lifetime.NEVER:
             return None
         golds = (
@@ -351,7 +360,7 @@ class CacheKeys:
         self, question: Question, dialect: EngineName, day: str, lasts: Lifetime, *texts: str
     ) -> bytes | None:
         """Return the cache key of `texts`, with the day if their result lasts for the day only."""
-        places = self._begun(dialect, question.db_id)
+        places = self._places(dialect, question.db_id)
         if places is None:
             return None
         return _cache_key(places[0], *([day] if lasts is Lifetime.TODAY else ()), *texts)

@@ -29,6 +29,8 @@ MOST_FAILURES = 3
 """Consecutive failed tasks after which a server is given up."""
 
 _WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
+_FEW = 64
+"""Answers that are looked up in a millisecond or two."""
 _LOOKED_AT = 20_000
 """Leading characters of a text that are used to estimate its cost."""
 
@@ -115,6 +117,18 @@ class Scheduler:
         self._failures: Counter[EngineName] = Counter()
         self.failed: dict[EngineName, str] = {}
         """Engines that were given up, and why."""
+
+    def begins_at_once(self, candidates: Sequence[Candidate]) -> bool:
+        """Return True if `begin` would read no file and translate no gold: it takes a millisecond or two."""
+        return (
+            len(candidates) <= _FEW
+            and sum(len(each.sql) for each in candidates) <= _LOOKED_AT
+            and all(
+                dialect_of(each.dialect) in each.question.gold
+                and self._cache_keys.has_begun(each.dialect, each.question.db_id)
+                for each in candidates
+            )
+        )
 
     def begin(self, candidates: Sequence[Candidate], *, waits: bool = False) -> list[Future[Judgement]]:
         """Start judging texts; return one future each, which never raises for an engine or a text.

@@ -244,14 +244,16 @@ class _Stream(StreamingResponse):
 
 async def _unless_gone(request: Request, judging: Any) -> list[Judgement]:
     """Return the judgements; if the client goes away, stop judging what has not begun."""
-    work = asyncio.ensure_future(judging)
-    gone = asyncio.ensure_future(request.receive())
+    work: asyncio.Future[list[Judgement]] = asyncio.ensure_future(judging)
+    await asyncio.sleep(0)
+    if work.done():  # everything was known
+        return work.result()
+    gone: asyncio.Future[Any] = asyncio.ensure_future(request.receive())
     try:
-        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             raise HTTPException(400, "the client has gone")
-        judged: list[Judgement] = work.result()
-        return judged
+        return work.result()
     finally:
         for each in (work, gone):
             each.cancel()

@@ -434,8 +434,8 @@ class Evaluator:
 
         If the awaiting task is cancelled, answers not yet judged are not started any more.
         """
-        batch = await asyncio.to_thread(self._start, answers, deadline)
-        awaited = {asyncio.wrap_future(future) for future in dict.fromkeys(batch.futures)}
+        batch = await self._astart(answers, deadline)
+        awaited = {asyncio.wrap_future(future) for future in set(batch.futures) if not future.done()}
         try:
             if awaited:
                 await asyncio.wait(awaited, timeout=batch.left)
@@ -451,7 +451,7 @@ class Evaluator:
 
         Await it before iterating: `async for place, judgement in await evaluator.astream(answers)`.
         """
-        return self._aeach(await asyncio.to_thread(self._start, answers, deadline))
+        return self._aeach(await self._astart(answers, deadline))
 
     async def _aeach(self, batch: _Batch) -> AsyncGenerator[tuple[int, Judgement]]:
         places: dict[Future[Judgement], list[int]] = {}
@@ -534,10 +534,23 @@ class Evaluator:
         """Its questions, engines and limits."""
         return self._setup
 
+    async def _astart(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
+        """Start a batch, in another thread if it may take a while."""
+        asked = self._asked(answers, deadline)
+        scheduler = self._scheduler if self._process == os.getpid() else None
+        if scheduler is not None and scheduler.begins_at_once(asked):
+            return self._begun(asked, deadline)
+        return await asyncio.to_thread(self._begun, asked, deadline)
+
     def _start(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
+        return self._begun(self._asked(answers, deadline), deadline)
+
+    def _asked(self, answers: Sequence[Answer | Triple], deadline: float | None) -> list[Candidate]:
         check_range("seconds", deadline, "deadline")
+        return [self._resolver.candidate(each) for each in answers]
+
+    def _begun(self, asked: Sequence[Candidate], deadline: float | None) -> _Batch:
         until = None if deadline is None else time.monotonic() + deadline
-        asked = [self._resolver.candidate(each) for each in answers]
         scheduler = self._open()
         futures = scheduler.begin(asked, waits=deadline is None)
         why = "it was not run: the caller stopped waiting"

@@ -439,6 +439,17 @@ def test_an_event_loop_goes_on_while_answers_are_judged(sample: QuestionSet) -> 
     assert (late.outcome, nothing) == (Outcome.HARNESS_ERROR, [])
 
 
+def test_what_is_known_takes_no_thread(sample: QuestionSet, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Evaluator("sample", workers=1) as evaluator:
+        known = evaluator.score(golds(sample, 1))
+
+        async def to_thread(*_: object) -> None:
+            pytest.fail("it was looked up in another thread")
+
+        monkeypatch.setattr(asyncio, "to_thread", to_thread)
+        assert asyncio.run(evaluator.ascore(golds(sample, 1))) == known
+
+
 def test_an_evaluator_says_what_it_is_and_what_it_did(sample: QuestionSet) -> None:
     [answer] = golds(sample, 1)
     evaluator = Evaluator("sample", workers=1, metrics="ex")
