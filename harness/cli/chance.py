@@ -8,16 +8,17 @@ import typer
 
 from dialects.errors import BadInput
 from harness.analyses.chance.command import FOLDERS, PAGE, TABLES, ChanceRequest, search_run
-from harness.analyses.chance.search import SECONDS
-from harness.analyses.chance.witness import Replay, Witness, load, place_of
-from harness.analyses.chance.witness import replay as execute_again
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Threads, asks, give_json, messages, say
 from harness.data.outcomes import MOST_ROWS, preview
+from harness.data.witnesses import Witness, load
 from harness.engines import kind_of
 from harness.engines.execution import Ending, Execution, Limits
 from harness.report.console import print_grids
 from harness.report.files import TEXTS, ReportFormat, give
+from harness.scoring.chance.search import SECONDS
+from harness.scoring.chance.witness import Replay, place_of
+from harness.scoring.chance.witness import replay as execute_again
 from harness.session.plan import find_servers
 from harness.session.request import Request, check_range
 from loaders.base.errors import within

@@ -174,6 +174,53 @@ class GoldOrigin(StrEnum):
         return self in (GoldOrigin.DATASET, GoldOrigin.CORRECTION)
 
 
+class Verdict(StrEnum):
+    """Whether a right answer returns the rows of one of its golds on every database."""
+
+    EQUAL = "equal"
+    """It is proven to."""
+    REFUTED = "refuted"
+    """It does not: a witness shows the difference."""
+    UNDECIDED = "undecided"
+    """Neither was found, which proves nothing."""
+
+
+class Difference(StrEnum):
+    """Why two texts differ on a witness."""
+
+    DUPLICATES = "duplicates"
+    """They agree once neither, or both, count repeated values once."""
+    NULL = "null"
+    """It needs a NULL in a column that a text reads."""
+    TIE = "tie"
+    """They agree without LIMIT, or cut otherwise."""
+    BOUNDARY = "boundary"
+    """They agree once each comparison includes its end."""
+    CONDITION = "condition"
+    """A condition or value is missing or other."""
+    JOIN = "join"
+    """Other tables are joined, or in another way."""
+    COLUMN = "column"
+    """Other columns are returned."""
+    AGGREGATE = "aggregate"
+    """Another aggregate or grouping."""
+    OTHER = "other"
+    """None of these."""
+
+
+@dataclass(frozen=True)
+class AnswerVerdict:
+    """The verdict on a right answer.
+
+    Of a refuted one also why it differs from gold on its witness, and whether that is `plausible`: nothing
+    in it contradicts the real database (`harness.scoring.chance.search.Proof`).
+    """
+
+    verdict: Verdict
+    difference: Difference | None = None
+    plausible: bool | None = None
+
+
 @dataclass(frozen=True)
 class Judgement:
     """The judgement of one SQL text as an answer to one question on one engine.
@@ -185,7 +232,9 @@ class Judgement:
     the database on which the prediction was compared with gold, None without test-suite accuracy;
     `failed_variant` is the first on which it is wrong; `preview` has some of the rows, if they were requested
     and gold returned any, as the text of a `Preview`; `gold_index` is the position of the gold that it was
-    compared with, among those of its question; `work` has the work of both, if a metric of work needs it.
+    compared with, among those of its question; `work` has the work of both, if a metric of work needs it;
+    `tested` has the verdict on a right answer, if a metric needs it, and `witness` the text of the `Witness`
+    of a refuted one.
     """
 
     outcome: Outcome
@@ -201,6 +250,8 @@ class Judgement:
     preview: str | None = None
     gold_index: int = 0
     work: WorkRatio | None = None
+    tested: AnswerVerdict | None = None
+    witness: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -238,7 +289,9 @@ class PairResult(Judgement):
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values, for `results.jsonl`."""
         plain = super().to_json()
-        return {name: plain[name] for name in _WHICH_FIRST}
+        # Without a verdict, the line has the format from before there were any.
+        left_out = ("tested", "witness") if self.tested is None else ()
+        return {name: plain[name] for name in _WHICH_FIRST if name not in left_out}
 
     @classmethod
     def from_json(cls, record: Any, levels: Sequence[str] = BIRD_LEVELS) -> Self:

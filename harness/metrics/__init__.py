@@ -44,6 +44,8 @@ class Basis(StrEnum):
     """Both run as often as it takes to decide."""
     WORK = "work"
     """The work each makes the engine do, counted in one execution."""
+    WITNESSES = "witnesses"
+    """The rows of both on a small database that is searched to refute an answer that EX calls right."""
     STRUCTURE = "structure"
     """The two texts."""
     VARIANTS = "variants"
@@ -95,6 +97,7 @@ _ALL = (
     Metric("ex_rounded", "EX rounded", Basis.ROWS, is_share=True, of_rows=ex_rounded),
     Metric("ex_columns", "EX columns", Basis.ROWS, is_share=True, of_rows=ex_columns),
     Metric("ex_subset", "EX subset", Basis.ROWS, is_share=True, of_rows=ex_subset),
+    Metric("ex_tested", "EX tested", Basis.WITNESSES, is_share=True),
     Metric("soft_f1", "Soft-F1", Basis.ROWS, of_rows=soft_f1, published_as="soft_f1"),
     Metric("soft_f1_documented", "Soft-F1 documented", Basis.ROWS, of_rows=soft_f1_documented),
     Metric("soft_f1_aligned", "Soft-F1 aligned", Basis.ROWS, of_rows=soft_f1_aligned, is_searched=True),

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.data.outcomes import Outcome, PairResult
+from harness.data.outcomes import Outcome, PairResult, Verdict
 from harness.engines import TITLES, EngineName, in_order, kind_of, kinds
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.report.console import print_grids, wide
@@ -267,6 +267,8 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
             notes += _right_alone(scores, metric)
         if METRICS[metric].basis is Basis.VARIANTS:
             notes += _untested(scores)
+        if METRICS[metric].basis is Basis.WITNESSES:
+            notes += _refuted(having)
         yield _metric_grid(having, metric, notes)
 
 
@@ -317,13 +319,32 @@ def is_partial(scores: Sequence[Score], metric: str) -> bool:
 
 def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
     """Yield notes about pairs outside of the means: too large results, unreadable golds, uncounted work."""
-    is_of_work = METRICS[metric].of_work is not None
-    why = "whose work was not counted" if is_of_work else "too large or unreadable"
+    why = _WITHOUT_SCORE.get(METRICS[metric].basis, "too large or unreadable")
     for score in scores:
         without = [result.question for result in score.results if metric not in result.scores]
         if without:
             whose = f"{score.predictor} on {TITLES[score.dialect]}"
             yield f"Not in the mean of {whose}, {why}: {listed(without)}"
+
+
+_WITHOUT_SCORE = {
+    Basis.WORK: "whose work was not counted",
+    Basis.WITNESSES: "whose witnesses could not be executed",
+}
+
+
+def _refuted(scores: Sequence[Score]) -> Iterator[str]:
+    """Yield the verdicts on right answers."""
+    for score in scores:
+        tested = [result.tested for result in score.results if result.tested is not None]
+        counts = Counter(one.verdict for one in tested)
+        plausible = sum(bool(one.plausible) for one in tested)
+        yield (
+            f"{score.predictor} on {TITLES[score.dialect]}: of {len(tested)} right answers, witnesses refute"
+            f" {counts[Verdict.REFUTED]}, {plausible} of them plausibly; {counts[Verdict.EQUAL]} are equal to"
+            f" gold by proof, {counts[Verdict.UNDECIDED]} undecided"
+        )
+    yield "Plausibly: nothing in the witness contradicts the NULLs, numbers and values of the real database"
 
 
 def _untested(scores: Sequence[Score]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published_scores import notes_of
 from harness.data.questions import Question, id_order
+from harness.data.witnesses import file_of
 from harness.runs.reader import (
     LATEST,
     MANIFEST,
@@ -190,20 +191,35 @@ class RunFolder:
         return len(self._results)
 
     def add(self, result: PairResult) -> None:
-        """Append one result to `results.jsonl`, and its rows to `previews.jsonl`.
+        """Append one result to `results.jsonl`, its rows to `previews.jsonl`, its witness to a file.
 
         Raises:
             BadInput: it cannot be written.
         """
         record = result.to_json()
         preview = record.pop("preview")
+        record.pop("witness", None)
         line = as_json(record)
+        if result.witness is not None:
+            self._write_witness(self.path / file_of(*key_of(result)), result.witness)
         if preview is not None:
             # A record begins with its key, and JSON's strings have no unescaped quotes.
             key, _, _ = line.partition(', "question_id": ')
             self._write(self._previews, f"{key}, {preview[1:]}")
         self._write(self._lines, line)
         self._results.append(result)
+
+    def _write_witness(self, path: Path, text: str) -> None:
+        """Write a witness, before the result that names it.
+
+        Raises:
+            BadInput: it cannot be written. From then on, nothing is written.
+        """
+        try:
+            path.parent.mkdir(exist_ok=True)
+            replace(path, text + "\n")
+        except OSError as error:
+            self._failed(error)
 
     def _write(self, file: Recorder, line: str) -> None:
         """Write a line.
@@ -339,9 +355,10 @@ def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
 
 
 def _filed(result: PairResult) -> dict[str, Any]:
-    """Return a result as a line of `results.jsonl`: previews have a file of their own."""
+    """Return a result as a line of `results.jsonl`: previews and witnesses have files of their own."""
     record = result.to_json()
     del record["preview"]
+    record.pop("witness", None)
     return record
 
 

@@ -295,6 +295,13 @@ class CacheKeys:
         """Return the key of the work of a text, prediction or gold, started on a `day` in UTC."""
         return self._executed(question, dialect, day, self.lifetime(dialect, sql), "work", sql)
 
+    def witnesses(self, question: Question, dialect: EngineName) -> bytes | None:
+        """Return the key of the witnesses against answers to a question; None if a gold asks for the day."""
+        if self._gold_lifetime(question, dialect) is not Lifetime.ALWAYS:
+            return None
+        golds = (self._golds.written(one, dialect) for one in question.each(dialect_of(dialect)))
+        return self._executed(question, dialect, "", Lifetime.ALWAYS, "witnesses", *golds)
+
     def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
         """Return the key of the execution of a gold: equal to a prediction's if gold runs as written."""
         written = self._golds.written(question, dialect)
@@ -459,9 +466,8 @@ class Lookup:
         """Remember values for this run; quick."""
         with self._lock:
             for cache_key, value in values.items():
-                if cache_key not in self._memory:
-                    self._memory[cache_key] = value
-                    self._room -= len(value)
+                self._room += len(self._memory.pop(cache_key, b"")) - len(value)
+                self._memory[cache_key] = value
             while self._room < 0 and self._memory:
                 _, forgotten = self._memory.popitem(last=False)
                 self._room += len(forgotten)

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from dialects.enums import Dialect
-from harness.data.outcomes import Judgement, Outcome, preview
+from harness.data.outcomes import Judgement, Outcome, Verdict, preview
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import EMPTY, Engine, EngineLost, Row, SqlError, is_empty
@@ -51,13 +52,20 @@ from harness.sqltree.diagnosis import Reading, diagnose
 from harness.sqltree.diagnosis import read as read_for_diagnosis
 from harness.sqltree.spider import SpiderSchema, Structure, compare
 from harness.sqltree.spider import read as read_for_spider
+from loaders.base.errors import EngineUnavailable
 from loaders.namespace import Database
+
+if TYPE_CHECKING:
+    from harness.scoring.chance.tester import Tester
 
 MOST_KEPT_BYTES = 2**20
 """Maximum bytes of an encoded execution that is kept for later runs."""
 
 _MOMENT = 0.1
 """Seconds of work that may be lost if the process ends."""
+
+_REFUTING_SECONDS = 60.0
+"""Seconds allowed to search a witness, to wait for a server, and to execute it there."""
 
 _FAILURES = {
     Ending.ERROR: Outcome.PREDICTION_ERROR,
@@ -89,6 +97,7 @@ class Judge:
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
         self._scorer = Scorer(setup, {Dialect.SQLITE: self._sqlite, **engines}, announce)
         self._database_of = cache(setup.database)
+        self._tester = cache(self._make_tester)
 
     def judge(self, task: JudgeTask, report: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
         """Judge the texts of a task; never raises for an error of an engine or a statement.
@@ -132,7 +141,8 @@ class Judge:
                 for gold, of_gold in zip(golds, answers, strict=True)
             ]
         )
-        return self._weighed(task, golds[judgement.gold_index], text, judgement, found)
+        judgement = self._weighed(task, golds[judgement.gold_index], text, judgement, found)
+        return self._tested(task, golds, text, judgement, found)
 
     def _judgement(
         self,
@@ -227,6 +237,11 @@ class Judge:
         with self._announce(Stage.ANSWERING, text, self._setup.scoring_seconds):
             return answers(text, dialect, run, gold.execution.rows)
 
+    def _make_tester(self) -> "Tester":
+        from harness.scoring.chance.tester import Tester  # noqa: PLC0415 - as above
+
+        return Tester(self._setup, self._golds)
+
     def _weighed(
         self, task: JudgeTask, gold: Gold, text: str, judgement: Judgement, found: TaskResult
     ) -> Judgement:
@@ -246,6 +261,27 @@ class Judge:
         if work.tau is not None:
             scores |= {name: of(work.tau) for name in names if (of := METRICS[name].of_work) is not None}
         return replace(judgement, scores=scores, work=work)
+
+    def _tested(
+        self, task: JudgeTask, golds: Sequence[Gold], text: str, judgement: Judgement, found: TaskResult
+    ) -> Judgement:
+        """Add the verdict on a right answer to a judgement, and a new witness against it to `found`."""
+        names = of_basis(judgement.scores, Basis.WITNESSES)
+        if not names or judgement.outcome is not Outcome.MATCH:
+            return judgement
+        scores = {name: score for name, score in judgement.scores.items() if name not in names}
+        if (Stage.REFUTING, text) in task.left_out:
+            return replace(judgement, scores=scores)
+        try:
+            with self._announce(Stage.REFUTING, text, _REFUTING_SECONDS):
+                tested, witness = self._tester().verdict(task, golds, text, judgement.gold_index, found)
+        except EngineUnavailable:
+            # Its rows are as good as before, whatever became of the server since.
+            return replace(judgement, scores=scores)
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._setup.broken(task.dialect, explain(error))
+        scores |= dict.fromkeys(names, float(tested.verdict is not Verdict.REFUTED))
+        return replace(judgement, scores=scores, tested=tested, witness=witness)
 
     def _work_ratio(self, task: JudgeTask, gold: Gold, text: str, found: TaskResult) -> WorkRatio:
         """Return the work of a text relative to that of its gold.

@@ -251,12 +251,14 @@ class Scheduler:
                 # The work of a gold without a text for the engine is never counted.
                 with suppress(NoGold):
                     counted.append(self.golds.text(gold, dialect))
+        tested = of_basis(self._setup.metrics, Basis.WITNESSES)
         keys: Mapping[str, Mapping[str | int, bytes | None]] = {
             "golds": {place: self._cache_keys.gold(gold, dialect, day) for place, gold in enumerate(golds)},
             "executions": {
                 text: self._cache_keys.execution(question, dialect, text, day) for text in batch.judgements
             },
             "works": {text: self._cache_keys.work(question, dialect, text, day) for text in counted},
+            "witnesses": {0: self._cache_keys.witnesses(question, dialect)} if tested else {},
         }
         return {
             field: {entry: key for entry, key in entries.items() if key is not None}

@@ -112,9 +112,11 @@ class Stage(IntEnum):
     """The other answers of its gold are looked for."""
     COUNTING = 6
     """Its work and that of its gold are counted."""
+    REFUTING = 7
+    """A witness against it is searched."""
 
 
-OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING, Stage.COUNTING})
+OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING, Stage.COUNTING, Stage.REFUTING})
 """Stages that can be skipped: the outcome does not depend on them."""
 
 Announce = Callable[[Stage, str, float | None], AbstractContextManager[None]]
@@ -142,12 +144,14 @@ class TaskResult:
 
     `judgements` are by text. `executions`, by text, and `golds`, by the gold's index, are encoded
     (`harness.scoring.codec`), and so is `works`, the work of texts and golds on the engine (`encode_work`).
+    `witnesses` has at most one entry, 0: those against answers to the question, as JSON.
     """
 
     judgements: dict[str, Judgement] = field(default_factory=dict)
     executions: dict[str, bytes] = field(default_factory=dict)
     golds: dict[int, bytes] = field(default_factory=dict)
     works: dict[str, bytes] = field(default_factory=dict)
+    witnesses: dict[int, bytes] = field(default_factory=dict)
 
     def __or__(self, other: "TaskResult") -> "TaskResult":
         return TaskResult(
@@ -155,6 +159,7 @@ class TaskResult:
             self.executions | other.executions,
             self.golds | other.golds,
             self.works | other.works,
+            self.witnesses | other.witnesses,
         )
 
 

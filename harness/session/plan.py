@@ -421,6 +421,11 @@ def _equip_privately(
         for dialect in dialects
         if dialect != only
     ]
+    if tested := of_basis(request.metrics, Basis.WITNESSES):
+        raise BadInput(
+            f"--metrics {','.join(tested)}: witnesses have the keys and values of SQLite files, but the"
+            f" databases of {questions.name} exist only on a server; leave it out"
+        )
     if only not in dialects:
         raise BadInput("; ".join(left_out).replace("so it is skipped", f"give answers for {only}"))
     for line in left_out:

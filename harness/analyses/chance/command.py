@@ -12,16 +12,12 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
-from dialects.volatility import is_volatile
 from harness.analyses.bench import sqlite_digests, synthetic_databases
-from harness.analyses.chance.equal import is_equal_to_a_gold
-from harness.analyses.chance.search import Pair
-from harness.analyses.chance.witness import Difference, Place, Witness, find, load, place_of, save
 from harness.analyses.units import Folders, Progress, Say, Units
-from harness.data.outcomes import Outcome
+from harness.data.outcomes import Difference, Outcome, Verdict
+from harness.data.witnesses import WITNESSES, Witness, file_of, load, save
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Limits
-from harness.metrics.efficiency import same_text
 from harness.metrics.statistics import wilson
 from harness.report.console import loading_bar
 from harness.report.files import write_document
@@ -29,15 +25,14 @@ from harness.report.html.page import write_tables_html
 from harness.report.table_model import Cell, CellKind, Document, TableModel, TableRow, columns, row, table
 from harness.report.texts import json_text
 from harness.runs.reader import Selection, read_questions, select
+from harness.scoring.chance.search import Pair
+from harness.scoring.chance.witness import Place, judged, place_of
 from harness.scoring.tasks import Setup
 from harness.session.explanation import PairToExplain, explainer_of_run
 from harness.session.request import Request
-from loaders.base.files import content_digest
 from loaders.base.processes import Memo
 from loaders.twins.shape import Shape, of_file
 
-WITNESSES = "witnesses"
-"""Folder of the files of witnesses."""
 PAGE = "chance.html"
 TABLES = "tables"
 """Stem of the files of tables."""
@@ -51,8 +46,8 @@ class ChanceRequest:
 
     `run` is a run folder or a part of it (`harness.runs.reader`); `request` has the limit of a text,
     and which questions; `seconds` are for one answer, of processor time; `workers` are threads. `known`
-    are folders of earlier searches, whose witnesses are tried first. `out` is the parent of a new
-    folder, None for the run's own.
+    are folders of earlier searches, whose witnesses are tried first, with those of the run itself. `out` is
+    the parent of a new folder, None for the run's own.
     """
 
     run: str
@@ -121,7 +116,9 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
     with FOLDERS.units(manifest, parent, asked.resume, Progress(console, say), say) as units:
         assert units.folder is not None  # noqa: S101 - it has a parent
         with _places(setup) as places:
-            measured = _measured(asked, setup, answers, places, units.stage("chance", "Right by chance"))
+            measured = _measured(
+                asked, selection, setup, answers, places, units.stage("chance", "Right by chance")
+            )
         facts = [
             f"Run {manifest['run']}; {asked.seconds:g} s of processor time for an answer.",
             "An answer without a witness is not refuted. That is no proof that it equals gold.",
@@ -178,8 +175,9 @@ def _places(setup: Setup) -> Iterator[Mapping[EngineName, Place]]:
         }
 
 
-def _measured(
+def _measured(  # noqa: PLR0913, PLR0917 - what a search needs
     asked: ChanceRequest,
+    selection: Selection,
     setup: Setup,
     answers: Sequence[Answer],
     places: Mapping[EngineName, Place],
@@ -188,34 +186,27 @@ def _measured(
     shapes = Memo()
     # What refutes one answer to a question is tried on the others; it is known by its gold.
     known: defaultdict[tuple[str, ...], list[Witness]] = defaultdict(list)
-    for path in (path for folder in asked.known for path in sorted((folder / WITNESSES).glob("*.json"))):
+    folders = [*asked.known, selection.run.folder]
+    for path in (path for folder in folders for path in sorted((folder / WITNESSES).glob("*.json"))):
         known[(found := load(path)).about].append(found)
-
-    def read(answer: Answer) -> tuple[Shape, Pair, bool]:
-        """Return what the search is given, and whether the texts are proven to be equal."""
-        path = setup.database(answer.pair.db_id, answer.pair.dialect).sqlite_path
-        shape: Shape = shapes(path, lambda: of_file(path))
-        texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
-        if any(map(is_volatile, (texts.sql, *texts.golds))):
-            texts.trees.clear()
-        is_same = any(same_text(texts.sql, gold) for gold in texts.golds)
-        return shape, texts, is_same or (bool(texts.trees) and is_equal_to_a_gold(shape, texts))
 
     def measure(answer: Answer) -> dict[str, Any]:
         database = setup.database(answer.pair.db_id, answer.pair.dialect)
-        shape, texts, is_equal = read(answer)
-        if not texts.trees or is_equal:
-            return {"searched": False, "equal": is_equal}
-        began = time.thread_time()
+        shape: Shape = shapes(database.sqlite_path, lambda: of_file(database.sqlite_path))
+        texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
         about = known[answer.pair.dialect, shape.db_id, answer.golds[0]]
-        found = find(shape, texts, places[answer.pair.dialect], database.profile, asked.seconds, about[:])
+        began = time.thread_time()
+        place = places[answer.pair.dialect]
+        verdict, found = judged(shape, texts, place, database.profile, asked.seconds, about[:])
+        if not texts.trees or verdict is Verdict.EQUAL:
+            return {"searched": False, "equal": verdict is Verdict.EQUAL}
         value: dict[str, Any] = {
             "searched": True,
             "equal": False,
             "seconds": round(time.thread_time() - began, 3),
         }
         if found is not None and units.folder is not None:
-            name = f"{WITNESSES}/{content_digest(answer.key)[:16]}.json"
+            name = file_of(*answer.key)
             save(found, units.folder / name)
             about.append(found)
             facts = {"difference": found.difference, "rows": found.rows, "plausible": found.plausible}

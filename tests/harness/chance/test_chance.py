@@ -10,11 +10,12 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from harness.analyses.chance.equal import is_equal_to_a_gold
-from harness.analyses.chance.search import Pair, searched, stored
-from harness.analyses.chance.witness import Place, find, load, place_of, replay, save
+from harness.data.witnesses import load, save
 from harness.engines import kind_of
 from harness.engines.execution import Ending, Limits
+from harness.scoring.chance.equal import is_equal_to_a_gold
+from harness.scoring.chance.search import Pair, searched, stored
+from harness.scoring.chance.witness import Place, find, place_of, replay
 from loaders import index_copies
 from loaders.base.files import as_json, parse_json
 from loaders.server import Server
@@ -146,7 +147,7 @@ def test_a_witness_serves_other_answers_to_the_question(shape: Shape, place: Pla
     assert find(shape, other, place, seconds=0) is None
     found = find(shape, other, place, seconds=0, known=[first])
     assert found is not None
-    assert found.data == first.data
+    assert found.tables == first.tables
 
 
 def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: Place) -> None:

@@ -22,6 +22,7 @@ from random import Random
 from sqlglot import exp
 
 from dialects.enums import Dialect
+from dialects.volatility import is_volatile
 from harness.engines import EngineName, dialect_of
 from harness.engines.execution import Ending, Execution
 from harness.metrics.accuracy import ex
@@ -76,7 +77,8 @@ class Proof(IntEnum):
 class Pair:
     """A prediction and the golds that are right for its question, the one that it was judged by first.
 
-    `trees` are empty if a text cannot be read; `guides` are the texts as SQLite runs them.
+    `trees` are empty if a text cannot be read, or depends on the clock or on chance; `guides` are the texts
+    as SQLite runs them.
     """
 
     sql: str
@@ -89,7 +91,7 @@ class Pair:
     def __post_init__(self) -> None:
         texts = [self.sql, *self.golds]
         self.trees = [tree for text in texts if (tree := _tree(text, self.dialect)) is not None]
-        if len(self.trees) < len(texts):
+        if len(self.trees) < len(texts) or any(map(is_volatile, texts)):
             self.trees = []
         is_sqlite = dialect_of(self.dialect) is Dialect.SQLITE
         self.guides = texts if is_sqlite else [_in_sqlite(tree) for tree in self.trees]

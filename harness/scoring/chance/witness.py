@@ -1,12 +1,12 @@
-"""A witness: a small database on which a prediction and its golds differ, as a file that can be replayed."""
+"""Find a witness that an answer's engine confirms, say why the texts differ on it, and execute it again."""
 
 import sqlite3
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,46 +16,23 @@ from sqlglot import exp
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from harness.analyses.chance.search import SECONDS, Data, Pair, Proof, Scratch, apart, in_memory, searched
-from harness.data.outcomes import Preview, preview
+from harness.data.outcomes import Difference, Verdict, preview
+from harness.data.witnesses import Witness, WitnessTable
 from harness.engines import EngineName, kind_of
 from harness.engines.base import Engine
 from harness.engines.errors import ErrorClass
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.metrics.accuracy import ex
+from harness.metrics.efficiency import same_text
+from harness.scoring.chance.equal import is_equal_to_a_gold
+from harness.scoring.chance.search import SECONDS, Data, Pair, Proof, Scratch, apart, in_memory, searched
 from harness.sqltree.diagnosis import diagnose, read
 from loaders import index_copies
 from loaders.base.errors import EngineUnavailable
-from loaders.base.files import parse_json, read_text, write_json
-from loaders.base.records import to_plain, to_record
 from loaders.load import load as load_databases
 from loaders.namespace import Database, namespace
 from loaders.server import Server
 from loaders.twins.shape import Shape, TableName, Value, folded
-
-
-class Difference(StrEnum):
-    """Why two texts differ on a witness."""
-
-    DUPLICATES = "duplicates"
-    """They agree once neither, or both, count repeated values once."""
-    NULL = "null"
-    """It needs a NULL in a column that a text reads."""
-    TIE = "tie"
-    """They agree without LIMIT, or cut otherwise."""
-    BOUNDARY = "boundary"
-    """They agree once each comparison includes its end."""
-    CONDITION = "condition"
-    """A condition or value is missing or other."""
-    JOIN = "join"
-    """Other tables are joined, or in another way."""
-    COLUMN = "column"
-    """Other columns are returned."""
-    AGGREGATE = "aggregate"
-    """Another aggregate or grouping."""
-    OTHER = "other"
-    """None of these."""
-
 
 _OF_CLASSES = {
     ErrorClass.WRONG_TABLES: Difference.JOIN,
@@ -67,57 +44,10 @@ _OF_CLASSES = {
 }
 
 
-@dataclass(frozen=True)
-class WitnessTable:
-    """One table: CREATE TABLE as the SQLite file has it, and its rows; a blob is `{"hex": "..."}`."""
-
-    name: str
-    create: str
-    columns: tuple[str, ...]
-    rows: list[Any]
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A database on which `sql` differs from each of `golds`.
-
-    `dialect` is the engine that ran them, on tables of `profile`. `plausible`: see `Proof.PLAUSIBLE`;
-    otherwise the declared schema allows it, but nobody has seen such rows.
-    """
-
-    schema_version: int
-    dialect: EngineName
-    profile: Profile
-    db_id: str
-    sql: str
-    golds: tuple[str, ...]
-    difference: Difference
-    plausible: bool
-    tables: tuple[WitnessTable, ...]
-    views: tuple[str, ...] = ()
-    preview: Preview | None = None
-    """The rows of the prediction and the first gold when it was found."""
-
-    @property
-    def rows(self) -> int:
-        """The number of rows in all tables."""
-        return sum(len(table.rows) for table in self.tables)
-
-    @property
-    def data(self) -> Data:
-        """The rows of each table."""
-        return {
-            TableName(folded(table.name)): [[_value(one) for one in row] for row in table.rows]
-            for table in self.tables
-        }
-
-    @property
-    def about(self) -> tuple[EngineName, str, str]:
-        """What its question is known by: the engine, the database and the first gold."""
-        return self.dialect, self.db_id, self.golds[0]
-
-
 # Execution on an engine.
+
+_MOMENT = 0.05
+"""Seconds between two tries to get a lock."""
 
 
 @dataclass(frozen=True)
@@ -127,11 +57,13 @@ class Place:
     engine: Engine
     server: Server | None = None
     limits: Limits = field(default_factory=Limits)
+    waits: float | None = None
+    """Seconds to wait for the server's lock for each execution; None: it is held all the time."""
 
 
 @contextmanager
 def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterator[Place]:
-    """Yield where witnesses of an engine are executed; what an earlier process left there is removed.
+    """Yield where witnesses of an engine are executed, with its server held all the time.
 
     Raises:
         EngineUnavailable: its server does not answer, or another process has copies of databases there.
@@ -139,13 +71,31 @@ def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterato
     kind = kind_of(name)
     with ExitStack() as stack:
         if server is not None and kind.embedded is None:
-            if not stack.enter_context(index_copies.hold(server)):
-                raise EngineUnavailable(
-                    f"{server.dialect} at {server.address}: another study uses copies of databases there;"
-                    " wait for it to end"
-                )
-            index_copies.drop(server, index_copies.copies(server))
+            stack.enter_context(_held(server))
         yield Place(kind.make(server, pooled=False), server, limits)
+
+
+@contextmanager
+def _held(server: Server, seconds: float = 0.0) -> Iterator[None]:
+    """Hold a server's lock for copies of databases; what an earlier process left there is removed.
+
+    Raises:
+        EngineUnavailable: it does not answer, or another process held the lock for `seconds`.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        with index_copies.hold(server) as is_held:
+            if is_held:
+                if left := index_copies.copies(server):
+                    index_copies.drop(server, left)
+                yield
+                return
+        if time.monotonic() >= end:
+            raise EngineUnavailable(
+                f"{server.dialect} at {server.address}: another study uses copies of databases there;"
+                " wait for it to end"
+            )
+        time.sleep(_MOMENT)
 
 
 @dataclass(frozen=True)
@@ -191,11 +141,13 @@ def _standing(witness: Witness, place: Place) -> Iterator[tuple[Engine, Database
         database = Database(index_copies.copy_collection(), witness.db_id, path, witness.profile)
         if not kind.has_server or place.server is None:
             yield place.engine, database
-        elif kind.embedded is not None:
+            return
+        if kind.embedded is not None:
             server = replace(place.server, host=folder)
             load_databases([database], server)
             yield kind.make(server, pooled=False), database
-        else:
+            return
+        with nullcontext() if place.waits is None else _held(place.server, place.waits):
             try:
                 load_databases([database], place.server)
                 yield place.engine, database
@@ -231,6 +183,25 @@ _MOST_CONFIRMED = 3
 """Databases that the engine is asked about for a pair, where it is not SQLite."""
 
 
+def judged(  # noqa: PLR0913, PLR0917 - those of `find`
+    shape: Shape,
+    pair: Pair,
+    place: Place,
+    profile: Profile = Profile.OFFICIAL,
+    seconds: float = SECONDS,
+    known: Sequence[Witness] = (),
+) -> tuple[Verdict, Witness | None]:
+    """Return the verdict on a right answer, and the witness of a refuted one; the arguments are `find`'s.
+
+    Raises:
+        EngineUnavailable: the engine broke.
+    """
+    if any(same_text(pair.sql, gold) for gold in pair.golds) or is_equal_to_a_gold(shape, pair):
+        return Verdict.EQUAL, None
+    found = find(shape, pair, place, profile, seconds, known)
+    return (Verdict.UNDECIDED if found is None else Verdict.REFUTED), found
+
+
 def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
     shape: Shape,
     pair: Pair,
@@ -247,12 +218,18 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
         place: the engine that confirms it.
         profile: of the tables there.
         seconds: see `searched`.
-        known: witnesses against other answers to the question, whose databases are tried first.
+        known: witnesses against answers to the question: one against this answer is returned if it still
+            refutes it, and the databases of the others are tried first.
 
     Raises:
         EngineUnavailable: the engine broke.
     """
-    earlier = [each.data for each in known]
+    for each in known:
+        if (each.sql, each.golds, each.profile) == (pair.sql, tuple(pair.golds), profile):
+            with suppress(BadInput):
+                if replay(each, place).is_refuted:
+                    return each
+    earlier = [_data(each) for each in known]
     for found in islice(searched(shape, pair, seconds, earlier), _MOST_CONFIRMED):
         used, data = found.shape, found.data
         witness = Witness(
@@ -280,6 +257,14 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
             if again.is_refuted:
                 return replace(witness, preview=preview(again.golds[0].rows, again.prediction.rows))
     return None
+
+
+def _data(witness: Witness) -> Data:
+    """Return the rows of each table."""
+    return {
+        TableName(folded(table.name)): [[_value(one) for one in row] for row in table.rows]
+        for table in witness.tables
+    }
 
 
 def _plain(value: Value) -> Any:
@@ -388,9 +373,6 @@ def _agree(trees: Sequence[exp.Query], level: Callable[[exp.Expr], exp.Expr], sc
     return False
 
 
-# Files.
-
-
 def _refuse_other(statement: str, kind: str) -> None:
     if statement.split()[:2] and [word.upper() for word in statement.split()[:2]] != ["CREATE", kind]:
         raise ValueError(f"{statement[:60]!r} is not CREATE {kind}")
@@ -399,26 +381,3 @@ def _refuse_other(statement: str, kind: str) -> None:
 def _creating(action: int, *_: object) -> int:
     """Allow everything but other files: a witness may come from anybody."""
     return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
-
-
-def save(witness: Witness, path: Path) -> None:
-    """Write a witness as JSON.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, to_plain(witness))
-
-
-def load(path: Path) -> Witness:
-    """Read a witness.
-
-    Raises:
-        BadInput: it is not one.
-    """
-    text = read_text(path, remedy="find it again").text
-    try:
-        return to_record(Witness, parse_json(text))
-    except (ValueError, TypeError) as error:
-        raise BadInput(f"{path}: is not a witness ({error}); find it again") from error

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dialects.clauses import drop_joins, on_of, sources_of, where_of
-from harness.analyses.chance.search import Pair
+from harness.scoring.chance.search import Pair
 from harness.sqltree.parser import is_aggregate
 from loaders.twins.shape import Shape, folded
 
