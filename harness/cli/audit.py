@@ -17,7 +17,7 @@ from harness.cli.console import Dialects, Limit, SetName, Threads, messages, one
 from harness.data.gold_packs import PUBLISHED
 from harness.report.console import loading_bar, print_line, wide
 from harness.report.files import write
-from harness.session.request import check_range, parse_dialects
+from harness.session.request import check_range, parse_dialects, refuse_unwritable
 from loaders.base.files import as_json
 from loaders.base.processes import processors
 
@@ -37,6 +37,13 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         str | None,
         typer.Option(
             metavar="PACK", help="Compare the rows of this pack's golds with --gold's; exits 1 if any differ."
+        ),
+    ] = None,
+    witnesses: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="With --against: search small databases on which golds differ, into FOLDER.",
         ),
     ] = None,
     limit: Limit = None,
@@ -68,15 +75,16 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         for each in Dialect
         if each in servers or (each is Dialect.SQLITE and (asked is None or each in asked))
     ]
-    if against is not None and resume is not None:
-        raise BadInput("--resume: continues an audit, and --against is not one; leave out one of the two")
+    _check_against(against, resume, witnesses)
     parent = None if json else out
     request = AuditRequest(
         set_name, dialects, probes, limit, gold, workers or processors(), judged, parent, resume
     )
     with loading_bar(messages) as progress:
         if against is not None:
-            compared = compare_annotations(request, (gold, against), one_of_each(servers), progress)
+            compared = compare_annotations(
+                request, (gold, against), one_of_each(servers), progress, witnesses
+            )
         else:
             audited = audit(request, one_of_each(servers), progress, console=messages, say=say)
     if against is not None:
@@ -97,6 +105,16 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     if audited.folder is not None:
         write_audit(audited.folder, audited)
         say(f"written to {audited.folder}; audit.html is the page to decide on")
+
+
+def _check_against(against: str | None, resume: Path | None, witnesses: Path | None) -> None:
+    """Reject options that do not go with `--against`, or not without it."""
+    if against is not None and resume is not None:
+        raise BadInput("--resume: continues an audit, and --against is not one; leave out one of the two")
+    if witnesses is not None:
+        if against is None:
+            raise BadInput("--witnesses: is for two packs; name the other with --against")
+        refuse_unwritable("--witnesses", witnesses)
 
 
 def _print_compared(compared: Compared, *, as_record: bool) -> None:

@@ -1,6 +1,6 @@
 """A witness: a small database on which a prediction and its golds differ, as a file that can be replayed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,19 @@ class Witness:
             ValueError, TypeError: it is not one.
         """
         return to_record(Witness, parse_json(text))
+
+    @property
+    def shown(self) -> list[WitnessTable]:
+        """The tables with rows, if any, and of their columns those that a text names."""
+        asked = " ".join((self.sql, *self.golds)).lower()
+        found = []
+        for one in [table for table in self.tables if table.rows] or self.tables[:1]:
+            at = [place for place, name in enumerate(one.columns) if name.lower() in asked] or [0]
+            columns = tuple(one.columns[place] for place in at)
+            found.append(
+                replace(one, columns=columns, rows=[[row[place] for place in at] for row in one.rows])
+            )
+        return found
 
     @property
     def about(self) -> tuple[EngineName, str, str]:

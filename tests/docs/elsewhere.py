@@ -26,6 +26,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "make check": Why.CI,
     "make test": Why.CI,
     "bird-harness analyze audit --set mini_dev --dialect all": Why.DATA,
+    "bird-harness analyze audit --set sample --against corrected.json --witnesses apart": Why.OWN,
     "bird-harness analyze audit --set mini_dev --pack audited.json": Why.DATA,
     "bird-harness eval --set mini_dev --predictions data/predictions --dialect sqlite --gold published --gold audited.json": Why.DATA,
     "bird-harness explain --set mini_dev --predictions data/predictions --predictor gpt-4 --question 1473 --dialect all": Why.DATA,

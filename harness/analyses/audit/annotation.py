@@ -1,26 +1,33 @@
 """Blind double annotation: golds that two people have written for the same questions, run and compared.
 
 Two sides agree on a question if a gold of one returns the rows of a gold of the other, as EX compares them,
-or if both leave the question out.
+or if both leave the question out. With a search for witnesses, they also must not differ on a small database.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.audit.command import AuditRequest, opened, runner
+from dialects.volatility import is_volatile
+from harness.analyses.audit.command import LIMITS, AuditRequest, opened, runner
 from harness.analyses.audit.gold import Evidence
 from harness.analyses.bench import Bench
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set
+from harness.data.witnesses import Witness, save
 from harness.engines.execution import Ending
 from harness.metrics.comparison import compare
+from harness.scoring.chance.equal import is_equal_to_a_gold
+from harness.scoring.chance.search import Pair
+from harness.scoring.chance.witness import Place, find, place_of
 from harness.scoring.ties import Run
 from loaders.load import Progress
 from loaders.server import Server
+from loaders.twins.shape import of_file
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,19 @@ Side = Mapping[tuple[str, Dialect], Annotation]
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A question on which two sides do not agree; `evidence` has rows of both, those first that differ."""
+    """A question on which two sides do not agree.
+
+    `evidence` has rows of both, those first that differ; `witness` is the file of a small database on which
+    they differ, and `difference` says why they do there.
+    """
 
     question: str
     db_id: str
     dialect: Dialect
     says: str
     evidence: tuple[Evidence, ...] = ()
+    witness: str | None = None
+    difference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -79,10 +92,13 @@ def compare_annotations(
     sides: tuple[str, str],
     servers: Mapping[Dialect, Server] | None = None,
     progress: Progress | None = None,
+    witnesses: Path | None = None,
 ) -> Compared:
     """Run what both sides say of the same questions, and list what they do not agree on.
 
-    With `published` only the questions of the other side are compared; of two packs all of both.
+    With `published` only the questions of the other side are compared; of two packs all of both. If
+    `witnesses` names a folder, a small database is searched for each question on which golds differ, and
+    written there.
 
     Raises:
         BadInput: a file is wrong, or there is nothing to compare in these dialects.
@@ -102,16 +118,66 @@ def compare_annotations(
     )
     if not keys:
         raise BadInput(f"--against {sides[1]}: has no question for {', '.join(request.dialects)} in common")
-    found = [
-        _disagreement(
-            bench,
-            questions.by_key[key],
-            dialect,
-            dict(zip(sides, (left.get((key, dialect)), right.get((key, dialect))), strict=True)),
-        )
-        for key, dialect in keys
-    ]
+    found = []
+    with ExitStack() as stack:
+        standing = {
+            dialect: stack.enter_context(place_of(dialect, there.get(dialect), LIMITS))
+            for dialect in (dict.fromkeys(dialect for _, dialect in keys) if witnesses is not None else ())
+        }
+        for key, dialect in keys:
+            question = questions.by_key[key]
+            both = dict(zip(sides, (left.get((key, dialect)), right.get((key, dialect))), strict=True))
+            one = _disagreement(bench, question, dialect, both)
+            if witnesses is not None and all(side is not None and side.golds for side in both.values()):
+                golds = [side.golds for side in both.values() if side is not None]
+                witness = _witness(bench, question, standing[dialect], dialect, golds)
+                if witness is not None:
+                    file = witnesses / f"{key}-{dialect}.json"
+                    save(witness, file)
+                    same = Disagreement(key, question.db_id, dialect, "The golds return the same rows today.")
+                    one = _with_witness(one or same, sides, witness, file)
+            found.append(one)
     return Compared(sides, len(keys), [one for one in found if one is not None])
+
+
+def _witness(
+    bench: Bench,
+    question: Question,
+    place: Place,
+    dialect: Dialect,
+    sides: Sequence[Sequence[str]],
+) -> Witness | None:
+    """Return a database on which the first gold of one side differs from each of the other's.
+
+    None if none was found for one of the side's golds: it may equal one of the other's.
+    """
+    ours, theirs = sides
+    database = bench.database(question.db_id)
+    shape = of_file(database.sqlite_path)
+    found = []
+    for sql in ours:
+        pair = Pair(sql, theirs, dialect)
+        if any(map(is_volatile, (sql, *theirs))) or not pair.trees or is_equal_to_a_gold(shape, pair):
+            return None
+        found.append(find(shape, pair, place, database.profile))
+    return None if None in found else found[0]
+
+
+def _with_witness(one: Disagreement, sides: tuple[str, str], witness: Witness, file: Path) -> Disagreement:
+    """Add a witness, with its rows and those that both sides return on it."""
+    evidence = [
+        Evidence.of(f"witness: {', '.join(each.columns)} of {each.name}", each.rows) for each in witness.shown
+    ]
+    if witness.preview is not None:
+        for name, side in zip(sides, (witness.preview.predicted, witness.preview.gold), strict=True):
+            evidence.append(Evidence.of(f"{name} on the witness", side.rows if side else ()))
+    return replace(
+        one,
+        says=f"{one.says} They differ on {file}, by {witness.difference}.",
+        evidence=(*one.evidence, *evidence),
+        witness=str(file),
+        difference=witness.difference,
+    )
 
 
 def _disagreement(

@@ -284,13 +284,11 @@ def _details(answer: Answer, value: Mapping[str, Any], folder: Path) -> Iterator
     if "file" not in value:
         return
     found = load(folder / value["file"])
-    asked = " ".join((found.sql, *found.golds)).lower()
     dialect, predictor, question = answer.key
-    shown = [one for one in found.tables if one.rows]
-    for number, one in enumerate(shown or found.tables[:1]):
-        at = [place for place, name in enumerate(one.columns) if name.lower() in asked] or [0]
+    shown = found.shown
+    for one in shown:
         notes = []
-        if number == max(len(shown) - 1, 0) and found.preview is not None:
+        if one is shown[-1] and found.preview is not None:
             for name, sql, side in (
                 ("Prediction", found.sql, found.preview.predicted),
                 ("Gold", found.golds[0], found.preview.gold),
@@ -300,9 +298,9 @@ def _details(answer: Answer, value: Mapping[str, Any], folder: Path) -> Iterator
                 notes.append(f"  returns {side.count if side else 0} rows: {rows}")
         yield table(
             f"{predictor}, {TITLES[dialect]}, question {question}, {value['difference']}: {one.name}",
-            [one.columns[place] for place in at],
+            one.columns,
             (),
-            [row([str(values[place]) for place in at], ()) for values in one.rows],
+            [row([str(value) for value in values], ()) for values in one.rows],
             *notes,
         )
 

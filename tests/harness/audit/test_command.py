@@ -130,6 +130,27 @@ def test_two_packs_for_the_same_questions_are_compared(call: Call, tmp_path: Pat
     assert lines[-1].endswith("agree on 2 of 6 questions.")
 
 
+def test_golds_that_only_a_small_database_tells_apart(call: Call, tmp_path: Path) -> None:
+    """It is shown and replays; golds that are equal, or have no witness, agree."""
+    corrected = pack(
+        tmp_path / "corrected.json",
+        {"question_id": 1, "sql": "SELECT COUNT(DISTINCT Title) FROM Books WHERE Language = 'French'"},
+        {"question_id": 5, "sql": "SELECT T1.Title FROM Books AS T1 WHERE T1.Title LIKE 'the %'"},
+    )
+    assert call("audit", "--against", corrected)[0] == 0
+    code, out, _ = call("audit", "--against", corrected, "--witnesses", "apart")
+    assert code == 1
+    lines = out.splitlines()
+    says = "The golds return the same rows today. They differ on apart/1-sqlite.json, by duplicates."
+    assert [line for line in lines if line.startswith("sqlite")] == [f"sqlite 1 (city_library): {says}"]
+    assert lines[1].startswith("  witness: ")
+    assert lines[-1].endswith("agree on 1 of 2 questions.")
+    assert [path.name for path in (tmp_path / "apart").iterdir()] == ["1-sqlite.json"]
+    assert call("analyze", "replay", "apart/1-sqlite.json")[0] == 0
+    code, _, said = call("audit", "--witnesses", "apart")
+    assert (code, said.count("name the other with --against")) == (2, 1)
+
+
 def test_a_pack_is_held_against_published_golds_and_read_by_probes(call: Call, tmp_path: Path) -> None:
     mine = pack(tmp_path / "mine.json", {"question_id": 1, "sql": ["SELECT 1 WHERE 1 = NULL", "SELECT 1"]})
     code, out, _ = call("audit", "--against", mine, "--json")
