@@ -16,8 +16,9 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import AnswerUsage, PairResult, Preview
+from harness.data.outcomes import AnswerUsage, PairResult, Preview, Verdict
 from harness.data.questions import BIRD_LEVELS, Level, Question, cached_types, level
+from harness.data.witnesses import Witness, file_of, load
 from harness.engines import EngineName, kinds_by_name
 from harness.runs.summary import SCHEMA_VERSION, By, Count, Extent, Key, UsageByPair, Whose, key_in
 from harness.sqltree.constructs import constructs
@@ -237,6 +238,16 @@ def read_previews(folder: Path) -> dict[Key, Preview]:
         BadInput: the file is missing, or a line is not a preview.
     """
     return dict(read_records(folder / PREVIEWS, _preview, AGAIN))
+
+
+def read_witness(folder: Path, result: PairResult) -> Witness | None:
+    """Return the witness against an answer of a run; None if it is not refuted.
+
+    Raises:
+        BadInput: the file is missing or damaged.
+    """
+    is_refuted = result.tested is not None and result.tested.verdict is Verdict.REFUTED
+    return load(folder / file_of(*key_of(result))) if is_refuted else None
 
 
 def results_of(

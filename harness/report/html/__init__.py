@@ -23,7 +23,7 @@ from harness.report.table_model import CellKind, spelled, spelled_range, texts
 from harness.report.table_model import heads as column_heads
 from harness.report.table_model import names as column_names
 from harness.runs.plans import ExplainedText, TextKey
-from harness.runs.reader import Run
+from harness.runs.reader import Run, read_witness
 from harness.runs.summary import TOTAL, By, Key, Score, error_classes, summarize
 
 _MEASURED = (
@@ -53,7 +53,7 @@ def write_html(
         plans: the execution plans of some of its pairs.
 
     Raises:
-        BadInput: the file cannot be written.
+        BadInput: the file cannot be written, or a witness of the run cannot be read.
     """
     metrics = _metrics(run)
     scores = summarize(run.results, metrics, usage=run.usage)
@@ -69,7 +69,7 @@ def write_html(
     for result in _in_order(run.results, named.values):
         whose = (result.dialect, result.predictor, result.question)
         preview = previews.get(whose)
-        place = pairs.add(result, preview, run.usage.get(whose))
+        place = pairs.add(result, preview, run.usage.get(whose), read_witness(run.folder, result))
         shown.add(place, result, pairs.gold(result, preview))
     core = pairs.core()
     details = pairs.details()

@@ -8,6 +8,7 @@ from typing import Any
 from dialects.enums import Dialect
 from harness.data.outcomes import AnswerUsage, GoldOrigin, Outcome, PairResult, Preview, Side
 from harness.data.questions import Question, cached_types, levels_of
+from harness.data.witnesses import Witness
 from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.errors import ErrorClass
 from harness.engines.plans import PlanComparison, StepMark, compare_plans, numbered, steps_of
@@ -17,6 +18,7 @@ from harness.report.plans import described
 from harness.runs.plans import ExplainedText, TextKey
 from harness.runs.summary import By
 from loaders.base.files import ascii_json, parse_json
+from loaders.base.records import to_plain
 
 MOST_CHARACTERS = 20_000
 """Maximum characters of a text in the page, which marks a cut; the run folder has all of it."""
@@ -131,8 +133,14 @@ class Pairs:
         self._details: dict[str, list[Any]] = {name: [] for name in ("gold", "sql", "error", "code", *_SIDES)}
         self._more: dict[int, Any] = {}
 
-    def add(self, result: PairResult, preview: Preview | None, usage: AnswerUsage | None = None) -> int:
-        """Append a pair and return its index; `usage` is the usage of its answer, if known."""
+    def add(
+        self,
+        result: PairResult,
+        preview: Preview | None,
+        usage: AnswerUsage | None = None,
+        witness: Witness | None = None,
+    ) -> int:
+        """Append a pair and return its index; `usage` and `witness` are those of its answer, if known."""
         place = len(self._core["outcome"])
         self._add_core(result)
         for name, column in self._scores.items():
@@ -148,7 +156,7 @@ class Pairs:
         )
         for column, value in zip(self._details.values(), values, strict=True):
             column.append(value)
-        more = _more(result, usage)
+        more = _more(result, usage, witness)
         if more:
             self._more[place] = more
         return place
@@ -219,7 +227,7 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _more(result: PairResult, usage: AnswerUsage | None) -> dict[str, Any]:
+def _more(result: PairResult, usage: AnswerUsage | None, witness: Witness | None) -> dict[str, Any]:
     """Return the data that few pairs have."""
     found: dict[str, Any] = {}
     if usage is not None:
@@ -232,9 +240,33 @@ def _more(result: PairResult, usage: AnswerUsage | None) -> dict[str, Any]:
         found["compared_variants"] = result.compared_variants
     if result.failed_variant is not None:
         found["failed_variant"] = result.failed_variant
+    if result.tested is not None:
+        found["tested"] = to_plain(result.tested)
+    if witness is not None:
+        found["witness"] = dict(_tables(witness))
     if result.structure is not None:
         found["hardness"] = result.structure.hardness
     return found
+
+
+def _tables(witness: Witness) -> Iterator[tuple[str, Any]]:
+    """Yield the tables with rows, and the rows of both texts."""
+    yield (
+        "tables",
+        [
+            [table.name, table.columns, [[_short_value(value) for value in row] for row in table.rows]]
+            for table in witness.shown
+        ],
+    )
+    if witness.preview is not None:
+        for name, side in (("gold", witness.preview.gold), ("predicted", witness.preview.predicted)):
+            yield name, None if side is None else to_plain(side)
+
+
+def _short_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return ["bytes", value["hex"][:_LONGEST]]
+    return value[:_LONGEST] if isinstance(value, str) else _finite(value)
 
 
 def _plain(measured: Timing | WorkRatio) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import { usePrinting } from "./list.jsx";
 import { Plans } from "./plans.jsx";
 import { Copy } from "./taking.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
+import { Witness } from "./witness.jsx";
 import { ENGINES, count, typeName, visible } from "./words.js";
 
 function Steps({ place, all, back, step }) {
@@ -159,6 +160,7 @@ export function Pair({ data, listed, pair, step, address, back }) {
                 </details>
               ))}
           </section>
+          <Witness data={data} pair={pair} />
           <Plans data={data} pair={pair} />
         </>
       )}

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import { Rows } from "./rows.jsx";
 import { Sql, differences, formatted, resultColumns } from "./sql.jsx";
 import { Copy } from "./taking.jsx";
+import { verdictOf } from "./witness.jsx";
 import { ENGINES, ORIGINS, count, percent, ratio, seconds, visible, words } from "./words.js";
 
 export const textOf = (details, place) => (place < 0 ? null : details.texts[place]);
@@ -122,6 +123,7 @@ export function Facts({ data, pair }) {
     ["Gold", pairs.gold_seconds[pair] != null && seconds(pairs.gold_seconds[pair])],
     ["Time ÷ gold's", pairs.ratio[pair] != null && ratio(pairs.ratio[pair])],
     ...scores.map(([title, value]) => [title, `${percent(100 * value, 2)} %`]),
+    ["Tested", verdictOf(more.tested)],
     ["Variants compared", more.compared_variants],
     ["Wrong on variant", more.failed_variant && visible(more.failed_variant)],
     ...Object.entries(more.timings ?? {}).map(([method, timing]) => [
