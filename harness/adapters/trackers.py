@@ -1,4 +1,4 @@
-"""Log a run to an experiment tracker, W&B or MLflow, through the tracker's own mlflow.
+"""Log a run to an experiment tracker, W&B or MLflow, through the tracker's own client.
 
 Where it is logged to is the client's affair: `WANDB_MODE`, `WANDB_DIR`, `MLFLOW_TRACKING_URI` and the like
 apply, and without a network both log to files.
