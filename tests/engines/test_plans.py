@@ -31,7 +31,7 @@ LIMITS = Limits(seconds=20.0)
 SHORT = Limits(seconds=0.2)
 SHORTER = Limits(seconds=0.1)
 """For each of many texts."""
-GENEROUS_SECONDS = 6.0
+GENEROUS_SECONDS = 15.0
 """Of a text that is stopped, and then explained without being run, on a busy machine."""
 
 COLLECTION = "bird_plans"
