@@ -187,11 +187,11 @@ def _totals(metric: str, labels: Sequence[str], scored: Sequence[Mapping[Whose, 
         for place, (label, some) in enumerate(zip(labels, scored, strict=True)):
             found = {name: one for (name, of), one in some.items() if of == dialect}
             totals = {name: one.metrics[metric][TOTAL] for name, one in found.items()}
-            ranks = _ranks({name: total for name, total in totals.items() if total is not None})
-            first = first or ranks
+            placed = ranks({name: total for name, total in totals.items() if total is not None})
+            first = first or placed
             columns += _heads(metric, label, is_first=not place)
             for predictor, row in cells.items():
-                score, rank, before = found.get(predictor), ranks.get(predictor), first.get(predictor)
+                score, rank, before = found.get(predictor), placed.get(predictor), first.get(predictor)
                 row.append(
                     None
                     if score is None
@@ -213,7 +213,7 @@ def _heads(metric: str, label: str, *, is_first: bool) -> Iterator[TableColumn]:
         yield TableColumn("change", f"{metric}_rank_change", "gold", label, CellKind.CHANGE)
 
 
-def _ranks(totals: Mapping[str, float]) -> dict[str, int]:
+def ranks(totals: Mapping[str, float]) -> dict[str, int]:
     """Return the rank of each predictor: 1 plus the number of better ones."""
     return {name: 1 + sum(other > total for other in totals.values()) for name, total in totals.items()}
 

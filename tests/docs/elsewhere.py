@@ -117,7 +117,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --scale 1.0": Why.HOURS,
     "bird-harness compare A B": Why.OWN,
     "bird-harness analyze chance results/latest": Why.OWN,
-    "bird-harness eval --set mini_dev --predictions data/predictions --extract fences --dialect sqlite --metrics ex --out results/chance": Why.DATA,
+    "bird-harness eval --set mini_dev --predictions data/predictions --extract fences --dialect sqlite,mysql,postgresql --metrics ex --out results/chance": Why.DATA,
     "bird-harness analyze chance results/chance/latest --seconds 0.2 --workers 1": Why.DATA,
     "bird-harness analyze chance results/latest:sqlite/gpt-4 --seconds 0.2 --format markdown": Why.OWN,
     "bird-harness analyze replay results/latest/chance-20261126T120000Z-1a2b3c/witnesses/0123456789abcdef.json": Why.OWN,

@@ -21,6 +21,7 @@ from harness.engines.execution import Limits
 from harness.metrics.statistics import wilson
 from harness.report.console import loading_bar
 from harness.report.files import write_document
+from harness.report.gold_ranks import ranks
 from harness.report.html.page import write_tables_html
 from harness.report.table_model import Cell, CellKind, Document, TableModel, TableRow, columns, row, table
 from harness.report.texts import json_text
@@ -226,6 +227,7 @@ def _tables(
     heads = columns(
         "predictor",
         *([("EX", "ex"), ("EX tested", "ex_tested")] if with_all else []),
+        *(_RANKS if with_all else ()),
         ("right", "right", CellKind.COUNT),
         ("equal", "equal", CellKind.COUNT),
         ("searched", "searched", CellKind.COUNT),
@@ -239,6 +241,7 @@ def _tables(
         _by_predictor(selection, measured, with_all=with_all),
         f"Median rows of a witness: {size:g}; median processor time for an answer:"
         f" {statistics.median(searched) if searched else 0:.2f} s.",
+        *(["The rank is by EX tested; a change of +1 is one place better than by EX."] if with_all else []),
         "Equal are the right answers that are proven to be: they have gold's text, or another one that stands"
         " for the same rows on every database. Searched are the others, unless a text depends on the clock or"
         " cannot be read.",
@@ -308,6 +311,7 @@ def _details(answer: Answer, value: Mapping[str, Any], folder: Path) -> Iterator
 def _by_predictor(
     selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]], *, with_all: bool
 ) -> Iterator[TableRow]:
+    before, after = _placed(selection, measured)
     for (predictor, dialect), results in selection.results.items():
         own = [value for answer, value in measured if answer.key[:2] == (dialect, predictor)]
         if not own:
@@ -320,6 +324,9 @@ def _by_predictor(
             for count in (right, right - len(bad))
             if with_all
         ]
+        if with_all:
+            rank, moved = after[dialect][predictor], before[dialect][predictor] - after[dialect][predictor]
+            shares += [Cell(rank), Cell(moved)]
         # Those with gold's text have no unit.
         equal = right - len(own) + sum(value["equal"] for value in own)
         counts = [right, equal, sum(value["searched"] for value in own), len(bad)]
@@ -327,6 +334,23 @@ def _by_predictor(
         yield row(
             [TITLES[dialect], predictor], [*shares, *counts, plausible], dialect=dialect, predictor=predictor
         )
+
+
+_RANKS = (("rank", "rank", CellKind.COUNT), ("change", "rank_change", CellKind.CHANGE))
+"""Among the predictors on the engine by EX tested; +1 is one place better than by EX."""
+
+
+def _placed(
+    selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]]
+) -> list[dict[EngineName, dict[str, int]]]:
+    """Return the ranks of the predictors on each engine, by EX and by EX tested."""
+    refuted = Counter(answer.key[:2] for answer, value in measured if "difference" in value)
+    totals: list[defaultdict[EngineName, dict[str, float]]] = [defaultdict(dict), defaultdict(dict)]
+    for (predictor, dialect), results in selection.results.items():
+        right = sum(one.outcome is Outcome.MATCH for one in results)
+        for total, lost in zip(totals, (0, refuted[dialect, predictor]), strict=True):
+            total[dialect][predictor] = (right - lost) / len(results)
+    return [{dialect: ranks(some) for dialect, some in total.items()} for total in totals]
 
 
 def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -210,9 +210,15 @@ def test_the_command_finds_and_replays(tmp_path: Path) -> None:
         3: "SELECT [Opening Hours] FROM branches WHERE name LIKE '%Hillcrest%'",
         5: "SELECT Title FROM Books WHERE Title LIKE 'the %' ORDER BY Title",
     }
-    lines = (as_json({"question_id": key, "sql": sql}) for key, sql in answers.items())
-    (tmp_path / "answers.jsonl").write_text("\n".join(lines))
-    named = ("--predictions", "answers.jsonl", "--predictor", "lucky", "--dialect", "sqlite")
+    sound = {
+        1: "SELECT COUNT(b.BookID) FROM Books AS b WHERE b.Language = 'French'",
+        3: "SELECT 1",
+        5: "SELECT 1",
+    }
+    for name, some in (("lucky", answers), ("sound", sound)):
+        lines = [as_json({"question_id": key, "sql": sql}) for key, sql in some.items()]
+        (tmp_path / f"predict_sample_{name}_sqlite.jsonl").write_text("\n".join(lines))
+    named = ("--predictions", ".", "--dialect", "sqlite")
     run = evaluated(tmp_path, *named, *(f"--question={key}" for key in answers))
     words = ("analyze", "chance", str(run), "--seconds", "0.1", "--workers", "1", "--json")
     done = forked.run("harness", *words, cwd=tmp_path)
@@ -221,6 +227,12 @@ def test_the_command_finds_and_replays(tmp_path: Path) -> None:
     journal = (folder / "journal.jsonl").read_text()
     page = (folder / "chance.html").read_text()
     assert page.count("returns ") == 2 * len(list((folder / "witnesses").iterdir()))
+    ranks = [
+        line.split("|")[7:9]
+        for line in (folder / "tables.md").read_text().splitlines()
+        if "SQLite | " in line
+    ]
+    assert [cell.strip() for cell in ranks[1]] == ["1", "+1"], "the other one has lost two answers"
     listed = [each["file"] for each in parse_json(done.stdout)["witnesses"]]
     assert sorted(listed) == sorted(f"witnesses/{path.name}" for path in (folder / "witnesses").iterdir())
     again = forked.run("harness", "analyze", "chance", "--resume", str(folder), "--json", cwd=tmp_path)
