@@ -105,7 +105,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
     "log": ListedCommand(
         "reports",
         Group.SCORE,
-        "Log a run to Weights & Biases or MLflow: scores, tables and report",
+        "Log a run to Weights & Biases or MLflow: scores, tables and report; or copy it to a URL",
         "log results/latest --to mlflow",
     ),
     "cache": ListedCommand("reports", Group.SCORE, "Show or clear the result cache", "cache --clear"),

@@ -1,5 +1,6 @@
 """The benchmarks' commands run, and the naive evaluator and the harness agree on every pair."""
 
+import itertools
 import os
 import random
 import re
@@ -167,17 +168,20 @@ def test_neighbours_counts_what_becomes_of_golds_and_answers_written_for_another
 
 
 def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
-    done = run("benchmarks.serving", "--callers", "1,2", "--answers", "40", "--batch", "10", "--workers", "1")
+    options = ("--callers", "1,2", "--answers", "40", "--batch", "10", "--workers", "1")
+    done = run("benchmarks.serving", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     found = rows(done.stdout)
-    assert [row["callers"] for row in found] == ["1", "2"]
-    assert all(is_a_figure(row["server warm / plain"]) for row in found)
+    ways = ["plain", "library", "trl", "server", "mcp"]
+    assert [(row["callers"], row["way"]) for row in found] == list(itertools.product("12", ways))
+    assert all(is_a_figure(row["warm / plain"]) for row in found)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["benchmarks.serving", "--callers", "0"], "--callers 0: has to be numbers separated by commas"),
+        (["benchmarks.serving", "--ways", "plan"], "--ways plan: choose from plain, library, trl"),
         (["benchmarks.loading", "--dialect", "sqlite"], "choose one of postgresql, mysql"),
         (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
         (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),

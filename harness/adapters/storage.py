@@ -1,0 +1,39 @@
+"""Copy finished runs to object storage and whatever else fsspec knows: S3, GCS, Azure, HDFS, WebDAV."""
+
+from dialects.errors import BadInput
+from harness.report.documents import run_id_of
+from harness.runs.reader import SUMMARY, Run
+from loaders.base.errors import brief
+
+
+def copy_run(run: Run, url: str) -> str:
+    """Copy the folder of a run below a URL, `summary.json` last: without it, a copy is not complete.
+
+    Args:
+        run: as `Run.load` reads it.
+        url: a folder, such as `s3://bucket/runs`. Credentials are those that the storage's own package finds.
+
+    Returns:
+        The URL of the copy, which ends in the run's id.
+
+    Raises:
+        BadInput: fsspec or the storage's package is not installed, the URL has no known protocol, or the
+            storage refuses a file.
+    """
+    try:
+        import fsspec  # type: ignore[import-untyped]  # noqa: PLC0415 - optional
+    except ModuleNotFoundError:
+        raise BadInput("fsspec is not installed: pip install 'bird-harness[storage]'") from None
+    place = f"{url.rstrip('/')}/{run_id_of(run)}"
+    files = [path for path in run.folder.rglob("*") if path.is_file()]
+    try:
+        system, folder = fsspec.url_to_fs(place)
+        if system.exists(f"{folder}/{SUMMARY}"):
+            system.rm_file(f"{folder}/{SUMMARY}")
+        for path in sorted(files, key=lambda path: path == run.folder / SUMMARY):
+            to = f"{folder}/{path.relative_to(run.folder).as_posix()}"
+            system.makedirs(to.rpartition("/")[0], exist_ok=True)
+            system.put_file(str(path), to)
+    except (ImportError, ValueError, OSError) as error:
+        raise BadInput(f"--to {url}: {brief(error, 300)}") from None
+    return place
