@@ -154,7 +154,7 @@ def searched(
         shape: of the database, from `loaders.twins.shape.of_file`.
         pair: the texts.
         seconds: of the thread's processor time; a candidate that was begun is tried, and shrunk.
-        known: databases that refuted other answers to the question; they are tried first.
+        known: databases that refuted other answers to the question; all are tried first.
     """
     if not pair.trees:
         return
@@ -172,7 +172,8 @@ def searched(
                 if found.proof is Proof.PLAUSIBLE:
                     yield found
                 formal = formal or found
-            if number >= _CANDIDATES + len(earlier) or time.thread_time() > end:
+            tried = number - len(earlier)
+            if tried >= _CANDIDATES or (tried >= 0 and time.thread_time() > end):
                 break
         if formal is not None and formal.proof is Proof.FORMAL:
             yield formal

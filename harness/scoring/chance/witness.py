@@ -48,6 +48,8 @@ _OF_CLASSES = {
 
 _MOMENT = 0.05
 """Seconds between two tries to get a lock."""
+_MOST_WAITING = 5.0
+"""Seconds to wait for those who hold it only while they execute a witness."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,12 @@ def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterato
     kind = kind_of(name)
     with ExitStack() as stack:
         if server is not None and kind.embedded is None:
-            stack.enter_context(_held(server))
+            stack.enter_context(_held(server, _MOST_WAITING))
         yield Place(kind.make(server, pooled=False), server, limits)
 
 
 @contextmanager
-def _held(server: Server, seconds: float = 0.0) -> Iterator[None]:
+def _held(server: Server, seconds: float) -> Iterator[None]:
     """Hold a server's lock for copies of databases; what an earlier process left there is removed.
 
     Raises:
