@@ -167,7 +167,9 @@ def searched(
         for number, data in enumerate(chain(earlier, _candidates(used, pair, rng))):
             proof = proven(used, data, pair)
             if proof > (Proof.NONE if formal is None else Proof.FORMAL):
-                least = _simplified(used, _fewest(used, data, pair, proof), pair, proof)
+                least = _simplified(
+                    used, _fewest(used, _detached(used, data, pair, proof), pair, proof), pair, proof
+                )
                 found = Found(used, least, proven(used, least, pair))
                 if found.proof is Proof.PLAUSIBLE:
                     yield found
@@ -512,6 +514,23 @@ def _orphans(
 
 
 # Shrinking.
+
+
+def _detached(shape: Shape, data: Data, pair: Pair, proof: Proof) -> Data:
+    """Replace references that no text reads by NULL where the proof holds: their parents can go then."""
+    asked = {folded(name.name) for tree in pair.trees for name in tree.find_all(exp.Column)}
+    for table in shape.tables:
+        for reference in table.references:
+            if asked.isdisjoint(reference.columns):
+                at = {table.positions[name] for name in reference.columns if table.by_key[name].nullable}
+                rows = [
+                    [None if place in at else value for place, value in enumerate(row)]
+                    for row in data[table.key]
+                ]
+                changed = {**data, table.key: rows}
+                if at and rows and proven(shape, changed, pair) >= proof:
+                    data = changed
+    return data
 
 
 def _fewest(shape: Shape, data: Data, pair: Pair, proof: Proof) -> Data:
