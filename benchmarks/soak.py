@@ -50,7 +50,7 @@ from harness.serve.messages import ScoredAnswer
 from loaders.base.files import FILE_BYTES, is_text
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
-from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
+from tests.engines.hostile import duckdb_cases, mariadb_cases, mysql_cases, postgresql_cases, sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, Hostile
 from tests.engines.hostile.families import FAMILIES
 from tests.engines.hostile.running import Place, allowed
@@ -65,9 +65,13 @@ _OTHERS = {
     Dialect.SQLITE: (*sqlite_cases.CASES, *sqlite_cases.UNSTOPPABLE),
     Dialect.MYSQL: mysql_cases.CASES,
     Dialect.POSTGRESQL: postgresql_cases.CASES,
+    Dialect.DUCKDB: [Hostile(text, text) for text in duckdb_cases.REACHING],
+    Dialect.MARIADB: mariadb_cases.CASES,
 }
+_OF_MYSQL = "SELECT COUNT(*) FROM information_schema.processlist WHERE user <> 'event_scheduler'"
 _CONNECTIONS = {
-    Dialect.MYSQL: "SELECT COUNT(*) FROM information_schema.processlist WHERE user <> 'event_scheduler'",
+    Dialect.MYSQL: _OF_MYSQL,
+    Dialect.MARIADB: _OF_MYSQL,
     Dialect.POSTGRESQL: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'",
 }
 

@@ -9,10 +9,12 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import duckdb
 import psycopg
 import pymysql
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
@@ -120,6 +122,40 @@ MYSQL = (
     Kind("handler", "HANDLER t OPEN", "HANDLER t READ FIRST", REFUSED),
 )  # fmt: skip
 
+_NAMED_OTHERWISE = {"time limit", "may write", "isolation", "planner"}
+
+MARIADB = (
+    *(kind for kind in MYSQL if kind.name not in _NAMED_OTHERWISE),
+    Kind("time limit", "SET SESSION max_statement_time = 0", "SELECT @@max_statement_time", REFUSED),
+    Kind("isolation", "SET SESSION tx_isolation = 'SERIALIZABLE'", "SELECT @@tx_isolation", REFUSED),
+    Kind("may write", "SET SESSION tx_read_only = 0", "SELECT @@tx_read_only", REFUSED,
+         "SET SESSION tx_read_only = 1"),
+    Kind("steps of a recursion", "SET SESSION max_recursive_iterations = 1",
+         "SELECT @@max_recursive_iterations", REFUSED),
+    Kind("memory", "SET SESSION max_session_mem_used = 1000000000", "SELECT @@max_session_mem_used", REFUSED),
+    Kind("planner", "SET SESSION optimizer_switch = 'index_merge=off'", "SELECT @@optimizer_switch", REFUSED),
+    Kind("immediate", "EXECUTE IMMEDIATE 'SET @a = 1'", "SELECT @a", REFUSED),
+    Kind("block", "BEGIN NOT ATOMIC SET @a = 1; END", "SELECT @a", REFUSED),
+    Kind("oracle's mode", "SET SESSION sql_mode = 'ORACLE'", "SELECT @@sql_mode", REFUSED),
+    Kind("last value", "SELECT LAST_VALUE(@a := 1, 2)", "SELECT @a"),
+)  # fmt: skip
+
+DUCKDB = (
+    Kind("variable", "SET VARIABLE v = 1", "SELECT getvariable('v')", REFUSED),
+    Kind("setting", "SET threads = 7", "SELECT current_setting('threads')", REFUSED),
+    Kind("order of NULLs", "SET default_null_order = 'nulls_first'",
+         "SELECT x FROM (VALUES (1), (NULL)) AS v(x) ORDER BY x", REFUSED),
+    Kind("schema", "SET schema = 'information_schema'", "SELECT current_schema()", REFUSED),
+    Kind("random numbers", "SELECT setseed(0.5)", "SELECT random() = 0.8511131886287325"),
+    Kind("temporary table", "CREATE TEMP TABLE made (a INT)", "SELECT count(*) FROM made", REFUSED),
+    Kind("temporary view", "CREATE TEMP VIEW t AS SELECT 7 AS a", "SELECT a FROM temp.t", REFUSED),
+    Kind("macro", "CREATE TEMP MACRO own(x) AS x + 1", "SELECT own(1)", REFUSED),
+    Kind("attached database", "ATTACH ':memory:' AS other",
+         "SELECT count(*) FROM duckdb_databases() WHERE database_name = 'other'", REFUSED),
+    Kind("prepared statement", "PREPARE p AS SELECT 1", "EXECUTE p", REFUSED),
+    Kind("transaction", "BEGIN", "BEGIN", REFUSED),
+)  # fmt: skip
+
 SQLITE = (
     Kind("pragma", "PRAGMA case_sensitive_like = 1", "SELECT 'a' LIKE 'A'", REFUSED),
     Kind("may write", "PRAGMA query_only = 1", "PRAGMA query_only", REFUSED),
@@ -130,6 +166,11 @@ SQLITE = (
     Kind("transaction", "BEGIN", "BEGIN", REFUSED),
     Kind("savepoint", "SAVEPOINT s", "RELEASE s", REFUSED),
 )  # fmt: skip
+
+_TIME_LIMIT = {
+    Dialect.MYSQL: "max_execution_time = 20000",
+    Dialect.MARIADB: "max_statement_time = 20",
+}
 
 Plain = Callable[[str], object]
 """Runs a text on a plain connection, and returns its rows or the driver's error."""
@@ -147,7 +188,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
 @pytest.mark.parametrize("kind", SQLITE, ids=lambda kind: kind.name)
 def test_sqlite(database: Database, kind: Kind) -> None:
     with closing(sqlite3.connect(database.sqlite_path, isolation_level=None)) as connection:
-        _check(SQLiteEngine(pooled=True), database, kind, _plain(connection))
+        _check(SQLiteEngine(pooled=True), database, kind, _plain(connection.cursor))
 
 
 Loaded = Callable[[Server], Engine]
@@ -177,22 +218,37 @@ def test_postgresql(postgresql_server: Server, loaded: Loaded, database: Databas
         dbname=database.postgresql_database, autocommit=True,
         options="-c statement_timeout=20000",
     ) as connection:  # fmt: skip
-        _check(engine, database, kind, _plain(connection))
+        _check(engine, database, kind, _plain(connection.cursor))
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("kind", MYSQL, ids=lambda kind: kind.name)
-def test_mysql(mysql_server: Server, loaded: Loaded, database: Database, kind: Kind) -> None:
-    server = mysql_server
+@pytest.mark.parametrize(
+    ("server", "kind"),
+    [
+        pytest.param(dialect, kind, id=f"{dialect}-{kind.name}")
+        for dialect, kinds in ((Dialect.MYSQL, MYSQL), (Dialect.MARIADB, MARIADB))
+        for kind in kinds
+    ],
+    indirect=["server"],
+)
+def test_mysql_and_mariadb(server: Server, loaded: Loaded, database: Database, kind: Kind) -> None:
     engine = loaded(server)
     with closing(
         pymysql.connect(
             host=server.host, port=server.port, user=server.user, password=server.password,
             database=database.mysql_database, autocommit=True, ssl_disabled=server.is_local,
-            init_command="SET SESSION max_execution_time = 20000",
+            init_command=f"SET SESSION {_TIME_LIMIT[server.dialect]}",
         )
     ) as connection:  # fmt: skip
-        _check(engine, database, kind, _plain(connection))
+        _check(engine, database, kind, _plain(connection.cursor))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("kind", DUCKDB, ids=lambda kind: kind.name)
+def test_duckdb(duckdb_server: Server, loaded: Loaded, database: Database, kind: Kind) -> None:
+    engine = loaded(duckdb_server)
+    with closing(duckdb.connect(":memory:")) as connection:  # its cursors are sessions of their own
+        _check(engine, database, kind, _plain(lambda: connection))
 
 
 def _check(engine: Engine, database: Database, kind: Kind, plain: Plain) -> None:
@@ -212,16 +268,16 @@ def _check(engine: Engine, database: Database, kind: Kind, plain: Plain) -> None
     assert asked() == expected
 
 
-def _plain(connection: Any) -> Plain:
+def _plain(cursor_of: Callable[[], Any]) -> Plain:
     def run(text: str) -> object:
-        cursor = connection.cursor()
+        cursor = cursor_of()
         try:
             cursor.execute(text)
             with suppress(AttributeError):  # SQLite takes one statement
                 while cursor.nextset():
                     pass
             return cursor.fetchall() if cursor.description else None
-        except (psycopg.Error, pymysql.Error, sqlite3.Error) as error:
+        except (psycopg.Error, pymysql.Error, sqlite3.Error, duckdb.Error) as error:
             return str(error)
 
     return run

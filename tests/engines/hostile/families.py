@@ -80,15 +80,19 @@ _NUMBERS_OF_MYSQL = (
     "v(g) AS (SELECT a.n * 300 + b.n FROM d AS a, d AS b) "
 )
 
+_OF_VALUES = _cases(
+    _collisions(
+        f"WITH v(x) AS ({_values(_MULTIPLES)}) ",
+        f"WITH v(x) AS ({_values(_POWERS)}) ",
+        "WITH v(x) AS (VALUES (-1), (-2)) ",
+    )
+    | _more_collisions(f"WITH v(x) AS ({_values(_POWERS)}) ", "WITH v(x) AS (VALUES (-1), (-2)) ")
+)
+
 _COLLIDING: Mapping[Dialect, Sequence[Hostile]] = {
-    Dialect.SQLITE: _cases(
-        _collisions(
-            f"WITH v(x) AS ({_values(_MULTIPLES)}) ",
-            f"WITH v(x) AS ({_values(_POWERS)}) ",
-            "WITH v(x) AS (VALUES (-1), (-2)) ",
-        )
-        | _more_collisions(f"WITH v(x) AS ({_values(_POWERS)}) ", "WITH v(x) AS (VALUES (-1), (-2)) ")
-    ),
+    Dialect.SQLITE: _OF_VALUES,
+    Dialect.DUCKDB: _OF_VALUES,
+    Dialect.MARIADB: _OF_VALUES,
     Dialect.MYSQL: _cases(
         _collisions(
             f"WITH v(x) AS ({_values(_MULTIPLES, 'ROW')}) ",
@@ -445,8 +449,12 @@ FAMILIES: Mapping[Family, Mapping[Dialect, Sequence[Hostile]]] = {
     Family.PARENT: {dialect: _cases(_ANYWHERE) for dialect in Dialect},
     Family.CROWD: {
         dialect: [Hostile(name, sql, endings) for name, (sql, endings) in cases.items()]
-        for dialect, cases in _CROWDED.items()
+        for dialect, cases in {**_CROWDED, Dialect.MARIADB: _CROWDED[Dialect.MYSQL]}.items()
     },
     Family.VALUES: VALUES,
-    Family.ERRORS: {dialect: _cases(texts, STOPPED) for dialect, texts in _WRONG.items()},
+    Family.ERRORS: {
+        **{dialect: _cases(texts, STOPPED) for dialect, texts in _WRONG.items()},
+        # It makes NULL of some and a warning, and cuts the message of the others.
+        Dialect.MARIADB: _cases(_WRONG[Dialect.MYSQL]),
+    },
 }
