@@ -318,3 +318,13 @@ class Tail(exp.Expression):
     """The last `length` >= 1 characters of a TEXT."""
 
     arg_types = {"this": True, "length": True}
+
+
+def reads_outer_rows(query: exp.Expr) -> bool:
+    """Whether a compiled subquery has columns of the query around it."""
+    own = {
+        each.alias_or_name.lower()
+        for each in query.find_all(exp.Table, exp.Subquery, JSONRows)
+        if each is not query
+    }
+    return any(each.table and each.table.lower() not in own for each in query.find_all(exp.Column))

@@ -38,7 +38,9 @@ def integer_of(found: str | float) -> int:
 
 
 def printed(found: float) -> str:
-    """Return a number as SQLite prints it, by asking SQLite."""
+    """Return a number as SQLite prints it, by asking SQLite; an integer beyond 64 bits is a real there."""
+    if not -_LARGEST - 1 <= found <= _LARGEST:
+        found = float(found)
     with closing(sqlite3.connect(":memory:")) as connection:
         return str(connection.execute("SELECT CAST(? AS TEXT)", (found,)).fetchone()[0])
 

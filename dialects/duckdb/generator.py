@@ -69,6 +69,23 @@ class DuckDB(postgresql.PostgreSQL):
         """https://duckdb.org/docs/stable/sql/functions/text."""
         return self.func("HEX", node.this)
 
+    def membership(self, node: exp.In) -> str:
+        """Refuse a row IN a subquery that reads an outer row, which DuckDB does not have."""
+        query = node.args.get("query")
+        if query and isinstance(node.this, exp.Tuple) and nodes.reads_outer_rows(query):
+            raise Untranslatable("a row IN a subquery that reads an outer row", "DuckDB does not have it")
+        return self.comparison(node, "IN")
+
+    def over(self, node: exp.Window) -> str:
+        """Refuse what DuckDB allows in no window: another window, and a subquery in a subquery."""
+        keys = [key for key in (*(node.args.get("partition_by") or []), node.args.get("order")) if key]
+        if any(key.find(exp.Window) for key in keys):
+            raise Untranslatable("a window that is sorted by another window", "DuckDB does not have it")
+        subqueries = [each for key in keys for each in key.find_all(exp.Subquery)]
+        if any(inner is not each for each in subqueries for inner in each.find_all(exp.Subquery)):
+            raise Untranslatable("a window that is sorted by nested subqueries", "DuckDB calls them volatile")
+        return self.window_sql(node)
+
     def decoded(self, node: nodes.Decoded) -> str:
         """Decode UTF-8; if `loose`, Latin-1, in which any byte is a character."""
         if node.args.get("loose"):
@@ -115,6 +132,8 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.BitwiseXor: lambda self, e: self.func("XOR", e.this, e.expression),
     exp.HexString: lambda _, e: f"UNHEX('{e.this}')",
     exp.Anonymous: DuckDB.anonymous,
+    exp.In: DuckDB.membership,
+    exp.Window: DuckDB.over,
     nodes.Whole: lambda self, e: self.divided(e, "//"),
     nodes.Double: DuckDB.double,
     nodes.Exact: lambda self, e: f"CAST({self.sql(e.this)} AS HUGEINT)",

@@ -11,6 +11,22 @@ from dialects.errors import Untranslatable
 from dialects.mysql.generator import SHAPES, WORDS, MySQL
 
 
+def _is_constant(node: exp.Expr, select: exp.Select) -> bool:
+    """Whether a value is the same in every row: it has no column, or those of derived tables that are."""
+    sources = [select.args.get("from_"), *(select.args.get("joins") or [])]
+    derived = {
+        each.this.alias: each.this.this for each in sources if each and isinstance(each.this, exp.Subquery)
+    }
+
+    def is_constant(column: exp.Column) -> bool:
+        inner = derived.get(column.table)
+        return isinstance(inner, exp.Select) and any(
+            each.alias_or_name == column.name and _is_constant(each, inner) for each in inner.expressions
+        )
+
+    return all(is_constant(column) for column in node.find_all(exp.Column))
+
+
 class MariaDB(MySQL):
     """For sessions as `MySQL`."""
 
@@ -43,6 +59,8 @@ class MariaDB(MySQL):
             found.this.set("expressions", [one.copy() for one in arguments[:2]])
             otherwise = "" if isinstance(arguments[0], exp.Null) else f" ELSE {self.sql(found)}"
             return f"CASE WHEN {self.sql(there)} IS NULL THEN {self.sql(arguments[2])}{otherwise} END"
+        if isinstance(node.this, exp.PercentRank | exp.CumeDist):  # it sends these with ten decimals
+            return f"({self.window_sql(node)} + 0e0)"
         return self.window_sql(node)
 
     def connective(self, node: exp.And | exp.Or) -> str:
@@ -74,7 +92,7 @@ class MariaDB(MySQL):
         Of three windows it can compute one in the order of another one. Nothing else that is the same in
         every row makes orders different: it removes constants.
         """
-        is_constant = not any(each.find(exp.Column, exp.Query) for each in node.expressions)
+        is_constant = all(_is_constant(each, node) for each in node.expressions)
         is_one = node.args.get("distinct") or not node.args.get("from_")
         if node.args.get("offset") and is_one and is_constant:
             raise Untranslatable("OFFSET of a constant row", "MariaDB ignores it")
@@ -99,15 +117,19 @@ class MariaDB(MySQL):
 
         A set operation in another one is also one for MariaDB.
         """
-        if isinstance(node.parent, exp.From | exp.Join | exp.SetOperation):
-            known = {
-                each.alias_or_name.lower()
-                for each in node.find_all(exp.Table, exp.Subquery, nodes.JSONRows)
-                if each is not node
-            }
-            if any(each.table and each.table.lower() not in known for each in node.find_all(exp.Column)):
-                raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
+        if isinstance(node.parent, exp.From | exp.Join | exp.SetOperation) and nodes.reads_outer_rows(node):
+            raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
         return self.subquery_sql(node)
+
+    def membership(self, node: exp.In) -> str:
+        """Hide an aggregate IN a subquery of HAVING, which MariaDB looks up before it has been computed."""
+        value = node.this
+        if not (node.args.get("query") and isinstance(value, exp.AggFunc) and node.find_ancestor(exp.Having)):
+            return self.comparison(node, "IN")
+        node.set("this", exp.Coalesce(this=value.copy(), expressions=[exp.null()]))
+        written = self.comparison(node, "IN")
+        node.set("this", value)
+        return written
 
     def exists(self, node: exp.Exists) -> str:
         """Refuse several set operations: MariaDB takes the columns of the first ones for constants there."""
@@ -167,6 +189,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.Anonymous: MariaDB.called,
     exp.CTE: MariaDB.cte,
     exp.Exists: MariaDB.exists,
+    exp.In: MariaDB.membership,
     exp.Or: MariaDB.connective,
     exp.Lateral: MariaDB.lateral,
     exp.Select: MariaDB.selected,

@@ -569,4 +569,56 @@ REGRESSIONS = (
         'SELECT "a.b".code, a."b.code", _place FROM (SELECT code, 1 AS _place FROM kind) AS "a.b" FULL JOIN '
         '(SELECT code AS "b.code" FROM item) AS a ON "a.b".code < a."b.code"',
     ),
+    Regression(
+        "EXISTS of an outer join of which statistics show that nothing matches",
+        "SELECT 1 FROM event WHERE EXISTS (SELECT 1 FROM item LEFT JOIN person ON NOT person.id)",
+    ),
+    Regression(
+        "LIMIT of an outer join of which statistics show that nothing matches",
+        "SELECT COUNT(*) FROM (SELECT 1 FROM item LEFT JOIN person ON NOT person.id LIMIT 1)",
+    ),
+    Regression(
+        "NOT EXISTS of an aggregate in HAVING",
+        "SELECT 1 FROM person GROUP BY born HAVING NOT EXISTS"
+        " (SELECT CASE 'a' WHEN 0 THEN COUNT(DISTINCT 1) END FROM event WHERE 1 = born AND 1)",
+    ),
+    Regression(
+        "a row IN a subquery that reads an outer row",
+        'SELECT (1, 1) IN (SELECT kind."order", 1 FROM extreme) FROM kind',
+        untranslatable=(Dialect.DUCKDB,),
+    ),
+    Regression(
+        "a window sorted by another window",
+        "SELECT SUM(1) OVER (ORDER BY (SELECT NTILE(1) OVER (ORDER BY id) FROM item LIMIT 1)) FROM kind",
+        untranslatable=(Dialect.DUCKDB,),
+    ),
+    Regression(
+        "a window sorted by a subquery in a subquery",
+        "SELECT ROW_NUMBER() OVER (ORDER BY (SELECT 1 FROM item WHERE 1 < (SELECT 1 FROM kind)), id)"
+        " FROM person",
+        untranslatable=(Dialect.DUCKDB,),
+    ),
+    Regression(
+        "the decimals of PERCENT_RANK and CUME_DIST",
+        "SELECT PERCENT_RANK() OVER (ORDER BY id), CUME_DIST() OVER (ORDER BY id) FROM dirty",
+    ),
+    Regression(
+        "OFFSET of a constant subquery",
+        "SELECT DISTINCT (SELECT 2 LIMIT 1) FROM person ORDER BY 1 LIMIT 5 OFFSET 3",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "OFFSET of a constant of a derived table",
+        "SELECT DISTINCT 1, d.c FROM (SELECT 1 AS c FROM dirty) AS d ORDER BY 1, 2 LIMIT 2 OFFSET 1",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "an integer beyond 64 bits as a text",
+        "SELECT 1 FROM kind WHERE JSON_VALID((- -9223372036854775808))",
+    ),
+    Regression(
+        "an aggregate IN a subquery of HAVING",
+        "SELECT score FROM person GROUP BY score"
+        " HAVING (score IN (SELECT DISTINCT x.score FROM person AS x))",
+    ),
 )

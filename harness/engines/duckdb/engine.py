@@ -53,6 +53,9 @@ SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "allow_community_extensions": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
+    # Up to 2.0.1, LIMIT and EXISTS of an outer join go wrong where statistics show that nothing matches,
+    # and NOT EXISTS of an aggregate ends in an internal error.
+    "disabled_optimizers": "statistics_propagation,join_elimination",
     "enable_external_access": "false",
     "memory_limit": "300MB",
     "python_enable_replacements": "false",
