@@ -29,6 +29,7 @@ FOR_USERS = (
     "pandas",
     "ray",
     "serve",
+    "storage",
     "verifiers",
     "wandb",
 )
