@@ -324,7 +324,7 @@ _ROOM = 256 * 2**20
 
 
 @dataclass(frozen=True)
-class Verdict:
+class SuiteVerdict:
     """The result of one prediction on the variants.
 
     `score` is 1.0 unless it is wrong on a variant: `failed_variant` is the first such, `fault` the reason.
@@ -375,7 +375,7 @@ class Suite:
         self._running: defaultdict[tuple[str, str, str, bool], Lock] = defaultdict(Lock)
         self._room = room
 
-    def score(self, gold: Gold, sql: str) -> Verdict:
+    def score(self, gold: Gold, sql: str) -> SuiteVerdict:
         """Check if a prediction that is right on the database itself is right on every variant.
 
         Do not call it for a prediction that is wrong on the database itself. One with the text of gold is
@@ -387,7 +387,7 @@ class Suite:
         """
         reference = gold.sql or ""
         if not gold.is_by_rows and sql.strip() == reference.strip():
-            return Verdict(1.0)
+            return SuiteVerdict(1.0)
         compared = 0
         left_out: list[str] = []
         for name in self._variants.telling[gold.question.db_id]:
@@ -398,10 +398,10 @@ class Suite:
             compared += 1
             fault = self._fault(gold, self._execute(name, gold, sql), rows, seconds)
             if fault is not None:
-                return Verdict(0.0, name, fault, compared, tuple(left_out))
-        return Verdict(1.0, None, None, compared, tuple(left_out))
+                return SuiteVerdict(0.0, name, fault, compared, tuple(left_out))
+        return SuiteVerdict(1.0, None, None, compared, tuple(left_out))
 
-    def script_score(self, gold: Gold, sql: str) -> Verdict:
+    def script_score(self, gold: Gold, sql: str) -> SuiteVerdict:
         """Check a prediction on every database of its suite, its own among them, as Spider's script does.
 
         Call it whatever EX says. Each text has the whole time limit. There is no verdict if gold fails, for
@@ -417,14 +417,14 @@ class Suite:
         for compared, name in enumerate(self._variants.suites[gold.question.db_id], 1):
             rows, _ = self._rows(name, gold, reference, is_set=False)
             if rows is None:
-                return Verdict(None, name, "gold fails", compared - 1, (name,))
+                return SuiteVerdict(None, name, "gold fails", compared - 1, (name,))
             ran = self._execute(name, gold, text)
             if ran.ending is not Ending.ROWS:
-                return Verdict(0.0, name, ran.error or ran.ending, compared)
+                return SuiteVerdict(0.0, name, ran.error or ran.ending, compared)
             predicted, expected = _alike(gold, ran.rows, rows)
             if not spider_suite.same_result(predicted, expected, is_ordered=is_ordered):
-                return Verdict(0.0, name, "other rows", compared)
-        return Verdict(1.0, None, None, len(self._variants.suites[gold.question.db_id]))
+                return SuiteVerdict(0.0, name, "other rows", compared)
+        return SuiteVerdict(1.0, None, None, len(self._variants.suites[gold.question.db_id]))
 
     def _execute(self, name: str, gold: Gold, sql: str, engine: Engine | None = None) -> Execution:
         database = self._variants.database(name, gold.question.db_id, self._profile)

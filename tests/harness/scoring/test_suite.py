@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.scoring.golds import Gold
-from harness.scoring.variants import Suite, Verdict, find_variants
+from harness.scoring.variants import Suite, SuiteVerdict, find_variants
 from loaders.namespace import Database
 from tests.harness.small_sets import asked, of_zoo
 
@@ -63,16 +63,16 @@ def gold(sql: str) -> Gold:
 @pytest.mark.parametrize(
     ("sql", "verdict"),
     [
-        ("SELECT DISTINCT name FROM animal WHERE legs IN (4) ORDER BY 1", Verdict(1.0, compared=3)),
-        (f"  {GOLD}\n", Verdict(1.0)),
-        ("SELECT name FROM animal WHERE legs > 2", Verdict(0.0, "b", "other rows", 2)),
-        ("SELECT name FROM animal WHERE name = 'cat'", Verdict(0.0, "a", "other rows", 1)),
-        ("SELECT name FROM animal WHERE abs(legs) = 4", Verdict(0.0, "c", "integer overflow", 3)),
+        ("SELECT DISTINCT name FROM animal WHERE legs IN (4) ORDER BY 1", SuiteVerdict(1.0, compared=3)),
+        (f"  {GOLD}\n", SuiteVerdict(1.0)),
+        ("SELECT name FROM animal WHERE legs > 2", SuiteVerdict(0.0, "b", "other rows", 2)),
+        ("SELECT name FROM animal WHERE name = 'cat'", SuiteVerdict(0.0, "a", "other rows", 1)),
+        ("SELECT name FROM animal WHERE abs(legs) = 4", SuiteVerdict(0.0, "c", "integer overflow", 3)),
     ],
     ids=["right", "text_of_gold", "right_by_chance_on_two", "right_by_chance_on_one", "fails_on_a_variant"],
 )
 def test_right_means_right_on_every_variant_and_the_first_that_differs_is_named(
-    tmp_path: Path, sql: str, verdict: Verdict
+    tmp_path: Path, sql: str, verdict: SuiteVerdict
 ) -> None:
     assert suite(tmp_path).score(gold(GOLD), sql) == verdict
 
@@ -80,14 +80,14 @@ def test_right_means_right_on_every_variant_and_the_first_that_differs_is_named(
 @pytest.mark.parametrize(
     ("variants", "verdict"),
     [
-        ({"renamed": BASE, "z": [("fox", 4)]}, Verdict(1.0, compared=1, left_out=("renamed",))),
-        ({"renamed": BASE, "z": [("ant", 5)]}, Verdict(0.0, "z", "other rows", 1, ("renamed",))),
-        ({"renamed": BASE}, Verdict(1.0, left_out=("renamed",))),
+        ({"renamed": BASE, "z": [("fox", 4)]}, SuiteVerdict(1.0, compared=1, left_out=("renamed",))),
+        ({"renamed": BASE, "z": [("ant", 5)]}, SuiteVerdict(0.0, "z", "other rows", 1, ("renamed",))),
+        ({"renamed": BASE}, SuiteVerdict(1.0, left_out=("renamed",))),
     ],
     ids=["right_on_the_rest", "wrong_on_the_rest", "no_other"],
 )
 def test_a_variant_on_which_gold_fails_is_left_out_and_counted(
-    tmp_path: Path, variants: Mapping[str, Sequence[tuple[str, int]]], verdict: Verdict
+    tmp_path: Path, variants: Mapping[str, Sequence[tuple[str, int]]], verdict: SuiteVerdict
 ) -> None:
     zoo = suite(tmp_path, variants)
     for _ in range(2):
@@ -97,7 +97,7 @@ def test_a_variant_on_which_gold_fails_is_left_out_and_counted(
 def test_a_variant_on_which_gold_takes_too_long_is_left_out(tmp_path: Path) -> None:
     zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
     verdict = zoo.score(gold(f"{COUNT_UP} SELECT count(*) FROM n"), "SELECT max(legs) FROM animal")
-    assert verdict == Verdict(1.0, compared=1, left_out=("big",))
+    assert verdict == SuiteVerdict(1.0, compared=1, left_out=("big",))
 
 
 def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) -> None:
@@ -113,13 +113,13 @@ def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) 
 def test_the_text_of_gold_is_right_even_where_every_run_differs(tmp_path: Path) -> None:
     question = gold("SELECT random()")
     zoo = suite(tmp_path)
-    assert zoo.score(question, "SELECT random()") == Verdict(1.0)
+    assert zoo.score(question, "SELECT random()") == SuiteVerdict(1.0)
     assert zoo.score(question, "SELECT random() AS number").score == 0.0
 
 
 def test_copies_of_the_database_and_of_other_variants_are_not_compared(tmp_path: Path) -> None:
     variants = {"a": BASE, "b": [("fox", 4)], "c": [("fox", 4)], "d": BASE}
-    assert suite(tmp_path, variants).score(gold(GOLD), "SELECT 'fox'") == Verdict(1.0, compared=1)
+    assert suite(tmp_path, variants).score(gold(GOLD), "SELECT 'fox'") == SuiteVerdict(1.0, compared=1)
 
 
 class CountingEngine(SQLiteEngine):
@@ -143,5 +143,5 @@ def test_gold_runs_once_a_variant_while_its_rows_fit_and_verdicts_are_the_same(
     texts = [f"SELECT name FROM animal WHERE legs = {number} - {number - 4}" for number in range(20)]
     with ThreadPoolExecutor(4) as pool:
         verdicts = list(pool.map(lambda sql: zoo.score(gold(GOLD), sql), texts))
-    assert verdicts == [Verdict(1.0, compared=3)] * 20
+    assert verdicts == [SuiteVerdict(1.0, compared=3)] * 20
     assert engine.sessions == golds + 3 * len(texts)
