@@ -14,10 +14,11 @@ from harness.metrics.distinct import Row
 
 _OPERATOR = re.compile("([><!]) =")
 _DISTINCT = re.compile(
-    r"""('(?:[^']|'')*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/)|\bdistinct\b""",
-    re.IGNORECASE | re.DOTALL,
+    r"""('(?:[^']++|'')*+'?|"[^"]*+"?|`[^`]*+`?|\[[^\]]*+\]?|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?)"""
+    r"""|\bdistinct\b""",
+    re.IGNORECASE,
 )
-"""Names, literals and comments, which stay, or the word."""
+"""Names, literals and comments, closed or not, which stay, or the word."""
 _THIS_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
 
 
