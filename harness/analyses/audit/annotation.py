@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
@@ -132,7 +133,7 @@ def compare_annotations(
                 golds = [side.golds for side in both.values() if side is not None]
                 witness = _witness(bench, question, standing[dialect], dialect, golds)
                 if witness is not None:
-                    file = witnesses / f"{key}-{dialect}.json"
+                    file = witnesses / f"{quote(key, safe='', errors='replace')}-{dialect}.json"
                     save(witness, file)
                     same = Disagreement(key, question.db_id, dialect, "The golds return the same rows today.")
                     one = _with_witness(one or same, sides, witness, file)
