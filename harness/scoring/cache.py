@@ -10,7 +10,7 @@ import json
 import platform
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
@@ -243,6 +243,7 @@ class CacheKeys:
             self._engines[name].append(_packages()[name].digest)
         self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
         self._begun: dict[tuple[EngineName, str], tuple[hashlib._Hash, hashlib._Hash] | None] = {}
+        self._begun_judgements: dict[tuple[EngineName, str, str], hashlib._Hash] = {}
 
     def has_begun(self, dialect: EngineName, db_id: str) -> bool:
         """Return True if keys for a database are made without reading its files."""
@@ -322,9 +323,26 @@ class CacheKeys:
         Whatever is stored under these keys may be used. For predictions without an entry, `dated` returns the
         keys of judgements that last for the day.
         """
-        lasts = self._gold_lifetime(question, dialect)
-        begun = self._judged(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
+        begun = self._begun_judgement(question, dialect, day)
         return {sql: None if begun is None else _cache_key(begun, sql) for sql in predictions}
+
+    def judgement(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
+        """Return such a key of one prediction."""
+        # A question is known by its key: that of a triple has the digest of its gold.
+        place = dialect, question.key, day
+        begun = self._begun_judgements.get(place)
+        if begun is None:
+            begun = self._begun_judgement(question, dialect, day)
+            if begun is None:
+                return None
+            if len(self._begun_judgements) >= _MOST_BEGUN:
+                self._begun_judgements.clear()
+            self._begun_judgements[place] = begun
+        return _cache_key(begun, sql)
+
+    def _begun_judgement(self, question: Question, dialect: EngineName, day: str) -> "hashlib._Hash | None":
+        lasts = self._gold_lifetime(question, dialect)
+        return self._judged(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
 
     def dated(
         self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
@@ -401,6 +419,9 @@ def _cache_key(begun: "hashlib._Hash", *texts: str) -> bytes:
     return _continued(begun, *texts).digest()
 
 
+_MOST_BEGUN = 4_096
+"""Questions whose part of a key is remembered: a few hundred bytes each."""
+
 _ROOM = 64 * 2**20
 """Bytes of values that are kept in memory."""
 
@@ -444,6 +465,16 @@ class Lookup:
             stored = self._store.get(missing)
             self.note(stored)
             found |= stored
+        return found
+
+    def in_memory(self, keys: Sequence[bytes | None]) -> list[bytes] | None:
+        """Return the values in order if all are in memory, without a look into the store."""
+        with self._lock:
+            found = [self._memory.get(each, b"") for each in keys if each is not None]
+            if len(found) < len(keys) or not all(found):
+                return None
+            for each in keys:
+                self._memory.move_to_end(each)  # type: ignore[arg-type]  # none is None
         return found
 
     def store(self, values: Mapping[bytes, bytes], kind: EntryKind) -> None:

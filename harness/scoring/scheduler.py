@@ -23,6 +23,7 @@ from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers, explain
+from loaders.base.records import decode
 from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3
@@ -129,6 +130,19 @@ class Scheduler:
                 for each in candidates
             )
         )
+
+    def known(self, candidates: Sequence[Candidate]) -> list[Judgement] | None:
+        """Return the judgements of a few texts if all are in memory, at once; None otherwise."""
+        if not self.begins_at_once(candidates):
+            return None
+        day = today()
+        keys = [self._cache_keys.judgement(each.question, each.dialect, each.sql, day) for each in candidates]
+        values = self._lookup.in_memory(keys)
+        if values is None:
+            return None
+        with self._lock:
+            self.cached += len(set(keys))
+        return list(map(_from_bytes, values))
 
     def begin(self, candidates: Sequence[Candidate], *, waits: bool = False) -> list[Future[Judgement]]:
         """Start judging texts; return one future each, which never raises for an engine or a text.
@@ -409,8 +423,9 @@ def _as_bytes(judgement: Judgement) -> bytes:
 
 
 def _from_bytes(data: bytes) -> Judgement:
-    line, _, shown = data.decode().partition("\n")
-    return Judgement.from_json({**json.loads(line), "preview": shown or None})
+    line, _, shown = data.partition(b"\n")
+    judgement = decode(Judgement, line)
+    return replace(judgement, preview=shown.decode()) if shown else judgement
 
 
 def _heaviest_first(batches: Sequence[_Batch]) -> list[_Batch]:

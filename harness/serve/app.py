@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,9 +21,21 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, Triple
 from harness.data.outcomes import Judgement, Outcome
 from harness.serve.counters import Counters
-from harness.serve.messages import NDJSON, Health, docs_page, openapi, parse_batch, scored
+from harness.serve.messages import (
+    NDJSON,
+    Health,
+    ScoredBatch,
+    SentAnswer,
+    SentSingle,
+    StreamedAnswer,
+    docs_page,
+    openapi,
+    parse_request,
+    scored,
+)
 from loaders.base.errors import brief
-from loaders.base.files import as_json, one_line, parse_json
+from loaders.base.files import one_line, parse_json
+from loaders.base.records import encode
 
 _BODY_SECONDS = 30
 """Seconds that a client has to send a body."""
@@ -70,6 +82,7 @@ class Service:
         self._token = token
         self.counters = counters
         self._waiting = 0
+        self._will_note = False
         self.is_stopping = False
         """True once no new batch is accepted."""
 
@@ -78,11 +91,10 @@ class Service:
         """True if no batch is being judged."""
         return not self._waiting
 
-    def check_token(self, request: Request) -> None:
+    def check_token(self, scope: Scope) -> None:
         """Refuse a request without the token."""
-        given = request.headers.get("authorization", "")
         if self._token is not None and not hmac.compare_digest(
-            given.encode(), f"Bearer {self._token}".encode()
+            dict(scope["headers"]).get(b"authorization", b""), f"Bearer {self._token}".encode()
         ):
             raise HTTPException(
                 401,
@@ -98,7 +110,8 @@ class Service:
 
     async def metrics(self, request: Request) -> Response:
         """Return the counts of all processes."""
-        self.check_token(request)
+        self.check_token(request.scope)
+        self._note()
         return PlainTextResponse(self.counters.text(), media_type="text/plain; version=0.0.4")
 
     async def describe(self, request: Request) -> Response:
@@ -111,52 +124,57 @@ class Service:
         del request
         return HTMLResponse(docs_page())
 
-    async def score(self, request: Request) -> Response:
+    async def score(self, scope: Scope, receive: Receive) -> Response:
         """Judge one answer or a batch."""
-        self.check_token(request)
+        self.check_token(scope)
         if self.is_stopping:
             raise HTTPException(503, "the server is stopping; try again", _RETRY)
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        headers = dict(scope["headers"])
+        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
             raise HTTPException(415, "the body is not JSON; send it with `Content-Type: application/json`")
-        body = await self._body(request)
+        body = await self._body(receive)
         try:
             content = parse_json(body.decode())
         except ValueError as fault:
             raise HTTPException(400, f"the body is not JSON: {brief(fault, 300)}") from None
         try:
-            batch, is_single = parse_batch(content)
+            sent = parse_request(content)
         except ValueError as fault:
             raise BadInput(f"the body is not a batch of answers: {brief(fault, 300)}") from None
-        answers = [each.to_answer() for each in batch.answers]
-        evaluator, deadline = self._evaluator(batch.set), self._deadline(batch.deadline)
-        if unknown := [each for each in batch.metrics or () if each not in self._metrics]:
+        parts: Sequence[SentAnswer] = [sent] if isinstance(sent, SentSingle) else sent.answers
+        answers = [each.to_answer() for each in parts]
+        evaluator, deadline = self._evaluator(sent.set), self._deadline(sent.deadline)
+        if unknown := [each for each in sent.metrics or () if each not in self._metrics]:
             known = ", ".join(self._metrics)
             raise BadInput(
                 f"metric {brief(repr(unknown[0]))}: this server computes {known}; choose from them"
             )
         self._take(len(answers))
-        if NDJSON in request.headers.get("accept", ""):
-            return await self._streamed(evaluator, answers, deadline, batch.metrics)
+        if NDJSON.encode() in headers.get(b"accept", b""):
+            return await self._streamed(evaluator, answers, deadline, sent.metrics)
         with self._held(len(answers)):
-            judged = await _unless_gone(request, evaluator.ascore(answers, deadline=deadline))
-        shown = [scored(each, batch.metrics) for each in judged]
-        return _json(shown[0] if is_single else {"answers": shown})
+            judged = evaluator.known(answers)
+            if judged is None:
+                judged = await _unless_gone(receive, evaluator.ascore(answers, deadline=deadline))
+        shown = [scored(each, sent.metrics) for each in judged]
+        return _json(shown[0] if isinstance(sent, SentSingle) else ScoredBatch(shown))
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, receive: Receive) -> bytes:
         """Read the body of a request, within its limits of size and time."""
         most, size, parts = self._limits.body, 0, []
         try:
             async with asyncio.timeout(_BODY_SECONDS):
-                async for part in request.stream():
-                    size += len(part)
+                while size <= _DISCARDED * most:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise HTTPException(400, "the body was not sent completely")
+                    size += len(message["body"])
                     if size <= most:
-                        parts.append(part)
-                    elif size > _DISCARDED * most:
+                        parts.append(message["body"])
+                    if not message["more_body"]:
                         break
         except TimeoutError:
             raise HTTPException(408, f"the body took more than {_BODY_SECONDS} s; send it faster") from None
-        except ClientDisconnect:
-            raise HTTPException(400, "the body was not sent completely") from None
         if size > most:
             raise HTTPException(413, f"the body has more than {most:,} bytes; send smaller batches")
         return b"".join(parts)
@@ -193,10 +211,13 @@ class Service:
             yield
         finally:
             self._waiting -= count
-            self.counters.waiting(self._waiting)
-            self._note()
+            if not self._will_note:  # once for all that end at a time
+                self._will_note = True
+                asyncio.get_running_loop().call_soon(self._note)
 
     def _note(self) -> None:
+        self._will_note = False
+        self.counters.waiting(self._waiting)
         outcomes: Counter[Outcome] = Counter()
         cached = executed = late = 0
         for each in self._evaluators.values():
@@ -218,9 +239,9 @@ class Service:
             with self._held(len(answers)):
                 raise
 
-        async def lines() -> AsyncIterator[str]:
+        async def lines() -> AsyncIterator[bytes]:
             async for place, judgement in judged:
-                yield as_json({"place": place, "answer": scored(judgement, metrics)}) + "\n"
+                yield encode(StreamedAnswer(place, scored(judgement, metrics))) + b"\n"
 
         return _Stream(lines(), judged, lambda: self._held(len(answers)))
 
@@ -229,7 +250,7 @@ class _Stream(StreamingResponse):
     """Streams a batch; whatever becomes of it, its places are returned."""
 
     def __init__(
-        self, lines: AsyncIterator[str], judged: AsyncGenerator[Any], held: Callable[[], Any]
+        self, lines: AsyncIterator[bytes], judged: AsyncGenerator[Any], held: Callable[[], Any]
     ) -> None:
         super().__init__(lines, media_type=NDJSON)
         self._judged, self._held = judged, held
@@ -242,13 +263,10 @@ class _Stream(StreamingResponse):
                 await self._judged.aclose()
 
 
-async def _unless_gone(request: Request, judging: Any) -> list[Judgement]:
+async def _unless_gone(receive: Receive, judging: Any) -> list[Judgement]:
     """Return the judgements; if the client goes away, stop judging what has not begun."""
     work: asyncio.Future[list[Judgement]] = asyncio.ensure_future(judging)
-    await asyncio.sleep(0)
-    if work.done():  # everything was known
-        return work.result()
-    gone: asyncio.Future[Any] = asyncio.ensure_future(request.receive())
+    gone: asyncio.Future[Any] = asyncio.ensure_future(receive())
     try:
         await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
@@ -259,33 +277,51 @@ async def _unless_gone(request: Request, judging: Any) -> list[Judgement]:
             each.cancel()
 
 
-class _Counted:
-    """Counts the requests of an application and how long scores take."""
+class _Scores:
+    """The endpoint of scores, which counts how long they take."""
 
-    def __init__(self, app: ASGIApp, counters: Counters) -> None:
-        self._app, self._counters = app, counters
+    def __init__(self, service: Service) -> None:
+        self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
         begun = time.monotonic()
+        failure: Exception | None = None
+        try:
+            response = await self._service.score(scope, receive)
+        except HTTPException as error:
+            response = await _refused(None, error)
+        except HarnessError as error:
+            response = await _wrong(None, error)
+        except Exception as error:  # noqa: BLE001 - raised again
+            response, failure = await _broken(None, error), error
+        await response(scope, receive, send)
+        self._service.counters.seconds(time.monotonic() - begun)
+        if failure is not None:
+            raise failure
 
+
+class _Counted:
+    """Counts the requests of an application, whose router those for scores pass by."""
+
+    def __init__(self, app: ASGIApp, scores: ASGIApp, counters: Counters) -> None:
+        self._app, self._scores, self._counters = app, scores, counters
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._counters.request(message["status"])
             await send(message)
 
-        await self._app(scope, receive, counted)
-        if scope["path"] == "/score":
-            self._counters.seconds(time.monotonic() - begun)
+        is_scores = scope["type"] == "http" and scope["path"] == "/score" and scope["method"] == "POST"
+        await (self._scores if is_scores else self._app)(scope, receive, counted)
 
 
 def application(service: Service) -> ASGIApp:
     """Return the application, as a server of ASGI runs it."""
+    scores = _Scores(service)
     app = Starlette(
         routes=[
-            Route("/score", service.score, methods=["POST"]),
+            Route("/score", scores, methods=["POST"]),  # for its 405 and `Allow`
             Route("/health", service.health),
             Route("/metrics", service.metrics),
             Route("/openapi.json", service.describe),
@@ -297,25 +333,25 @@ def application(service: Service) -> ASGIApp:
             Exception: _broken,
         },
     )
-    return _Counted(app, service.counters)
+    return _Counted(app, scores, service.counters)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _refused(request: Request | None, error: Exception) -> Response:
     del request
     assert isinstance(error, HTTPException)  # noqa: S101 - for the type
     return _json({"error": one_line(error.detail)}, error.status_code, error.headers)
 
 
-async def _wrong(request: Request, error: Exception) -> Response:
+async def _wrong(request: Request | None, error: Exception) -> Response:
     del request
     status = 422 if isinstance(error, BadInput) else 503
     return _json({"error": one_line(str(error))}, status)
 
 
-async def _broken(request: Request, error: Exception) -> Response:
+async def _broken(request: Request | None, error: Exception) -> Response:
     del request, error
     return _json({"error": "a fault of the server; its log has more"}, 500)
 
 
 def _json(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(as_json(content), status, headers, "application/json")
+    return Response(encode(content), status, headers, "application/json")

@@ -7,14 +7,16 @@ own that it maps into memory: one that is killed leaves its counts, and holds no
 import mmap
 import os
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from harness.data.outcomes import Outcome
 
 STATUSES = (200, 400, 401, 404, 405, 408, 413, 415, 422, 429, 500, 503)
 """The status codes of all answers of a server."""
-_BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
+_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 """Upper bounds of the latencies that are counted together, in seconds."""
 
 _SECONDS = "bird_score_seconds"
@@ -40,6 +42,10 @@ _PLACES = {
         f"{family}{end}" for family, (_, _, ends) in _FAMILIES.items() for end in ends
     )
 }
+_FIRST_BUCKET, _SUM, _COUNT = (
+    _PLACES[f"{_SECONDS}{end}"] for end in (f'_bucket{{le="{_BUCKETS[0]:g}"}}', "_sum", "_count")
+)
+"""In a file, a bucket has the latencies above the bound before; in the text, all up to its own bound."""
 
 
 class Counters:
@@ -58,15 +64,13 @@ class Counters:
 
     def request(self, status: int) -> None:
         """Count an answered request."""
-        self._add(f'bird_requests_total{{status="{status if status in STATUSES else 500}"}}')
+        self._values[STATUSES.index(status if status in STATUSES else 500)] += 1
 
     def seconds(self, seconds: float) -> None:
         """Count a request for scores that took so long."""
-        for bound in (*(each for each in _BUCKETS if seconds <= each), "+Inf"):
-            shown = bound if isinstance(bound, str) else f"{bound:g}"
-            self._add(f'{_SECONDS}_bucket{{le="{shown}"}}')
-        self._add(f"{_SECONDS}_sum", seconds)
-        self._add(f"{_SECONDS}_count")
+        self._values[_FIRST_BUCKET + bisect_left(_BUCKETS, seconds)] += 1
+        self._values[_SUM] += seconds
+        self._values[_COUNT] += 1
 
     def judged(self, outcomes: Mapping[Outcome, int], cached: int, executed: int, late: int) -> None:
         """Note what the evaluators of this process have done so far."""
@@ -80,9 +84,6 @@ class Counters:
         """Note how many answers this process has to judge."""
         self._set(_WAITING, count)
 
-    def _add(self, name: str, value: float = 1) -> None:
-        self._values[_PLACES[name]] += value
-
     def _set(self, name: str, value: float) -> None:
         self._values[_PLACES[name]] = value
 
@@ -93,6 +94,8 @@ class Counters:
             values = array("d", path.read_bytes())
             if not _is_running(int(path.name)):
                 values[_PLACES[_WAITING]] = 0
+            buckets = slice(_FIRST_BUCKET, _SUM)
+            values[buckets] = array("d", accumulate(values[buckets]))
             sums = [one + other for one, other in zip(sums, values, strict=True)]
         return "\n".join([*_lines(sums), ""])
 

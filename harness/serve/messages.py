@@ -14,7 +14,7 @@ from dialects.errors import BadInput
 from harness import Answer, Triple
 from harness.data.outcomes import Judgement
 from harness.serve.counters import STATUSES
-from loaders.base.records import to_object, to_plain, to_record
+from loaders.base.records import to_object, to_record
 
 NDJSON = "application/x-ndjson"
 _DOCS = Path(__file__).with_name("docs.html.jinja")
@@ -48,18 +48,29 @@ class SentAnswer:
         raise BadInput("an answer has either a question, or a database and gold; give one of the two")
 
 
-@dataclass(frozen=True)
-class SentBatch:
-    """Answers, and what holds for all of them.
+@dataclass(frozen=True, kw_only=True)
+class SentOptions:
+    """What holds for all answers of a request.
 
     `set` names one of the server's sets, and is needed if it has several; `metrics` selects some of its
-    metrics; `deadline` is in seconds. A request with `sql` instead of `answers` is a single answer.
+    metrics; `deadline` is in seconds.
     """
 
-    answers: list[SentAnswer]
     set: str | None = None
     metrics: list[str] | None = None
     deadline: int | float | None = None
+
+
+@dataclass(frozen=True)
+class SentSingle(SentOptions, SentAnswer):
+    """A single answer with what holds for it."""
+
+
+@dataclass(frozen=True)
+class SentBatch(SentOptions):
+    """Answers with what holds for all of them."""
+
+    answers: list[SentAnswer]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,34 +110,31 @@ class Health:
     version: str
 
 
-def parse_batch(sent: Any) -> tuple[SentBatch, bool]:
-    """Read a request from JSON values; return also whether it is a single answer.
+def parse_request(sent: Any) -> SentSingle | SentBatch:
+    """Read a request from JSON values.
 
     Raises:
         ValueError: it is not such a request.
     """
     content = to_object(sent)
-    shared = {name: content.pop(name) for name in ("set", "metrics", "deadline") if name in content}
-    is_single = "answers" not in content
-    given = [content] if is_single else to_record(list, content.pop("answers"))
-    if not is_single and content:
-        raise ValueError(f"{next(iter(content))!r} is unknown beside answers")
-    batch = to_record(SentBatch, {"answers": [], **shared})
+    if "answers" not in content:
+        return to_record(SentSingle, content)
     answers = []
-    for place, each in enumerate(given):
+    for place, each in enumerate(to_record(list, content["answers"])):
         try:
             answers.append(to_record(SentAnswer, each))
         except ValueError as fault:
             raise ValueError(f"answers[{place}]: {fault}") from None
-    return replace(batch, answers=answers), is_single
+    return replace(to_record(SentBatch, {**content, "answers": []}), answers=answers)
 
 
-def scored(judgement: Judgement, metrics: Sequence[str] | None) -> dict[str, Any]:
-    """Return the JSON values of a `ScoredAnswer`, with the scores of some metrics; None for all."""
-    plain: dict[str, Any] = to_plain(judgement)
+def scored(judgement: Judgement, metrics: Sequence[str] | None) -> ScoredAnswer:
+    """Return what is sent for a judgement, with the scores of some metrics; None for all."""
+    plain = vars(judgement)
     if metrics is not None:
-        plain["scores"] = {name: score for name, score in plain["scores"].items() if name in metrics}
-    return {**plain, "is_predictors": judgement.outcome.is_predictors}
+        scores = {name: score for name, score in judgement.scores.items() if name in metrics}
+        plain = {**plain, "scores": scores}
+    return ScoredAnswer(**plain, is_predictors=judgement.outcome.is_predictors)
 
 
 _SAYS: Mapping[int, str] = {
@@ -147,7 +155,7 @@ def openapi() -> dict[str, Any]:
 
     https://spec.openapis.org/oas/v3.1.1.html
     """
-    kinds = (SentAnswer, SentBatch, ScoredAnswer, ScoredBatch, StreamedAnswer, Failure, Health)
+    kinds = (SentAnswer, SentSingle, SentBatch, ScoredAnswer, ScoredBatch, StreamedAnswer, Failure, Health)
     _, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
 
     def content(*names: str, media: str = "application/json") -> dict[str, Any]:
@@ -163,14 +171,6 @@ def openapi() -> dict[str, Any]:
         "Scores; with `Accept: application/x-ndjson` one line for each answer, as it is judged.",
         content("ScoredAnswer", "ScoredBatch") | content("StreamedAnswer", media=NDJSON),
     )
-    shared = components["SentBatch"]["properties"]
-    single = {
-        **components["SentAnswer"],
-        "properties": {
-            **components["SentAnswer"]["properties"],
-            **{name: each for name, each in shared.items() if name != "answers"},
-        },
-    }
     return {
         "openapi": "3.1.0",
         "info": {"title": "bird-harness", "version": harness.__version__},
@@ -199,7 +199,7 @@ def openapi() -> dict[str, Any]:
             },
         },
         "components": {
-            "schemas": {**components, "SentSingle": single},
+            "schemas": components,
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}, {}],

@@ -1,5 +1,6 @@
 """The processes of a reward server behind one port, and how they end."""
 
+import gc
 import ipaddress
 import multiprocessing
 import os
@@ -17,7 +18,7 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from dialects.errors import BadInput
 from harness import Evaluator
@@ -30,6 +31,8 @@ TOKEN = "BIRD_SERVE_TOKEN"  # noqa: S105 - the variable's name
 
 _CONNECTIONS = 1_024
 """Most connections of a process at a time: if all have requests, others get 503."""
+_HEAD = 65_536
+"""Most bytes of a request before, after and between the parts of its body."""
 _ENDING = (signal.SIGTERM, signal.SIGINT)
 _AGAIN_SECONDS = 1.0
 """Seconds until a process that has died is replaced."""
@@ -146,8 +149,13 @@ def _supervise(sets: ServedSets, listening: socket.socket, counts: Path, process
         there.close()
 
 
-class _Connection(H11Protocol):
-    """A connection; where all places are taken, it gets that of one without a request."""
+class _Connection(HttpToolsProtocol):
+    """A connection; where all places are taken, it gets that of one without a request.
+
+    What is sent beside bodies has to be short: the parser keeps heads and trailers of any length.
+    """
+
+    _beside_bodies = 0
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Accept it."""
@@ -158,6 +166,23 @@ class _Connection(H11Protocol):
                 self.connections.discard(idle)
                 idle.transport.close()
         super().connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Read it, and close the connection if there is no end to a head."""
+        self._beside_bodies += len(data)
+        super().data_received(data)
+        if self._beside_bodies > _HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
+
+    def on_body(self, body: bytes) -> None:
+        """Read a part of a body."""
+        self._beside_bodies = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._beside_bodies = 0
+        super().on_message_complete()
 
 
 class _Server(uvicorn.Server):
@@ -200,4 +225,6 @@ def _serve(sets: ServedSets, listening: socket.socket, counts: Path, parent: int
     with ExitStack() as stack:
         for each in sets.evaluators.values():
             stack.enter_context(each)
+        # What is there by now stays: no request waits until the collector has looked at all of it.
+        gc.freeze()
         _Server(config, service, parent).run([listening])

@@ -444,6 +444,22 @@ class Evaluator:
             raise
         return self._collect(batch)
 
+    def known(self, answers: Sequence[Answer | Triple]) -> list[Judgement] | None:
+        """Return the judgement of each answer if all are known, without waiting; None otherwise.
+
+        None also for more answers than can be looked up in a millisecond or two: ask `ascore` then.
+
+        Raises:
+            BadInput: as in `score`.
+        """
+        asked = self._asked(answers, None)
+        scheduler = self._scheduler if self._process == os.getpid() else None
+        judged = None if scheduler is None else scheduler.known(asked)
+        if judged is not None:
+            with self._lock:
+                self._outcomes.update(each.outcome for each in judged)
+        return judged
+
     async def astream(
         self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
     ) -> AsyncGenerator[tuple[int, Judgement]]:

@@ -60,6 +60,28 @@ def to_plain(record: Any, *, known_only: bool = False) -> Any:
     return _known(plain) if known_only else plain
 
 
+def encode(record: Any) -> bytes:
+    """Return a record as a JSON document in UTF-8."""
+    import msgspec  # noqa: PLC0415 - the same
+
+    try:
+        return msgspec.json.encode(record, enc_hook=_native)
+    except UnicodeEncodeError:  # it has half a character
+        return as_json(to_plain(record)).encode()
+
+
+def decode(kind: type[Record], document: bytes) -> Record:
+    """Return the record that `encode` was given."""
+    return _decoder(kind).decode(document)  # type: ignore[no-any-return, arg-type]  # a type is hashable
+
+
+@cache
+def _decoder(kind: type) -> Any:
+    import msgspec  # noqa: PLC0415 - the same
+
+    return msgspec.json.Decoder(kind)
+
+
 def to_object(content: Any) -> dict[str, Any]:
     """Return `content` if it is a JSON object; raises RecordFault otherwise."""
     return to_record(dict, content)

@@ -47,7 +47,7 @@ def api() -> str:
         *_class(
             Evaluator,
             "harness",
-            ("score", "as_completed", "ascore", "astream", "execute", "aexecute", "close"),
+            ("score", "as_completed", "ascore", "known", "astream", "execute", "aexecute", "close"),
         ),
         *_class(Execution, "harness.engines.execution"),
         *_class(Answer, "harness"),

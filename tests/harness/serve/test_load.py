@@ -172,6 +172,11 @@ BAD_CLIENTS = {
     "TLS": (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",),
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",),
     "an endless head": (b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 20_000,),
+    "an endless member of the head": (b"GET / HTTP/1.1\r\nx: " + b"y" * 600_000,),
+    "endless trailers": (
+        HEAD.replace(b"Content-Length: %d", b"Transfer-Encoding: chunked"),
+        b"1\r\n{\r\n0\r\n" + b"x: y\r\n" * 100_000,
+    ),
     "a size of many digits": (HEAD.replace(b"%d", b"9" * 400),),
 }
 
@@ -184,6 +189,8 @@ def test_a_client_that_behaves_badly_hurts_nobody_else(name: str, steady: Served
             with suppress(ConnectionError):  # the server has had enough
                 for part in BAD_CLIENTS[name]:
                     sending.sendall(part)
+                if "endless" in name:
+                    assert sending.recv(12) in (b"HTTP/1.1 400", b"")
         Load(client).check()
     assert steady.process.poll() is None
 

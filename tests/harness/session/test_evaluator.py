@@ -441,7 +441,11 @@ def test_an_event_loop_goes_on_while_answers_are_judged(sample: QuestionSet) -> 
 
 def test_what_is_known_takes_no_thread(sample: QuestionSet, monkeypatch: pytest.MonkeyPatch) -> None:
     with Evaluator("sample", workers=1) as evaluator:
+        assert evaluator.known(golds(sample, 1)) is None
         known = evaluator.score(golds(sample, 1))
+        assert evaluator.known(golds(sample, 2)) is None
+        assert evaluator.known(golds(sample, 1) * 2) == known * 2
+        assert str(evaluator.statistics) == "answers 3, cached 1, executed 1, timeouts 0, errors 0, late 0"
 
         async def to_thread(*_: object) -> None:
             pytest.fail("it was looked up in another thread")
