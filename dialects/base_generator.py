@@ -114,7 +114,7 @@ class TargetGenerator(Generator):
             exp.BitwiseNot: lambda self, e: f"~{self.operand(e.this, _SIGN, strict=True)}",
             exp.NullSafeNEQ: lambda self, e: f"NOT {self.parenthesized(exp.NullSafeEQ(**e.args))}",
             exp.Is: lambda self, e: self.comparison(e, "IS"),
-            exp.In: lambda self, e: self.comparison(e, "IN"),
+            exp.In: ours.membership,
             exp.Between: lambda self, e: self.comparison(e, "BETWEEN"),
             Matches: lambda self, e: self.comparison(e, "LIKE"),
             exp.Collate: lambda self, e: f"{self.operand(e.this, ATOM)} COLLATE {self.sql(e.expression)}",
@@ -193,7 +193,7 @@ class TargetGenerator(Generator):
             case exp.Is():
                 return self.comparison(inner, "IS NOT")
             case exp.In():
-                return self.comparison(inner, "NOT IN")
+                return self.membership(inner, "NOT IN")
             case exp.Between():
                 return self.comparison(inner, "NOT BETWEEN")
             case Matches():
@@ -213,6 +213,10 @@ class TargetGenerator(Generator):
             shown = "''" if escape is None else self.sql(escape)
             return f"{left} {words} {self.operand(node.expression, _COMPARISON)} ESCAPE {shown}"
         return f"{left} {words} {self.operand(node.expression, _COMPARISON)}"
+
+    def membership(self, node: exp.In, words: str = "IN") -> str:
+        """Write IN, or NOT IN (`words`)."""
+        return self.comparison(node, words)
 
     def members(self, node: exp.In) -> str:
         """Write the list or the subquery of IN."""

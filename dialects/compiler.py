@@ -82,6 +82,8 @@ class Compiler:
         """The number of queries compiled."""
         self.documents: list[Scope] = []
         """The SELECTs that call JSON functions."""
+        self.found_in: list[Scope] = []
+        """The SELECTs in which columns were found, in the order of compiling."""
         self._expanded: set[str] = set()
         self._read: set[str] = set()
         self.cte_names: set[str] = set()

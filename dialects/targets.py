@@ -80,6 +80,8 @@ class Target:
     """HAVING can use the keys of GROUP BY directly."""
     aliases_keep_case: bool
     """Table aliases keep their case."""
+    columns_hide_tables: bool
+    """In a subquery, the name of a column hides an outer table of that name."""
     keeps_constants: bool
     """WHERE sees a derived table's constant even where an outer join makes it NULL."""
     counts_null_subqueries: bool

@@ -14,6 +14,7 @@ TARGET = replace(
     dialect=Dialect.DUCKDB,
     title="DuckDB",
     has_real_modulo=True,
+    columns_hide_tables=True,
     row_number="rowid",
     log10="LOG10",
 )

@@ -69,12 +69,12 @@ class DuckDB(postgresql.PostgreSQL):
         """https://duckdb.org/docs/stable/sql/functions/text."""
         return self.func("HEX", node.this)
 
-    def membership(self, node: exp.In) -> str:
+    def membership(self, node: exp.In, words: str = "IN") -> str:
         """Refuse a row IN a subquery that reads an outer row, which DuckDB does not have."""
         query = node.args.get("query")
         if query and isinstance(node.this, exp.Tuple) and nodes.reads_outer_rows(query):
             raise Untranslatable("a row IN a subquery that reads an outer row", "DuckDB does not have it")
-        return self.comparison(node, "IN")
+        return super().membership(node, words)
 
     def over(self, node: exp.Window) -> str:
         """Refuse what DuckDB allows in no window: another window, and a subquery in a subquery."""
@@ -132,7 +132,6 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.BitwiseXor: lambda self, e: self.func("XOR", e.this, e.expression),
     exp.HexString: lambda _, e: f"UNHEX('{e.this}')",
     exp.Anonymous: DuckDB.anonymous,
-    exp.In: DuckDB.membership,
     exp.Window: DuckDB.over,
     nodes.Whole: lambda self, e: self.divided(e, "//"),
     nodes.Double: DuckDB.double,

@@ -7,6 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from dialects import identifiers, nodes
+from dialects.clauses import sources_of
 from dialects.errors import Untranslatable
 from dialects.mysql.generator import SHAPES, WORDS, MySQL
 
@@ -49,10 +50,12 @@ class MariaDB(MySQL):
         https://mariadb.com/kb/en/lag/
         """
         name, arguments = node.this.name.lower(), node.this.expressions
-        if name in _RANKS and not node.args.get("order"):
-            node = node.copy()
+        inner = [each for each in node.find_all(exp.Window) if each is not node]
+        if any(each.args.get("spec") or each.parent_select is node.parent_select for each in inner):
+            raise Untranslatable("a window in a window", "MariaDB does not allow it")
+        if name in _RANKS | _SHIFTS and not (node.args.get("order") or node.args.get("alias")):
             node.set("order", exp.Order(expressions=[exp.null()]))
-        elif name in _SHIFTS and len(arguments) > len(("value", "offset")):
+        if name in _SHIFTS and len(arguments) > len(("value", "offset")):
             there, found = node.copy(), node.copy()
             is_null = exp.Is(this=arguments[0].copy(), expression=exp.null())
             there.this.set("expressions", [is_null, arguments[1].copy()])
@@ -61,6 +64,10 @@ class MariaDB(MySQL):
             return f"CASE WHEN {self.sql(there)} IS NULL THEN {self.sql(arguments[2])}{otherwise} END"
         if isinstance(node.this, exp.PercentRank | exp.CumeDist):  # it sends these with ten decimals
             return f"({self.window_sql(node)} + 0e0)"
+        picks = isinstance(node.this, exp.Min | exp.Max) or name in _PICKS
+        if picks and not isinstance(node.parent, exp.Alias | exp.Select):
+            # After another sort, a function around it would see an empty text.
+            return f"COALESCE({self.window_sql(node)}, NULL)"
         return self.window_sql(node)
 
     def connective(self, node: exp.And | exp.Or) -> str:
@@ -92,9 +99,8 @@ class MariaDB(MySQL):
         Of three windows it can compute one in the order of another one. Nothing else that is the same in
         every row makes orders different: it removes constants.
         """
-        is_constant = all(_is_constant(each, node) for each in node.expressions)
-        is_one = node.args.get("distinct") or not node.args.get("from_")
-        if node.args.get("offset") and is_one and is_constant:
+        is_one = node.args.get("distinct") and all(_is_constant(each, node) for each in node.expressions)
+        if node.args.get("offset") and (is_one or not node.args.get("from_")):
             raise Untranslatable("OFFSET of a constant row", "MariaDB ignores it")
         windows = [
             one
@@ -112,6 +118,28 @@ class MariaDB(MySQL):
             window.set("partition_by", part)
         return written
 
+    def joining(self, node: exp.Join) -> str:
+        """Hide from outer joins a condition on outer rows alone, and a key next to a fraction.
+
+        MariaDB drops that condition in a subquery, and looks for the fraction rounded to an integer.
+        """
+        on, select = node.args.get("on"), node.parent_select
+        if on and select and any(join.side for join in select.find_all(exp.Join)):
+            for compared in on.find_all(exp.EQ, exp.In):
+                sides = [side for side in compared.iter_expressions() if isinstance(side, exp.Column)]
+                numbers = [each for each in compared.find_all(exp.Literal) if not each.is_string]
+                if len(sides) == 1 and any(float(each.this) % 1 for each in numbers):
+                    sides[0].replace(exp.Add(this=sides[0].copy(), expression=nodes.number(0)))
+            own = {item.node.alias_or_name for item in sources_of(select)}
+            for part in list(on.flatten()) if isinstance(on, exp.And) else [on]:
+                inner = {each.alias_or_name for each in part.find_all(exp.Table, exp.Subquery)}
+                read = {column.table for column in part.find_all(exp.Column)} - inner
+                calls = {call.name for call in part.find_all(exp.Anonymous)}
+                if read and not read & own and "RAND" not in calls:
+                    never = exp.LT(this=exp.Anonymous(this="RAND"), expression=nodes.number(0))
+                    part.replace(exp.Paren(this=exp.Or(this=part.copy(), expression=never)))
+        return super().joining(node)
+
     def derived(self, node: exp.Subquery) -> str:
         """Refuse a derived table that reads the query around it, which MariaDB does not allow.
 
@@ -121,13 +149,24 @@ class MariaDB(MySQL):
             raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
         return self.subquery_sql(node)
 
-    def membership(self, node: exp.In) -> str:
-        """Hide an aggregate IN a subquery of HAVING, which MariaDB looks up before it has been computed."""
+    def order_term(self, node: exp.Ordered) -> str:
+        """Write NULL for NOT of a constant, which MariaDB would take for the number of a column."""
+        written = super().order_term(node)
+        is_constant = not node.find(exp.Column, exp.Query, exp.Anonymous)
+        return "NULL" if is_constant and written.startswith("NOT ") else written
+
+    def membership(self, node: exp.In, words: str = "IN") -> str:
+        """Hide an aggregate IN a subquery of HAVING, which MariaDB looks up before it has been computed.
+
+        A row with a subquery that reads a table IN another one is refused: https://mariadb.com/kb/en/subquery-limitations/.
+        """
         value = node.this
+        if node.args.get("query") and isinstance(value, exp.Tuple) and value.find(exp.Table):
+            raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
         if not (node.args.get("query") and isinstance(value, exp.AggFunc) and node.find_ancestor(exp.Having)):
-            return self.comparison(node, "IN")
+            return super().membership(node, words)
         node.set("this", exp.Coalesce(this=value.copy(), expressions=[exp.null()]))
-        written = self.comparison(node, "IN")
+        written = super().membership(node, words)
         node.set("this", value)
         return written
 
@@ -176,6 +215,7 @@ class MariaDB(MySQL):
 
 
 _MANY_WINDOWS = 3
+_PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
 _SHIFTS = frozenset({"lag", "lead"})
 
@@ -189,7 +229,6 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.Anonymous: MariaDB.called,
     exp.CTE: MariaDB.cte,
     exp.Exists: MariaDB.exists,
-    exp.In: MariaDB.membership,
     exp.Or: MariaDB.connective,
     exp.Lateral: MariaDB.lateral,
     exp.Select: MariaDB.selected,

@@ -43,6 +43,7 @@ TARGET = Target(
     extremes_skip_null=False,
     having_sees_keys=False,
     aliases_keep_case=False,
+    columns_hide_tables=False,
     keeps_constants=True,
     counts_null_subqueries=True,
     subqueries_see_keys=True,

@@ -42,6 +42,7 @@ TARGET = Target(
     extremes_skip_null=True,
     having_sees_keys=True,
     aliases_keep_case=True,
+    columns_hide_tables=False,
     keeps_constants=False,
     counts_null_subqueries=False,
     subqueries_see_keys=False,

@@ -82,13 +82,13 @@ def aggregate(
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
             _refuse_outer_filter(name, condition, set(), scope)
             return _count_rows(c, condition, over)
+        earlier = len(c.found_in)
         found = [c.expression(argument, scope) for argument in arguments]
 
     if distinct and name in {"sum", "total", "avg"} and found[0].kind in {Kind.TEXT, Kind.ANY}:
         raise Untranslatable(f"{name}(DISTINCT)", "texts that differ may be read as the same number")
+    _refuse_outer_names(name, c.found_in[earlier:], scope)
     named = {source for part in found for source in reached(part.node)}
-    if named and not named & {source.alias for source in scope.sources}:
-        raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
     _refuse_outer_filter(name, condition, named, scope)
 
     filters = _filters(c, condition, over)
@@ -165,6 +165,13 @@ def _grouped(c: Compiler, node: exp.Expr, owner: Scope) -> Scope:
         raise OuterAggregate(owner, node)
     c.applies("outer-aggregate")
     return owner
+
+
+def _refuse_outer_names(name: str, read: list[Scope], scope: Scope) -> None:
+    """Refuse arguments that read outer SELECTs alone, even in a part that was left out as never taken."""
+    around = list(scope.parent.outward()) if scope.parent else []
+    if not any(place is scope for place in read) and any(place is one for place in read for one in around):
+        raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
 
 
 def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:

@@ -301,6 +301,9 @@ def _named(name: str, alias: str) -> exp.Table:
 def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """Return an alias for a source, as written if that is free; in lower case, which SQLite treats alike."""
     taken = {name.lower() for name in scope.names()}
+    if c.target.columns_hide_tables:
+        read = [found for table in c.root.find_all(exp.Table) if (found := c.tables.find(table.name))]
+        taken |= {column.source.name.lower() for table in read for column in table.columns}
     plain = shown if c.target.aliases_keep_case else shown.lower()
     return plain if shown.lower() not in taken else c.name(plain)
 

@@ -24,6 +24,7 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
     name, qualifier = node.name, node.table
     for place in scope.outward():
         if found := _in_scope(c, place, name, qualifier):
+            c.found_in.append(place)
             return found
         if not qualifier and (aliased := place.aliases.get(name.lower())) is not None:
             found = _alias(c, aliased, place)

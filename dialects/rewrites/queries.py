@@ -57,6 +57,8 @@ def query(
     else:
         raise Untranslatable(node.key, "it is not a query")
     if written is not None:
+        added = relation.node.args.get("with_")
+        clause.set("expressions", [*clause.expressions, *(added.expressions if added else ())])
         relation.node.set("with_", clause)
     return relation
 

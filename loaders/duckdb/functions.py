@@ -84,9 +84,11 @@ _PLAIN = re.compile(
     r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
     r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,3})?)?)?"
 )
+_FIXED = re.compile(r"[+-]?[0-9.][0-9.e+-]*(?::|\s*(?:second|minute|hour|day))", re.IGNORECASE)
+"""A modifier that moves each moment equally."""
 _OF_NUMBERS = frozenset({"unixepoch", "julianday", "auto"})
 
-_Parts = tuple[str, ...]
+_Parts = tuple[str | float, ...]
 _numbers: dict[_Parts, int] = {}
 _parts: list[_Parts] = []
 
@@ -139,15 +141,21 @@ def _unix_of(moment: int) -> int | None:
 
 
 def _modified(moment: int, modifier: str) -> int | None:
-    """Return a moment with a modifier applied; None for one that SQLite does not know there."""
+    """Return a moment with a modifier applied; None for one that SQLite does not know there.
+
+    Only the last moment has to be in SQLite's range, so a moment beyond it is kept.
+    """
     if modifier.lower() in _OF_NUMBERS:
         return None
-    if moment < _ODD:
-        made = _odd((*_parts[_ODD - moment - 1], modifier))
-        return None if _told("julianday", made) is None else made
-    if not 0 <= moment <= _LAST:
+    if _FIXED.match(modifier) and (start := _milliseconds_of(moment)) is not None:
+        anchor = _LAST if modifier.startswith("-") else 0
+        moved = _milliseconds(_sqlite("julianday(?1, ?2)", anchor / _DAY, modifier))
+        return None if moved is None else start + moved - anchor
+    if moment >= _ODD and not 0 <= moment <= _LAST:
         return None
-    return _milliseconds(_sqlite("julianday(?1, ?2)", moment / _DAY, modifier))
+    made = _odd((*(_parts[_ODD - moment - 1] if moment < _ODD else (moment / _DAY,)), modifier))
+    found = _told("julianday", made)
+    return made if moment < _ODD or found is None else _milliseconds(found)
 
 
 _REAL, _WHOLE, _TEXT = "DOUBLE", "BIGINT", "VARCHAR"

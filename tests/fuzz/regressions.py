@@ -621,4 +621,62 @@ REGRESSIONS = (
         "SELECT score FROM person GROUP BY score"
         " HAVING (score IN (SELECT DISTINCT x.score FROM person AS x))",
     ),
+    Regression(
+        "a moment before the first one between two modifiers",
+        "SELECT datetime(weight, '-00:00:01', '+01:30') FROM kind",
+    ),
+    Regression(
+        "an aggregate of a constant and of a subquery that reads an outer row",
+        "SELECT (SELECT MAX(COALESCE(1, (SELECT t1.id FROM dirty))) FROM kind) FROM person AS t1",
+        untranslatable=LOADED,
+    ),
+    Regression(
+        "INTERSECT without regard to case next to a common table expression",
+        "WITH c AS (SELECT nick FROM person)"
+        " SELECT LOWER(nick) COLLATE NOCASE FROM c INTERSECT SELECT 'ANN' FROM c",
+    ),
+    Regression(
+        "an outer table by the name of a column",
+        "SELECT (SELECT person.nick FROM event ORDER BY 1 LIMIT 1) FROM person",
+    ),
+    Regression(
+        "a row NOT IN a subquery that reads an outer row",
+        "SELECT 1 FROM event AS e WHERE ('a', 1) NOT IN (SELECT 'a', e.value FROM item)",
+        untranslatable=(Dialect.DUCKDB,),
+    ),
+    Regression(
+        "a row with a subquery NOT IN a subquery",
+        "SELECT 1 FROM dirty WHERE ('a', (SELECT 1 FROM extreme)) NOT IN (SELECT 'a', 1 FROM person)",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "an outer join on outer rows alone",
+        "SELECT (SELECT SUM(1) FROM dirty AS d RIGHT JOIN person AS p ON person.name) FROM person",
+    ),
+    Regression(
+        "a text of a window in a function, next to another window",
+        "SELECT MIN(ticket) OVER (ORDER BY amount) || at || MAX('' || code) OVER (ORDER BY at) FROM event",
+    ),
+    Regression(
+        "a text of a window that is sorted often",
+        "SELECT DATETIME(MIN('2020-02-29') OVER (ORDER BY 1)), DATETIME(MAX('2020-02-29') OVER (ORDER BY id))"
+        " FROM extreme",
+    ),
+    Regression(
+        "OFFSET without FROM",
+        "WITH c(n) AS (SELECT 1) SELECT (SELECT 1 IN (SELECT n FROM c) ORDER BY 1 LIMIT 1 OFFSET 1)",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "a window with a frame in the order of another window",
+        "SELECT RANK() OVER (ORDER BY (SELECT NTH_VALUE(id, 2) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND"
+        " 1 FOLLOWING) FROM item ORDER BY 1 DESC LIMIT 1)) FROM kind",
+        untranslatable=(Dialect.DUCKDB, Dialect.MARIADB),
+    ),
+    Regression(
+        "a fraction in ON of an outer join",
+        "SELECT d.id, e.id FROM kind LEFT JOIN dirty d ON d.id = 1.5 LEFT JOIN dirty e ON e.id IN (1.5)",
+    ),
+    Regression("LEAD in no order", "SELECT LEAD(2, 0, 1) OVER (ORDER BY d.c) FROM (SELECT NULL AS c) AS d"),
+    Regression("NOT of a constant in ORDER BY", "SELECT n, 1 NOT LIKE 1 FROM extreme ORDER BY 1, 2"),
 )
