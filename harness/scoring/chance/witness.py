@@ -352,6 +352,13 @@ def _tables(tree: exp.Query) -> Counter[tuple[str, str]]:
     )
 
 
+def _compared(tree: exp.Expr) -> Counter[frozenset[str]]:
+    """Return which columns a query compares, how often, and its ORs."""
+    compared = (each.find_all(exp.Column) for each in tree.find_all(*_COMPARISONS))
+    names = Counter(frozenset(column.name.lower() for column in columns) for columns in compared)
+    return names + Counter({frozenset({"OR"}): len(list(tree.find_all(exp.Or)))})
+
+
 def _shown(tree: exp.Query) -> list[str]:
     """Return what a query returns, with tables in place of their aliases."""
     names = {each.alias_or_name.lower(): each.name.lower() for each in tree.find_all(exp.Table)}
@@ -367,8 +374,8 @@ def _agree(trees: Sequence[exp.Query], level: Callable[[exp.Expr], exp.Expr], sc
     levelled = [tree.transform(level) for tree in trees]
     if levelled == list(trees):
         return False
-    if level is _with_ends and len({len(list(tree.find_all(*_COMPARISONS))) for tree in levelled}) > 1:
-        return False  # it is a condition that is missing
+    if level is _with_ends and _compared(levelled[0]) != _compared(levelled[1]):
+        return False  # it is a condition that is missing, or another one
     with suppress(Exception):  # sqlglot raises all kinds for trees that nobody foresaw
         ours, theirs = (scratch.run(tree.sql("sqlite")) for tree in levelled)
         return ours.ending is theirs.ending is Ending.ROWS and bool(ex(ours.rows, theirs.rows))

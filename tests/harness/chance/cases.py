@@ -1,4 +1,4 @@
-"""Pairs of queries over a small schema: with one planted difference of each class, and known to be equal."""
+"""A small schema, what queries over it are made of, and pairs of queries with one planted difference of each class."""
 
 # ruff: noqa: E501 - a pair is a line
 
@@ -17,6 +17,93 @@ INSERT INTO player VALUES (1, 1, 'Ann', 170.5, '2000-01-02'), (2, 1, 'Bob', 180.
   (3, 2, 'Cid', NULL, '2001-07-08'), (4, NULL, 'Dee', 190.0, NULL), (5, 2, 'Ann', 170.5, '1999-05-06');
 INSERT INTO goal VALUES (1, 5, 'head'), (1, 60, 'foot'), (2, 30, NULL), (3, 90, 'foot');
 """
+
+Fill = dict[str, str]
+"""What a template is filled with: a table (t), its column (c) and key (k), and two of its values, v < w."""
+
+CELLS = [
+    {"t": table, "k": key, "c": column, "v": low, "w": high}
+    for table, key, column, low, high in (
+        ("team", "id", "name", "'Blues'", "'Reds'"),
+        ("team", "id", "city", "'Graz'", "'Linz'"),
+        ("team", "id", "founded", "1900", "1950"),
+        ("player", "id", "team_id", "1", "2"),
+        ("player", "id", "name", "'Ann'", "'Bob'"),
+        ("player", "id", "height", "170.5", "180"),
+        ("player", "id", "born", "'1999-05-06'", "'2000-01-02'"),
+        ("goal", "", "minute", "30", "60"),
+        ("goal", "", "kind", "'foot'", "'head'"),
+    )
+]
+KEYED = [fill for fill in CELLS if fill["k"]]
+NULLABLE = [fill for fill in CELLS if fill["c"] not in {"name", "minute"}]
+NUMBERS = [fill for fill in CELLS if fill["c"] in {"founded", "height", "minute"}]
+_REPEATED = [fill for fill in CELLS if (fill["t"], fill["c"]) != ("team", "name")]
+CONDITIONS = [
+    {"t": table, "k": key, "c": column, "p": one, "q": other}
+    for table, key, column, one, other in (
+        ("team", "id", "name", "founded > 1900", "city = 'Graz'"),
+        ("team", "id", "city", "name < 'Greys'", "founded IS NULL"),
+        ("player", "id", "name", "height >= 175", "born < '2000-01-02'"),
+        ("player", "id", "born", "team_id = 1", "height <= 180"),
+        ("goal", "", "player_id", "kind = 'foot'", "minute > 45"),
+    )
+]
+"""Two conditions (p, q) on the rows of a table."""
+REFERENCES = [
+    {"t": child, "f": column, "u": parent, "c": shown, "d": told, "v": value}
+    for child, column, parent, shown, told, value in (
+        ("player", "team_id", "team", "name", "city", "'Graz'"),
+        ("player", "team_id", "team", "born", "name", "'Reds'"),
+        ("goal", "player_id", "player", "minute", "name", "'Ann'"),
+        ("goal", "player_id", "player", "kind", "born", "'1999-05-06'"),
+    )
+]
+"""A column (f) that refers to the id of another table (u); c is of the one, d = v of the other."""
+
+_PLANTED: list[tuple[str, str, str, list[Fill]]] = [
+    ("duplicates", "SELECT COUNT({c}) FROM {t} WHERE {c} <> {v}", "SELECT COUNT(DISTINCT {c}) FROM {t} WHERE {c} <> {v}", _REPEATED),
+    ("duplicates", "SELECT COUNT({c}) + 1 FROM {t} WHERE {c} >= {v}", "SELECT COUNT(DISTINCT {c}) + 1 FROM {t} WHERE {c} >= {v}", _REPEATED),
+    ("duplicates", "SELECT {k} > 2, COUNT({c}) FROM {t} GROUP BY {k} > 2", "SELECT {k} > 2, COUNT(DISTINCT {c}) FROM {t} GROUP BY {k} > 2", [fill for fill in _REPEATED if fill["k"]]),
+    ("duplicates", "SELECT SUM({c}) FROM {t} WHERE {c} < {w}", "SELECT SUM(DISTINCT {c}) FROM {t} WHERE {c} < {w}", NUMBERS),
+    ("duplicates", "SELECT AVG({c} + 1) FROM {t}", "SELECT AVG(DISTINCT {c} + 1) FROM {t}", NUMBERS),
+    ("duplicates", "SELECT COUNT(y.{d}) FROM {t} x JOIN {u} y ON x.{f} = y.id", "SELECT COUNT(DISTINCT y.{d}) FROM {t} x JOIN {u} y ON x.{f} = y.id", REFERENCES),
+    ("null", "SELECT COUNT(*) FROM {t}", "SELECT COUNT({c}) FROM {t}", NULLABLE),
+    ("null", "SELECT {k} FROM {t} WHERE {c} <> {v}", "SELECT {k} FROM {t} WHERE {c} IS NOT {v}", [fill for fill in NULLABLE if fill["k"]]),
+    ("null", "SELECT {k} FROM {t}", "SELECT {k} FROM {t} WHERE {c} IS NOT NULL", [fill for fill in NULLABLE if fill["k"]]),
+    ("null", "SELECT {c} FROM {t}", "SELECT COALESCE({c}, {v}) FROM {t}", NULLABLE),
+    ("null", "SELECT {c}, COUNT(*) FROM {t} GROUP BY {c}", "SELECT {c}, COUNT({c}) FROM {t} GROUP BY {c}", NULLABLE),
+    ("tie", "SELECT {k} FROM {t} ORDER BY {c} LIMIT 1", "SELECT {k} FROM {t} ORDER BY {c} LIMIT 2", KEYED),
+    ("tie", "SELECT {k} FROM {t} ORDER BY {c}, {k} LIMIT 1", "SELECT {k} FROM {t} ORDER BY {c} DESC, {k} LIMIT 1", KEYED),
+    ("tie", "SELECT {c} FROM {t} ORDER BY {c} DESC LIMIT 2", "SELECT {c} FROM {t} ORDER BY {c} DESC", CELLS),
+    ("tie", "SELECT {k} FROM {t} WHERE {c} > {v} ORDER BY {k} LIMIT 1", "SELECT {k} FROM {t} WHERE {c} > {v} ORDER BY {k} LIMIT 1 OFFSET 1", KEYED),
+    ("boundary", "SELECT {c} FROM {t} WHERE {c} > {v}", "SELECT {c} FROM {t} WHERE {c} >= {v}", CELLS),
+    ("boundary", "SELECT COUNT(*) FROM {t} WHERE {c} < {w}", "SELECT COUNT(*) FROM {t} WHERE {c} <= {w}", CELLS),
+    ("boundary", "SELECT {c} FROM {t} WHERE {c} BETWEEN {v} AND {w}", "SELECT {c} FROM {t} WHERE {c} > {v} AND {c} <= {w}", CELLS),
+    ("condition", "SELECT {c} FROM {t} WHERE {p} AND {q}", "SELECT {c} FROM {t} WHERE {p}", CONDITIONS),
+    ("condition", "SELECT {c} FROM {t} WHERE {p} AND {q}", "SELECT {c} FROM {t} WHERE {p} OR {q}", CONDITIONS),
+    ("condition", "SELECT {c} FROM {t} WHERE {p}", "SELECT {c} FROM {t} WHERE {q}", CONDITIONS),
+    ("condition", "SELECT COUNT(*) FROM {t} WHERE {c} = {v}", "SELECT COUNT(*) FROM {t} WHERE {c} = {w}", CELLS),
+    ("condition", "SELECT {c} FROM {t} WHERE {c} IN ({v}, {w})", "SELECT {c} FROM {t} WHERE {c} = {w}", CELLS),
+    ("join", "SELECT x.{c} FROM {t} x JOIN {u} y ON x.{f} = y.id WHERE y.{d} = {v}", "SELECT {c} FROM {t}", REFERENCES),
+    ("join", "SELECT y.{d} FROM {u} y LEFT JOIN {t} x ON x.{f} = y.id", "SELECT y.{d} FROM {u} y JOIN {t} x ON x.{f} = y.id", REFERENCES),
+    ("join", "SELECT COUNT(*) FROM {u} y JOIN {t} x ON x.{f} = y.id", "SELECT COUNT(*) FROM {u}", REFERENCES),
+    ("join", "SELECT {d} FROM {u} WHERE id IN (SELECT {f} FROM {t})", "SELECT {d} FROM {u}", REFERENCES),
+    ("join", "SELECT {d} FROM {u} WHERE id NOT IN (SELECT {f} FROM {t} WHERE {f} IS NOT NULL)", "SELECT {d} FROM {u}", REFERENCES),
+    ("join", "SELECT y.id, COUNT(*) FROM {u} y LEFT JOIN {t} x ON x.{f} = y.id GROUP BY y.id", "SELECT y.id, COUNT(*) FROM {u} y JOIN {t} x ON x.{f} = y.id GROUP BY y.id", REFERENCES),
+    ("join", "SELECT MAX(y.{d}) FROM {u} y", "SELECT MAX(y.{d}) FROM {u} y JOIN {t} x ON x.{f} = y.id", REFERENCES),
+    ("column", "SELECT {c} FROM {t} WHERE {c} = {v}", "SELECT {k} FROM {t} WHERE {c} = {v}", KEYED),
+    ("column", "SELECT {c}, {k} FROM {t}", "SELECT {c} FROM {t}", KEYED),
+    ("column", "SELECT MAX({c}) FROM {t}", "SELECT MAX({k}) FROM {t}", KEYED),
+    ("column", "SELECT x.{c} FROM {t} x JOIN {u} y ON x.{f} = y.id", "SELECT y.{d} FROM {t} x JOIN {u} y ON x.{f} = y.id", REFERENCES),
+    ("column", "SELECT {c}, {k} FROM {t}", "SELECT {k}, {c} FROM {t}", KEYED),
+    ("aggregate", "SELECT MAX({c}) FROM {t}", "SELECT MIN({c}) FROM {t}", CELLS),
+    ("aggregate", "SELECT MIN({c}) FROM {t} WHERE {c} > {v}", "SELECT MAX({c}) FROM {t} WHERE {c} > {v}", CELLS),
+    ("aggregate", "SELECT SUM({c}) FROM {t}", "SELECT AVG({c}) FROM {t}", NUMBERS),
+    ("aggregate", "SELECT MAX({c}) FROM {t}", "SELECT SUM({c}) FROM {t}", NUMBERS),
+    ("aggregate", "SELECT COUNT({c}) FROM {t}", "SELECT MAX({c}) FROM {t}", CELLS),
+]  # fmt: skip
+"""Templates of each class."""
 
 DIFFERENT = {
     "duplicates": [
@@ -119,65 +206,9 @@ DIFFERENT = {
     ],
 }  # fmt: skip
 
-_RENAMED = [
-    ("SELECT {c} FROM {t}", "SELECT x.{c} FROM {t} AS x"),
-    ("SELECT {c} FROM {t}", "SELECT DISTINCT {c} FROM {t}"),
-    ("SELECT {c} FROM {t}", "SELECT {c} FROM {t} ORDER BY {c}"),
-    ("SELECT {c} FROM {t}", "WITH x AS (SELECT * FROM {t}) SELECT {c} FROM x"),
-    ("SELECT {c} FROM {t} GROUP BY {c}", "SELECT DISTINCT {c} FROM {t}"),
-    ("SELECT MAX({c}) FROM {t}", "SELECT MAX(DISTINCT {c}) FROM {t}"),
-    ("SELECT COUNT({c}) FROM {t}", "SELECT COUNT(*) FROM {t} WHERE {c} IS NOT NULL"),
-    ("SELECT COUNT({c}) FROM {t}", "SELECT SUM({c} IS NOT NULL) FROM {t} HAVING COUNT(*) > 0 UNION SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM {t})"),
-]  # fmt: skip
-_COLUMNS = [("team", "name"), ("team", "city"), ("team", "founded"), ("player", "height"), ("player", "born"),
-            ("goal", "kind"), ("goal", "minute")]  # fmt: skip
-
-EQUAL = [
-    *((one.format(t=table, c=column), other.format(t=table, c=column))
-      for one, other in _RENAMED for table, column in _COLUMNS),
-    ("SELECT COUNT(*) FROM team", "SELECT COUNT(id) FROM team"),
-    ("SELECT COUNT(*) FROM team", "SELECT COUNT(DISTINCT name) FROM team"),
-    ("SELECT COUNT(*) FROM goal", "SELECT COUNT(minute) FROM goal"),
-    ("SELECT COUNT(*) FROM goal", "SELECT COUNT(*) FROM goal g JOIN player p ON p.id = g.player_id"),
-    ("SELECT name FROM player ORDER BY height, id LIMIT 2", "SELECT p.name FROM player p ORDER BY p.height, p.id LIMIT 2"),
-    ("SELECT name FROM player ORDER BY height LIMIT 1", "SELECT name FROM player ORDER BY height, id DESC LIMIT 1"),
-    ("SELECT name FROM player ORDER BY height LIMIT 1", "SELECT name FROM player ORDER BY height, name LIMIT 1"),
-    ("SELECT name FROM team LIMIT 1", "SELECT name FROM team ORDER BY id DESC LIMIT 1"),
-    ("SELECT MAX(minute) FROM goal", "SELECT minute FROM goal UNION SELECT NULL WHERE NOT EXISTS (SELECT 1 FROM goal) ORDER BY minute DESC LIMIT 1"),
-    ("SELECT name FROM team WHERE founded >= 1950", "SELECT name FROM team WHERE founded > 1949"),
-    ("SELECT name FROM team WHERE founded < 1950", "SELECT name FROM team WHERE founded <= 1949"),
-    ("SELECT name FROM team WHERE NOT founded < 1950", "SELECT name FROM team WHERE founded >= 1950"),
-    ("SELECT name FROM team WHERE NOT (founded < 1950 OR city = 'Graz')", "SELECT name FROM team WHERE founded >= 1950 AND city <> 'Graz'"),
-    ("SELECT name FROM team WHERE city IN ('Graz', 'Linz')", "SELECT name FROM team WHERE city = 'Graz' OR city = 'Linz'"),
-    ("SELECT name FROM team WHERE city NOT IN ('Graz', 'Linz')", "SELECT name FROM team WHERE city <> 'Graz' AND city <> 'Linz'"),
-    ("SELECT name FROM team WHERE founded BETWEEN 1 AND 9", "SELECT name FROM team WHERE founded >= 1 AND founded <= 9"),
-    ("SELECT name FROM team WHERE id = 1", "SELECT name FROM team WHERE 1 = id"),
-    ("SELECT name FROM team WHERE city = 'Graz' AND founded > 5", "SELECT name FROM team WHERE founded > 5 AND city = 'Graz'"),
-    ("SELECT name FROM team WHERE city = 'Graz' AND (founded > 5 OR id = 1)", "SELECT name FROM team WHERE city = 'Graz' AND founded > 5 OR city = 'Graz' AND id = 1"),
-    ("SELECT name FROM team WHERE city = 'Graz'", "SELECT name FROM team WHERE city = 'Graz' AND city IS NOT NULL"),
-    ("SELECT name FROM team WHERE city = 'Graz'", "SELECT name FROM (SELECT name, city FROM team) WHERE city = 'Graz'"),
-    ("SELECT name FROM team WHERE city = 'Graz' OR city <> 'Graz'", "SELECT name FROM team WHERE city IS NOT NULL"),
-    ("SELECT name FROM team WHERE founded > 1950 AND founded > 1900", "SELECT name FROM team WHERE founded > 1950"),
-    ("SELECT AVG(height) FROM player", "SELECT SUM(height) / COUNT(height) FROM player"),
-    ("SELECT SUM(height) FROM player HAVING COUNT(height) > 0", "SELECT TOTAL(height) FROM player HAVING COUNT(height) > 0"),
-    ("SELECT p.name FROM player p, team t WHERE p.team_id = t.id", "SELECT p.name FROM player p JOIN team t ON p.team_id = t.id"),
-    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", "SELECT p.name FROM team t JOIN player p ON t.id = p.team_id"),
-    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", "SELECT name FROM player WHERE team_id IS NOT NULL"),
-    ("SELECT p.name FROM player p LEFT JOIN team t ON p.team_id = t.id", "SELECT name FROM player"),
-    ("SELECT p.name FROM player p LEFT JOIN team t ON p.team_id = t.id WHERE t.name = 'Reds'", "SELECT p.name FROM player p JOIN team t ON p.team_id = t.id WHERE t.name = 'Reds'"),
-    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id WHERE t.name = 'Reds'", "SELECT name FROM player WHERE team_id = (SELECT id FROM team WHERE name = 'Reds')"),
-    ("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id AND t.city = 'Graz'", "SELECT p.name FROM player p JOIN team t ON p.team_id = t.id WHERE t.city = 'Graz'"),
-    ("SELECT name FROM player WHERE id IN (SELECT player_id FROM goal)", "SELECT DISTINCT p.name FROM player p JOIN goal g ON g.player_id = p.id"),
-    ("SELECT name FROM player WHERE id IN (SELECT player_id FROM goal)", "SELECT name FROM player p WHERE EXISTS (SELECT 1 FROM goal g WHERE g.player_id = p.id)"),
-    ("SELECT id FROM player EXCEPT SELECT player_id FROM goal", "SELECT id FROM player WHERE id NOT IN (SELECT player_id FROM goal)"),
-    ("SELECT id FROM player EXCEPT SELECT player_id FROM goal", "SELECT p.id FROM player p LEFT JOIN goal g ON g.player_id = p.id WHERE g.player_id IS NULL"),
-    ("SELECT id FROM team INTERSECT SELECT team_id FROM player", "SELECT DISTINCT team_id FROM player WHERE team_id IS NOT NULL"),
-    ("SELECT id FROM team UNION SELECT id FROM player", "SELECT id FROM team UNION ALL SELECT id FROM player"),
-    ("SELECT team_id, COUNT(*) FROM player GROUP BY team_id", "SELECT team_id, COUNT(id) FROM player GROUP BY 1"),
-    ("SELECT team_id FROM player GROUP BY team_id HAVING COUNT(*) > 1", "SELECT DISTINCT a.team_id FROM player a JOIN player b ON a.team_id IS b.team_id AND a.id <> b.id"),
-    ("SELECT COALESCE(kind, 'x') FROM goal", "SELECT IFNULL(kind, 'x') FROM goal"),
-    ("SELECT SUM(CASE WHEN minute > 45 THEN 1 ELSE 0 END) FROM goal", "SELECT SUM(IIF(minute > 45, 1, 0)) FROM goal"),
-    ("SELECT name FROM player WHERE SUBSTR(born, 1, 4) = '2000'", "SELECT name FROM player WHERE born LIKE '2000%'"),
-    ("SELECT name FROM player WHERE height = (SELECT MAX(height) FROM player)", "SELECT name FROM player p WHERE height IS NOT NULL AND NOT EXISTS (SELECT 1 FROM player q WHERE q.height > p.height)"),
-    ("SELECT t.id, COUNT(p.id) FROM team t LEFT JOIN player p ON p.team_id = t.id GROUP BY t.id", "SELECT id, (SELECT COUNT(*) FROM player WHERE team_id = team.id) FROM team"),
-]  # fmt: skip
+for _class, _one, _other, _fills in _PLANTED:
+    DIFFERENT[_class] += [
+        pair
+        for fill in _fills
+        if (pair := (_one.format_map(fill), _other.format_map(fill))) not in DIFFERENT[_class]
+    ]
