@@ -41,7 +41,7 @@ def renew(folder: Path, docs: Path = DOCS, home: Path = expectations.HOME) -> li
     """Renew what the documentation says of what a folder holds; coverage becomes what is expected.
 
     Args:
-        folder: of `audit`, `coverage` or `study`, or the run folder of `gap`.
+        folder: of `audit`, `chance`, `coverage` or `study`, or the run folder of `gap`.
         docs: where the pages are.
         home: where the expectations are.
 
@@ -290,9 +290,23 @@ def _is_row(line: str) -> bool:
     return line.startswith("|")
 
 
+# --- chance
+
+
+def chance_sections(folder: Path, record: Record) -> Iterator[Section]:
+    """All tables but the list of witnesses, below the command."""
+    if record["questions"]:
+        raise BadInput(f"{folder}: is of some questions; leave out --question")
+    _, *tables = f"\n{_text(folder / 'tables.md')}".split("\n## ")
+    command = " ".join(["bird-harness analyze chance RUN", *record["command"][4:]])
+    shown = "\n\n".join(f"#### {one.strip()}" for one in tables if not one.startswith("Witnesses\n"))
+    yield "coverage.md", "chance", f"`{command}`:\n\n{shown}\n"
+
+
 _SECTIONS: Mapping[str, Callable[[Path, Record], Iterator[Section]]] = {
     "coverage.json": coverage_sections,
     "audit.json": audit_sections,
+    "chance.json": chance_sections,
     "gap.json": gap_sections,
     "study.json": study_sections,
 }

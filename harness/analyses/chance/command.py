@@ -3,7 +3,7 @@
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from harness.report.table_model import Cell, CellKind, Document, TableModel, Tab
 from harness.report.texts import json_text
 from harness.runs.reader import Selection, read_questions, select
 from harness.scoring.chance.search import Pair
-from harness.scoring.chance.witness import Place, judged, place_of
+from harness.scoring.chance.witness import Place, broken, judged, place_of, replay
 from harness.scoring.tasks import Setup
 from harness.session.explanation import PairToExplain, explainer_of_run
 from harness.session.request import Request
@@ -37,6 +37,10 @@ from loaders.twins.shape import Shape, of_file
 PAGE = "chance.html"
 TABLES = "tables"
 """Stem of the files of tables."""
+_SMALL = 6
+"""Most rows of a small witness."""
+_SUMMARIES = 4
+"""Tables before the list of witnesses."""
 
 FOLDERS = Folders("chance", "chance.json", ("run", "questions", "databases", "seconds", "limits", "engines"))
 
@@ -89,6 +93,10 @@ class Answer:
         return self.pair.dialect, self.pair.name or "", self.pair.question or ""
 
 
+Measured = tuple[Answer, dict[str, Any]]
+"""An answer, and what was measured of it."""
+
+
 def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
     """Search witnesses against the right answers of a run, and write them and tables to a folder.
 
@@ -117,9 +125,17 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
     with FOLDERS.units(manifest, parent, asked.resume, Progress(console, say), say) as units:
         assert units.folder is not None  # noqa: S101 - it has a parent
         with _places(setup) as places:
-            measured = _measured(
-                asked, selection, setup, answers, places, units.stage("chance", "Right by chance")
-            )
+            shapes = Memo()
+
+            def shape_of(answer: Answer) -> Shape:
+                path = setup.database(answer.pair.db_id, answer.pair.dialect).sqlite_path
+                shape: Shape = shapes(path, lambda: of_file(path))
+                return shape
+
+            stage = units.stage("chance", "Right by chance")
+            measured = _measured(asked, selection, setup, answers, places, shape_of, stage)
+            stage = units.stage("replay", "Replay of the witnesses")
+            checked = _checked(measured, units.folder, places, shape_of, stage, asked.workers)
         facts = [
             f"Run {manifest['run']}; {asked.seconds:g} s of processor time for an answer.",
             "An answer without a witness is not refuted. That is no proof that it equals gold.",
@@ -129,7 +145,12 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
                 f"{len(synthetic)} of {len(databases)} databases are not the published ones:"
                 " EX on them is of synthetic rows."
             )
-        grids = tuple(_tables(selection, measured, with_all=not asked.request.keys))
+        with_all = not asked.request.keys
+        grids = (
+            *_tables(selection, measured, with_all=with_all),
+            *_by_engine(selection, measured, checked, units.folder, with_all=with_all),
+            *_listed(measured),
+        )
         document = Document(units.folder.name, tuple(facts), grids)
         witnesses = [
             dict(zip(("engine", "predictor", "question"), answer.key, strict=True)) | value
@@ -140,7 +161,9 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
         as_json = json_text(document, witnesses=witnesses)
         write_document(units.folder, TABLES, document, title, as_json=as_json)
         details = tuple(each for answer, value in measured for each in _details(answer, value, units.folder))
-        write_tables_html(replace(document, grids=(*grids[:2], *details)), title, units.folder / PAGE)
+        write_tables_html(
+            replace(document, grids=(*grids[:_SUMMARIES], *details)), title, units.folder / PAGE
+        )
     return Searched(units.folder, document)
 
 
@@ -182,18 +205,18 @@ def _measured(  # noqa: PLR0913, PLR0917 - what a search needs
     setup: Setup,
     answers: Sequence[Answer],
     places: Mapping[EngineName, Place],
+    shape_of: Callable[[Answer], Shape],
     units: Units,
-) -> list[tuple[Answer, dict[str, Any]]]:
-    shapes = Memo()
+) -> list[Measured]:
     # What refutes one answer to a question is tried on the others; it is known by its gold.
     known: defaultdict[tuple[str, ...], list[Witness]] = defaultdict(list)
-    folders = [*asked.known, selection.run.folder]
+    folders = [*asked.known, selection.run.folder, *([units.folder] if units.folder else [])]
     for path in (path for folder in folders for path in sorted((folder / WITNESSES).glob("*.json"))):
         known[(found := load(path)).about].append(found)
 
     def measure(answer: Answer) -> dict[str, Any]:
         database = setup.database(answer.pair.db_id, answer.pair.dialect)
-        shape: Shape = shapes(database.sqlite_path, lambda: of_file(database.sqlite_path))
+        shape = shape_of(answer)
         texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
         about = known[answer.pair.dialect, shape.db_id, answer.golds[0]]
         began = time.thread_time()
@@ -217,13 +240,35 @@ def _measured(  # noqa: PLR0913, PLR0917 - what a search needs
     return units.all(((each.key, each) for each in answers), measure, asked.workers)
 
 
-def _tables(
-    selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]], *, with_all: bool
-) -> Iterator[TableModel]:
-    """Show how many answers are refuted, why, and by which file; `with_all`: all right ones were searched."""
+def _checked(  # noqa: PLR0913, PLR0917 - what a search needs
+    measured: Sequence[Measured],
+    folder: Path,
+    places: Mapping[EngineName, Place],
+    shape_of: Callable[[Answer], Shape],
+    units: Units,
+    workers: int,
+) -> list[Measured]:
+    """Execute each witness again, from its file, and check its rows against the declared keys."""
+
+    def check(refuted: Measured) -> dict[str, Any]:
+        answer, value = refuted
+        witness = load(folder / value["file"])
+        try:
+            is_refuted = replay(witness, places[witness.dialect]).is_refuted
+        except BadInput:
+            is_refuted = False
+        return {"replays": is_refuted, "broken": broken(witness, shape_of(answer))}
+
+    found = [one for one in measured if "file" in one[1]]
+    return [
+        (answer, value)
+        for (answer, _), value in units.all(((one[0].key, one) for one in found), check, workers)
+    ]
+
+
+def _tables(selection: Selection, measured: Sequence[Measured], *, with_all: bool) -> Iterator[TableModel]:
+    """Show how many answers are refuted, and why; `with_all`: all right ones were searched."""
     refuted = [(answer, value) for answer, value in measured if "difference" in value]
-    searched = [value["seconds"] for _, value in measured if value["searched"]]
-    size = statistics.median([value["rows"] for _, value in refuted]) if refuted else 0
     heads = columns(
         "predictor",
         *([("EX", "ex"), ("EX tested", "ex_tested")] if with_all else []),
@@ -239,8 +284,6 @@ def _tables(
         ["engine", "predictor"],
         [replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads],
         _by_predictor(selection, measured, with_all=with_all),
-        f"Median rows of a witness: {size:g}; median processor time for an answer:"
-        f" {statistics.median(searched) if searched else 0:.2f} s.",
         *(["The rank is by EX tested; a change of +1 is one place better than by EX."] if with_all else []),
         "Equal are the right answers that are proven to be: they have gold's text, or another one that stands"
         " for the same rows on every database. Searched are the others, unless a text depends on the clock or"
@@ -264,7 +307,93 @@ def _tables(
             if why[name, one]
         ],
     )
-    if refuted:
+
+
+def _by_engine(
+    selection: Selection,
+    measured: Sequence[Measured],
+    checked: Sequence[Measured],
+    folder: Path,
+    *,
+    with_all: bool,
+) -> Iterator[TableModel]:
+    """Show the verdicts of each engine, and how small, quick and sound its witnesses are."""
+    verdicts, sizes = [], []
+    for name in dict.fromkeys(answer.pair.dialect for answer, _ in measured):
+        own = [value for answer, value in measured if answer.pair.dialect == name]
+        bad = [value for value in own if "difference" in value]
+        right = len(own)
+        if with_all:
+            right = sum(
+                one.outcome is Outcome.MATCH
+                for (_, dialect), results in selection.results.items()
+                if dialect == name
+                for one in results
+            )
+        searched = [value["seconds"] for value in own if value["searched"]]
+        equal = right - len(own) + sum(value["equal"] for value in own)
+        share = _percent(wilson(len(bad), right))
+        counts = [right, equal, Cell(100 * len(bad) / right, share, right), len(bad)]
+        counts += [sum(value["plausible"] for value in bad), len(searched) - len(bad)]
+        verdicts.append(row([TITLES[name]], [*counts, right - equal - len(searched)], dialect=name))
+        if not bad:
+            continue
+        again = [value for answer, value in checked if answer.pair.dialect == name]
+        small = sum(value["rows"] <= _SMALL for value in bad)
+        sizes.append(
+            row(
+                [TITLES[name]],
+                [
+                    statistics.median(value["rows"] for value in bad), 100 * small / len(bad),
+                    statistics.median(searched), statistics.median(value["seconds"] for value in bad),
+                    sum(searched),
+                    Cell(sum(value["replays"] for value in again), questions=len(again)),
+                    sum(bool(value["broken"]) for value in again),
+                    sum((folder / value["file"]).stat().st_size for value in bad) / 1e6,
+                ],
+                dialect=name,
+            )
+        )  # fmt: skip
+    heads = columns(
+        "engine",
+        ("right", "right", CellKind.COUNT),
+        ("equal", "equal", CellKind.COUNT),
+        ("refuted, %", "refuted_share"),
+        ("refuted", "refuted", CellKind.COUNT),
+        ("plausibly", "plausible", CellKind.COUNT),
+        ("not decided", "undecided", CellKind.COUNT),
+        ("not searched", "unsearched", CellKind.COUNT),
+    )
+    yield table(
+        "Verdicts by engine",
+        ["engine"],
+        [replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads],
+        verdicts,
+        "Not decided are those that were searched without a witness.",
+    )
+    yield table(
+        "Size and time",
+        ["engine"],
+        columns(
+            "engine",
+            ("median rows", "rows", CellKind.MEAN),
+            (f"at most {_SMALL} rows, %", "small"),
+            ("median s", "seconds", CellKind.SECONDS),
+            ("of a refuted one", "seconds_refuted", CellKind.SECONDS),
+            ("s in all", "seconds_all", CellKind.SECONDS),
+            ("replay", "replayed", CellKind.OF),
+            ("break a key", "broken", CellKind.COUNT),
+            ("MB", "megabytes", CellKind.MEAN),
+        ),
+        sizes,
+        "Seconds are of processor time in this process, for a searched answer, refuted or not. Each witness"
+        " was executed again from its file; a key is a declared key, reference, NOT NULL or CHECK.",
+    )
+
+
+def _listed(measured: Sequence[Measured]) -> Iterator[TableModel]:
+    """List the file of each witness."""
+    if refuted := [(answer, value) for answer, value in measured if "difference" in value]:
         yield table(
             "Witnesses",
             ["engine", "predictor", "question", "difference", "plausible", "file"],
@@ -309,7 +438,7 @@ def _details(answer: Answer, value: Mapping[str, Any], folder: Path) -> Iterator
 
 
 def _by_predictor(
-    selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]], *, with_all: bool
+    selection: Selection, measured: Sequence[Measured], *, with_all: bool
 ) -> Iterator[TableRow]:
     before, after = _placed(selection, measured)
     for (predictor, dialect), results in selection.results.items():
@@ -340,9 +469,7 @@ _RANKS = (("rank", "rank", CellKind.COUNT), ("change", "rank_change", CellKind.C
 """Among the predictors on the engine by EX tested; +1 is one place better than by EX."""
 
 
-def _placed(
-    selection: Selection, measured: Sequence[tuple[Answer, dict[str, Any]]]
-) -> list[dict[EngineName, dict[str, int]]]:
+def _placed(selection: Selection, measured: Sequence[Measured]) -> list[dict[EngineName, dict[str, int]]]:
     """Return the ranks of the predictors on each engine, by EX and by EX tested."""
     refuted = Counter(answer.key[:2] for answer, value in measured if "difference" in value)
     totals: list[defaultdict[EngineName, dict[str, float]]] = [defaultdict(dict), defaultdict(dict)]

@@ -25,7 +25,17 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.metrics.accuracy import ex
 from harness.metrics.efficiency import same_text
 from harness.scoring.chance.equal import is_equal_to_a_gold
-from harness.scoring.chance.search import SECONDS, Data, Pair, Proof, Scratch, apart, in_memory, searched
+from harness.scoring.chance.search import (
+    SECONDS,
+    Data,
+    Pair,
+    Proof,
+    Scratch,
+    apart,
+    in_memory,
+    keeps_references,
+    searched,
+)
 from harness.sqltree.diagnosis import diagnose, read
 from loaders import index_copies
 from loaders.base.errors import EngineUnavailable
@@ -177,6 +187,40 @@ def _write(witness: Witness, path: Path) -> None:
             connection.commit()
     except (sqlite3.Error, ValueError, KeyError, TypeError, OverflowError) as error:
         raise BadInput(f"witness of {witness.db_id}: {error}; find it again") from error
+
+
+def broken(witness: Witness, shape: Shape) -> list[str]:
+    """Return the tables of a witness whose rows break a declared key, reference, NOT NULL or CHECK.
+
+    SQLite judges, not the search: rows go one by one into the tables and unique indexes of the file.
+
+    Args:
+        witness: the witness.
+        shape: of its database.
+    """
+    found = []
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for table in witness.tables:
+            stored = shape.by_key[TableName(folded(table.name))]
+            connection.execute(table.create)
+            for index in stored.indexes:
+                with suppress(sqlite3.OperationalError):
+                    connection.execute(index)
+            key = [stored.positions[name] for name in stored.primary_key]
+            try:
+                connection.executemany(stored.insert, [[_value(one) for one in row] for row in table.rows])
+            except sqlite3.IntegrityError:
+                found.append(table.name)
+            # SQLite alone allows NULL in a primary key.
+            found += [table.name for row in table.rows if any(row[at] is None for at in key)]
+        for table in witness.tables:
+            with suppress(sqlite3.OperationalError):  # the parent's columns are no key
+                found += [
+                    row[0] for row in connection.execute(f"PRAGMA foreign_key_check({quoted(table.name)})")
+                ]
+    if not keeps_references(shape, _data(witness)):
+        found.append("references")
+    return list(dict.fromkeys(found))
 
 
 # Search.

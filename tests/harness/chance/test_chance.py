@@ -18,7 +18,7 @@ from harness.engines.execution import Ending, Execution, Limits
 from harness.metrics.accuracy import ex
 from harness.scoring.chance.equal import is_equal_to_a_gold
 from harness.scoring.chance.search import Pair, searched, stored
-from harness.scoring.chance.witness import Place, find, place_of, replay
+from harness.scoring.chance.witness import Place, broken, find, place_of, replay
 from loaders import index_copies
 from loaders.base.files import as_json, parse_json
 from loaders.server import Server
@@ -250,6 +250,25 @@ def test_an_engine_confirms_and_replays(server: Server, shape: Shape) -> None:
             assert index_copies.copies(server) == []
 
 
+def test_rows_that_break_a_declared_key_are_named(shape: Shape, place: Place) -> None:
+    """A repeated or missing key, a missing parent, and NULL where the column has none."""
+    found = find(
+        shape, Pair("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", ["SELECT 1"]), place
+    )
+    assert found is not None
+    team, player = found.tables
+    assert broken(found, shape) == []
+    for table, rows, expected in (
+        (team, [[1, "Reds", None, None], [1, "Blues", None, None]], ["team"]),
+        (team, [[1, "Reds", None, None], [2, "Reds", None, None]], ["team"]),
+        (team, [[1, None, None, None]], ["team"]),
+        (team, [[None, "Reds", None, None]], ["team"]),
+        (player, [[1, 7, "Ann", None, None]], ["player", "references"]),
+    ):
+        tables = [replace(one, rows=rows if one is table else []) for one in found.tables]
+        assert broken(replace(found, tables=tuple(tables)), shape) == expected, rows
+
+
 def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, place: Place) -> None:
     """So is one whose statements create anything but its tables."""
     path = tmp_path / "witness.json"
@@ -297,6 +316,7 @@ def test_the_command_finds_and_replays(tmp_path: Path) -> None:
         if "SQLite | " in line
     ]
     assert [cell.strip() for cell in ranks[1]] == ["1", "+1"], "the other one has lost two answers"
+    assert " 2 of 2 | 0 |" in (folder / "tables.md").read_text(), "both replay and break no key"
     listed = [each["file"] for each in parse_json(done.stdout)["witnesses"]]
     assert sorted(listed) == sorted(f"witnesses/{path.name}" for path in (folder / "witnesses").iterdir())
     again = forked.run("harness", "analyze", "chance", "--resume", str(folder), "--json", cwd=tmp_path)
