@@ -11,7 +11,7 @@ from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, give_json, messages, say
 from harness.report.board import read_board, write_board
 from harness.report.console import loading_bar
-from harness.runs.bundle import SUFFIX, pack, read_bundle, write_receipt
+from harness.runs.bundle import RECEIPT_SUFFIX, SUFFIX, pack, read_bundle, write_receipt
 from harness.runs.reader import read_run
 from harness.session.request import Request
 from harness.session.verification import verify as execute_again
@@ -27,7 +27,7 @@ def submit(
 ) -> None:
     """Pack a finished run into one file that anyone can verify."""
     found = read_run(run)
-    path = to or Path(f"{found.manifest['run_id']}{SUFFIX}")
+    path = _ending(to or Path(f"{found.manifest['run_id']}{SUFFIX}"), SUFFIX)
     digest = pack(found, path)
     bundle = read_bundle(path)
     if not bundle.evaluated.is_complete:
@@ -57,6 +57,8 @@ def verify(  # noqa: PLR0913 - one parameter an option
     """Execute the predictions of a bundle again; exits 1 if an outcome or a score is another."""
     if len(request.golds) > 1:
         raise BadInput("--gold: a bundle has one gold pack; name that one")
+    if to is not None:
+        _ending(to, RECEIPT_SUFFIX)
     found = read_bundle(bundle, digest and digest.removeprefix("sha256:"))
     request = replace(request, set_name=set_name or found.evaluated.set_name)
     with loading_bar(messages, before="reading questions and predictions") as progress:
@@ -87,3 +89,14 @@ def board(
     for line in found.left_out:
         say(f"left out: {line}")
     say(f"written: {write_board(found, to)} (bundles: {len(found.entries):,})")
+
+
+def _ending(path: Path, suffix: str) -> Path:
+    """Return a path if `board` would find it by its name.
+
+    Raises:
+        BadInput: its name does not end with the suffix.
+    """
+    if not path.name.endswith(suffix):
+        raise BadInput(f"--out {path}: name it {path.stem}{suffix}: `board` finds files by that ending")
+    return path

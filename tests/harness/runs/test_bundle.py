@@ -278,6 +278,10 @@ def test_the_commands(bundle: Path, run: Path, tmp_path: Path) -> None:
     done = forked.run("harness", "board", str(tmp_path), "--out", "site", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "sample on SQLite" in (tmp_path / "site" / "index.html").read_text()
+    for words in (("submit", str(run)), ("verify", str(bundle))):
+        done = forked.run("harness", *words, "--out", "mine.json", cwd=tmp_path)
+        assert (done.returncode, (tmp_path / "mine.json").exists()) == (2, False)
+        assert "`board` finds files by that ending" in done.stderr
     wrong = forged(bundle, tmp_path / "y.json", lambda predicate, _: predicate["scores"].reverse())
     assert forked.run("harness", "verify", "--json", str(wrong), cwd=tmp_path).returncode == 0
     changed = forged(bundle, tmp_path / "z.json", lambda _, outcomes: outcomes[0].update(error_class="other"))
