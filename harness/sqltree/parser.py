@@ -18,7 +18,7 @@ from harness.engines import EngineName, dialect_of
 from harness.engines.plans import PlanNode, QueryPlan
 
 _MOST_STEPS = 10_000
-"""Steps of a parser, which takes about one for each token unless it tries a part of the text again."""
+"""Steps of a parser: tokens of the text, and those that it reads again."""
 
 _SPEAKERS = {dialect: sqlglot.Dialect.get_or_raise(name) for dialect, name in SQLGLOT.items()}
 
@@ -28,19 +28,27 @@ class TooMuch(Exception):
 
 
 class _Bounded(Parser):
-    """A parser that stops at its limit."""
+    """A parser that stops at its limit; it takes a step for each token, and for each that it goes back."""
 
     _steps = 0
 
-    def _advance(self, times: int = 1) -> None:
-        self._steps += 1
+    def _retreat(self, index: int) -> None:
+        self.take(abs(int(self._index) - index))
+        super()._retreat(index)
+
+    def take(self, steps: int) -> None:
+        """Count steps.
+
+        Raises:
+            TooMuch: they are too many.
+        """
+        self._steps += steps
         if self._steps > _MOST_STEPS:
             raise TooMuch
-        super()._advance(times)
 
 
 @cache
-def _bounded(parser_class: type[Parser]) -> type[Parser]:
+def _bounded(parser_class: type[Parser]) -> type[_Bounded]:
     return type("BoundedParser", (_Bounded, parser_class), {})
 
 
@@ -61,8 +69,10 @@ def statements(sql: str, dialect: EngineName, tokens: list[Token] | None = None)
         Exception: it cannot be read: what sqlglot raises for texts that are no SQL is of many kinds.
     """
     speaker = _SPEAKERS[dialect_of(dialect)]
-    made: Parser = _bounded(speaker.parser_class)(dialect=speaker)
-    trees = made.parse(tokens_of(sql, dialect) if tokens is None else tokens, sql)
+    made = _bounded(speaker.parser_class)(dialect=speaker)
+    tokens = tokens_of(sql, dialect) if tokens is None else tokens
+    made.take(len(tokens))
+    trees = made.parse(tokens, sql)
     return [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
 
 

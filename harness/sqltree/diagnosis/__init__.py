@@ -75,6 +75,9 @@ def is_query(sql: str, dialect: EngineName) -> bool:
     return begins_query(sql, dialect)
 
 
+_PLAIN_NAME = re.compile(r"[a-z0-9_]+")
+"""A name with one spelling, quoted or not."""
+
 __all__ = ["ErrorGroup", "Reading", "diagnose", "is_query", "read"]
 
 
@@ -104,8 +107,19 @@ def diagnose(  # noqa: PLR0913 - everything that is known of a pair
     found = None if error is None else kind_of(dialect).class_of_error(code, error)
     if found is not None:
         return found
+    of_gold = gold()
+    if of_gold is not None and _misses_table(prediction, of_gold):
+        return ErrorClass.WRONG_TABLES
     reading = read(prediction, dialect, schema)
     if reading is None and not is_query(prediction, dialect):
         return ErrorClass.SYNTAX
-    of_gold = None if reading is None else gold()
     return ErrorClass.OTHER if reading is None or of_gold is None else first_difference(reading, of_gold)
+
+
+def _misses_table(prediction: str, gold: Reading) -> bool:
+    """True if a query does not even spell the name of a table of gold's: it need not be parsed."""
+    text = prediction.rstrip("; \n")
+    if len(text) > LONGEST or ";" in text or not _BEGINNING.match(text):
+        return False
+    spelled = text.lower()
+    return any(name not in spelled for name in gold.tables if _PLAIN_NAME.fullmatch(name))

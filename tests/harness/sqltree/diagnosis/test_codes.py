@@ -22,7 +22,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.report.console import print_grids
 from harness.report.measures import diagnosis_grid
 from harness.runs.summary import error_classes
-from harness.sqltree.diagnosis import diagnose
+from harness.sqltree.diagnosis import diagnose, read
 from harness.sqltree.diagnosis.differences import RULES
 from loaders.namespace import Database
 from tests.harness.sqltree.diagnosis.library import diagnosed
@@ -165,6 +165,22 @@ def test_an_error_that_depends_on_rows_or_limits_leaves_it_to_the_text(
 def test_what_runs_and_is_no_query_is_syntax() -> None:
     assert diagnose("", lambda: None, Dialect.SQLITE) is ErrorClass.SYNTAX
     assert diagnose("SHOW TABLES", lambda: None, Dialect.MYSQL) is ErrorClass.SYNTAX
+
+
+@pytest.mark.parametrize(
+    ("prediction", "expected"),
+    [
+        ("SELECT Title FROM Author WHERE (", ErrorClass.WRONG_TABLES),
+        ("SELECT Title FROM [BOOK], Author WHERE (", ErrorClass.OTHER),
+        ("SELECT 1; SELECT Title FROM Author WHERE (", ErrorClass.OTHER),
+        ("DELETE FROM Author", ErrorClass.SYNTAX),
+    ],
+)
+def test_a_text_that_cannot_be_read_lacks_the_tables_that_it_does_not_name(
+    prediction: str, expected: ErrorClass
+) -> None:
+    assert read(prediction, Dialect.SQLITE) is None
+    assert diagnosed(prediction, "SELECT Title FROM Book", Dialect.SQLITE) is expected
 
 
 def result(error_class: ErrorClass | None, dialect: Dialect = Dialect.SQLITE) -> PairResult:

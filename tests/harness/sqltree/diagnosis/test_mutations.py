@@ -17,6 +17,7 @@ from harness.data.sets.loader import load_set
 from harness.engines.errors import ErrorClass
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis import diagnose, read
+from harness.sqltree.diagnosis.differences import first_difference
 from tests.harness.sqltree.diagnosis.mutations import MUTATIONS
 
 Schemas = Mapping[str, DatabaseSchema]
@@ -94,6 +95,22 @@ def test_mistakes_in_the_samples_golds_are_told_apart(sample: QuestionSet, diale
     made = judge(sample.questions, sample.schemas, dialect)
     assert made.keys() == {mutation.__name__ for mutation in MUTATIONS}
     assert min(made.values()) >= 5
+
+
+@pytest.mark.parametrize("dialect", PUBLISHED)
+def test_an_answer_that_need_not_be_parsed_has_the_class_that_the_rules_give_it(
+    sample: QuestionSet, dialect: Dialect
+) -> None:
+    for question in sample.questions[::8]:
+        schema = sample.schemas[question.db_id]
+        gold = cache(partial(read, question.gold[dialect], dialect, schema))
+        expected = gold()
+        assert expected is not None
+        for other in sample.questions:
+            prediction = read(other.gold[dialect], dialect, schema)
+            if other.db_id == question.db_id and prediction is not None:
+                found = diagnose(other.gold[dialect], gold, dialect, schema)
+                assert found is first_difference(prediction, expected), (question.key, other.key)
 
 
 @pytest.mark.parametrize("dialect", PUBLISHED)

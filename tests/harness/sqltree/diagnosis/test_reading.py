@@ -191,4 +191,4 @@ def test_a_text_that_takes_too_long_to_read_is_not_read(
     sql: str, found: ErrorClass, dialect: Dialect
 ) -> None:
     assert read(sql, dialect, LIBRARY) is None
-    assert diagnosed(sql, "SELECT Title FROM Book", dialect) is found
+    assert diagnosed(sql, "SELECT 1", dialect) is found
