@@ -62,7 +62,7 @@ class MariaDB(MySQL):
             found.this.set("expressions", [one.copy() for one in arguments[:2]])
             otherwise = "" if isinstance(arguments[0], exp.Null) else f" ELSE {self.sql(found)}"
             return f"CASE WHEN {self.sql(there)} IS NULL THEN {self.sql(arguments[2])}{otherwise} END"
-        if isinstance(node.this, exp.PercentRank | exp.CumeDist):  # it sends these with ten decimals
+        if name in {"percent_rank", "cume_dist"}:  # it sends these with ten decimals
             return f"({self.window_sql(node)} + 0e0)"
         picks = isinstance(node.this, exp.Min | exp.Max) or name in _PICKS
         if picks and not isinstance(node.parent, exp.Alias | exp.Select):
@@ -163,7 +163,7 @@ class MariaDB(MySQL):
         value = node.this
         if node.args.get("query") and isinstance(value, exp.Tuple) and value.find(exp.Table):
             raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
-        if not (node.args.get("query") and isinstance(value, exp.AggFunc) and node.find_ancestor(exp.Having)):
+        if not (node.args.get("query") and isinstance(value, _AGGREGATES) and node.find_ancestor(exp.Having)):
             return super().membership(node, words)
         node.set("this", exp.Coalesce(this=value.copy(), expressions=[exp.null()]))
         written = super().membership(node, words)
@@ -214,6 +214,7 @@ class MariaDB(MySQL):
         return f"NULLIF({bare}, 'null') COLLATE utf8mb4_0900_bin"
 
 
+_AGGREGATES = (exp.AggFunc, nodes.AnyOf)
 _MANY_WINDOWS = 3
 _PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})

@@ -600,7 +600,8 @@ REGRESSIONS = (
     ),
     Regression(
         "the decimals of PERCENT_RANK and CUME_DIST",
-        "SELECT PERCENT_RANK() OVER (ORDER BY id), CUME_DIST() OVER (ORDER BY id) FROM dirty",
+        "SELECT PERCENT_RANK() OVER (ORDER BY a.id, b.id), CUME_DIST() OVER (ORDER BY a.id, b.id)"
+        " FROM dirty AS a, dirty AS b",
     ),
     Regression(
         "OFFSET of a constant subquery",
@@ -620,6 +621,10 @@ REGRESSIONS = (
         "an aggregate IN a subquery of HAVING",
         "SELECT score FROM person GROUP BY score"
         " HAVING (score IN (SELECT DISTINCT x.score FROM person AS x))",
+    ),
+    Regression(
+        "a column that its group determines IN a subquery of HAVING",
+        "SELECT 1 FROM item GROUP BY id, label HAVING item.price IN (SELECT height FROM person)",
     ),
     Regression(
         "a moment before the first one between two modifiers",
