@@ -1,7 +1,8 @@
 """Rows a second of `bird-harness load`, beside those of other loaders from the same SQLite files.
 
-On PostgreSQL that is pgloader (Debian package `pgloader`), on MySQL sqlite3-to-mysql (from PyPI, into an
-environment of its own). They take turns on a server of their own. Whole commands are timed; ours includes
+On PostgreSQL that is pgloader (Debian package `pgloader`), on MySQL and MariaDB sqlite3-to-mysql (from PyPI,
+into an environment of its own), on DuckDB its own reader or CSV (`benchmarks.loading_csv`). They take turns
+on a server, or in a folder, of their own. Whole commands are timed; ours includes
 digests, census, keys, indexes and statistics. *Alone* is COPY or LOAD DATA of the same rows, written as text
 before the clock starts, into empty tables with types and without keys: no loader takes less.
 
@@ -23,6 +24,7 @@ import typer
 from benchmarks import options
 from benchmarks.full_scale import full_scale
 from benchmarks.loading_contestants import THEIRS, Asked, Loader, Loading, other_program, run
+from benchmarks.loading_statement import tables_of
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput, HarnessError
 from harness import provision
@@ -53,12 +55,9 @@ def files(set_name: str, bird_home: Path | None, db_ids: Sequence[str]) -> Files
 
 def _rows(path: Path) -> int:
     with closing(connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        tables = connection.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-        ).fetchall()
         counts = [
             connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
-            for (name,) in tables
+            for name in tables_of(connection)
         ]
     return sum(counts)
 
@@ -83,7 +82,7 @@ def compare(asked: Asked, runs: int) -> dict[Loader, list[Loading]]:
 
 def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     set_name: options.SetName = "sample",
-    dialect: Annotated[str, typer.Option(help="mysql or postgresql.")] = "postgresql",
+    dialect: Annotated[str, typer.Option(help=f"One of {', '.join(THEIRS)}.")] = "postgresql",
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
     profile: Annotated[Profile, typer.Option(help="Of ours.")] = Profile.OFFICIAL,
     scale: Annotated[float, typer.Option(help="With --generator: of the published row counts.")] = 1.0,

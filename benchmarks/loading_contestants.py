@@ -22,6 +22,7 @@ from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote
 
+import duckdb
 import psycopg
 import pymysql
 
@@ -29,6 +30,7 @@ from benchmarks.loading_statement import told, written
 from benchmarks.memory import below, peak
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from loaders.duckdb.session import path_of
 from loaders.namespace import Database
 from loaders.server import Server
 
@@ -42,11 +44,17 @@ class Loader(StrEnum):
     OURS = "ours"
     PGLOADER = "pgloader"
     SQLITE3_TO_MYSQL = "sqlite3-to-mysql"
+    CSV = "CSV or its own reader"
     STATEMENT = "statement alone"
 
 
-THEIRS = {Dialect.POSTGRESQL: Loader.PGLOADER, Dialect.MYSQL: Loader.SQLITE3_TO_MYSQL}
-"""Whom we are compared with on each server."""
+THEIRS = {
+    Dialect.POSTGRESQL: Loader.PGLOADER,
+    Dialect.MYSQL: Loader.SQLITE3_TO_MYSQL,
+    Dialect.MARIADB: Loader.SQLITE3_TO_MYSQL,
+    Dialect.DUCKDB: Loader.CSV,
+}
+"""Whom we are compared with on each engine."""
 
 SQLITE3_TO_MYSQL = "sqlite3-to-mysql==2.6.1"
 
@@ -100,7 +108,10 @@ def run(loader: Loader, asked: Asked, name: str) -> Loading:
         )
     finally:
         for place in _places(asked.server, name):
-            ask(asked.server, f"DROP DATABASE {place}")
+            if asked.server.dialect is Dialect.DUCKDB:
+                path_of(asked.server, place).unlink()
+            else:
+                ask(asked.server, f"DROP DATABASE {place}")
 
 
 @contextmanager
@@ -121,6 +132,9 @@ def other_program(dialect: Dialect) -> Iterator[Path]:
             )
         yield Path(found)
         return
+    if dialect is Dialect.DUCKDB:
+        yield Path(sys.executable)
+        return
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         pip = [f"{folder}/bin/python", "-m", "pip", "install", "--quiet", SQLITE3_TO_MYSQL]
@@ -130,13 +144,27 @@ def other_program(dialect: Dialect) -> Iterator[Path]:
 
 
 def _theirs(asked: Asked, path: Path, place: str) -> "_Command":
-    ask(asked.server, f"CREATE DATABASE {place}")
-    of_dialect = _pgloader if asked.server.dialect is Dialect.POSTGRESQL else _sqlite3_to_mysql
+    _create(asked.server, place)
+    of_dialect = {Dialect.POSTGRESQL: _pgloader, Dialect.DUCKDB: _csv}.get(
+        asked.server.dialect, _sqlite3_to_mysql
+    )
     return _timed(of_dialect(asked, path, place))
 
 
+def _create(server: Server, place: str) -> None:
+    if server.dialect is not Dialect.DUCKDB:  # a file is there when it is written
+        ask(server, f"CREATE DATABASE {place}")
+
+
+def _csv(asked: Asked, path: Path, place: str) -> list[str]:
+    return [
+        str(asked.program), "-m", "benchmarks.loading_csv",
+        str(path.absolute()), str(path_of(asked.server, place)),
+    ]  # fmt: skip
+
+
 def _alone(asked: Asked, path: Path, place: str) -> "_Command":
-    ask(asked.server, f"CREATE DATABASE {place}")
+    _create(asked.server, place)
     with tempfile.TemporaryDirectory() as folder:
         tables = written(path, Path(folder), asked.server.dialect)
         for table in tables:
@@ -223,6 +251,9 @@ def _cpu() -> float:
 
 def ask(server: Server, sql: str, place: str | None = None) -> list[Any]:
     """Run a statement as the administrator and return its rows."""
+    if server.dialect is Dialect.DUCKDB:
+        with duckdb.connect(path_of(server, place or "")) as file:
+            return file.execute(sql).fetchall()
     if server.dialect is Dialect.POSTGRESQL:
         with psycopg.connect(
             host=server.host, port=server.port, user=server.user, password=server.password,
@@ -249,16 +280,19 @@ def ask(server: Server, sql: str, place: str | None = None) -> list[Any]:
 
 def _places(server: Server, name: str) -> list[str]:
     """The databases whose names begin with `name`."""
+    if server.dialect is Dialect.DUCKDB:
+        return [path.stem for path in Path(server.host).glob(f"{name}*.duckdb")]
     every = "SELECT datname FROM pg_database" if server.dialect is Dialect.POSTGRESQL else "SHOW DATABASES"
     return [place for (place,) in ask(server, every) if place.startswith(name)]
 
 
 def _rows(server: Server, place: str) -> int:
     """Rows of all tables that a loader has filled."""
-    mark = '"' if server.dialect is Dialect.POSTGRESQL else "`"
+    is_standard = server.dialect in {Dialect.POSTGRESQL, Dialect.DUCKDB}
+    mark = '"' if is_standard else "`"
     where = (
         "table_schema NOT LIKE 'pg\\_%' AND table_schema NOT IN ('information_schema', 'bird_harness')"
-        if server.dialect is Dialect.POSTGRESQL
+        if is_standard
         else f"table_schema = '{place}'"
     )
     tables = ask(

@@ -1,4 +1,4 @@
-"""The server's own statement for many rows, COPY or LOAD DATA, alone: what any loader takes at least.
+"""The engine's own statement for many rows, COPY or LOAD DATA, alone: what any loader takes at least.
 
 Before the clock starts, the rows are text in files, and the tables are there, empty, with types but without
 keys. As a command this sends the files; what to send comes as JSON on the standard input.
@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import psycopg
 import pymysql
 from psycopg import sql
@@ -23,6 +24,7 @@ from dialects.identifiers import quoted
 from loaders.server import Server
 
 _PIECE = 2**20
+_CSV = "(FORMAT csv, HEADER false, DELIMITER '\\t', QUOTE '\"', NULLSTR '', ALLOW_QUOTED_NULLS false)"
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 """Both servers read them so: PostgreSQL's text format, and MySQL's default for LOAD DATA."""
 
@@ -43,22 +45,28 @@ def written(path: Path, folder: Path, dialect: Dialect) -> list[TableText]:
         BadInput: a value is a blob.
     """
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        names = connection.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-        ).fetchall()
         return [
             _written(connection, name, folder / f"{place}.txt", dialect)
-            for place, (name,) in enumerate(names)
+            for place, name in enumerate(tables_of(connection))
         ]
+
+
+def tables_of(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of the tables of an SQLite file."""
+    names = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    return [name for (name,) in names]
 
 
 def _written(connection: sqlite3.Connection, name: str, path: Path, dialect: Dialect) -> TableText:
     table = quoted(name)
     columns = [column for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))]
     typed = ", ".join(f"{_quoted(column, dialect)} {_type(connection, table, column)}" for column in columns)
+    text = _as_csv if dialect is Dialect.DUCKDB else _text
     with path.open("w", encoding="utf-8", newline="") as file:
         for row in connection.execute(f"SELECT * FROM {table}"):  # noqa: S608 - quoted
-            file.write("\t".join(map(_text, row)) + "\n")
+            file.write("\t".join(map(text, row)) + "\n")
     return TableText(name, str(path), f"CREATE TABLE {_quoted(name, dialect)} ({typed})")
 
 
@@ -82,8 +90,16 @@ def _text(value: Any) -> str:
             return repr(value)
 
 
+def _as_csv(value: Any) -> str:
+    """Return a value as `_CSV` reads it: NULL is nothing, and no text is bare."""
+    if value is None:
+        return ""
+    return '"' + value.replace('"', '""') + '"' if isinstance(value, str) else _text(value)
+
+
 def _quoted(name: str, dialect: Dialect) -> str:
-    return quoted(name) if dialect is Dialect.POSTGRESQL else f"`{name.replace('`', '``')}`"
+    is_standard = dialect in {Dialect.POSTGRESQL, Dialect.DUCKDB}
+    return quoted(name) if is_standard else f"`{name.replace('`', '``')}`"
 
 
 def told(server: Server, place: str, tables: list[TableText]) -> str:
@@ -102,6 +118,11 @@ def _pieces(path: str) -> Iterator[bytes]:
 def main() -> None:
     """Send the files, one after the other."""
     asked = json.load(sys.stdin)
+    if asked["server"]["dialect"] == Dialect.DUCKDB:
+        with duckdb.connect(Path(asked["server"]["host"], f"{asked['place']}.duckdb")) as file:
+            for table in asked["tables"]:
+                file.execute(f"COPY {quoted(table['name'])} FROM '{table['path']}' {_CSV}")
+        return
     server = {name: asked["server"][name] for name in ("host", "port", "user", "password")}
     if asked["server"]["dialect"] == Dialect.POSTGRESQL:
         with psycopg.connect(**server, dbname=asked["place"], autocommit=True) as session:

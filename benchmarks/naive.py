@@ -18,19 +18,22 @@ from math import sqrt
 from threading import Event, Timer
 from typing import Any
 
+import duckdb
 import psycopg
 import pymysql
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.engines import dialect_of
+from harness.engines import dialect_of, kind_of
 from harness.metrics.accuracy import ex
 from harness.metrics.efficiency import official_tau, reward
 from harness.metrics.soft_f1 import soft_f1
 from harness.session.evaluation import Pair
 from harness.session.plan import Plan
-from loaders.namespace import Database
+from loaders.duckdb.functions import install
+from loaders.duckdb.session import file_of
+from loaders.namespace import Database, namespace
 from loaders.server import Server
 
 ITERATIONS = 100
@@ -95,7 +98,8 @@ class _Task:
 
 def server_of(plan: Plan, pair: Pair) -> Server | None:
     """The server that a pair runs on."""
-    return getattr(plan.engines[pair.dialect], "server", None)
+    embedded = kind_of(pair.dialect).embedded
+    return embedded() if embedded else getattr(plan.engines[pair.dialect], "server", None)
 
 
 class _TimeIsUp(Exception):
@@ -218,7 +222,7 @@ def _open_mysql(server: Server | None, database: Database) -> Opened:
             database=name, charset="utf8mb4", ssl_disabled=server.is_local,
         )  # fmt: skip
 
-    connection = connect(database.mysql_database)
+    connection = connect(namespace(database, server.dialect)[0])
 
     def cancel() -> None:
         with connect(None) as other, other.cursor() as cursor:
@@ -236,9 +240,18 @@ def _open_postgresql(server: Server | None, database: Database) -> Opened:
     return connection, connection.cancel
 
 
+def _open_duckdb(server: Server | None, database: Database) -> Opened:
+    assert server is not None
+    connection = duckdb.connect(file_of(server, database), read_only=True, config={"threads": 1})
+    install(connection)  # translated golds call SQLite's functions
+    return connection, connection.interrupt
+
+
 OPEN: dict[Dialect, Callable[[Server | None, Database], Opened]] = {
     Dialect.SQLITE: _open_sqlite,
     Dialect.MYSQL: _open_mysql,
     Dialect.POSTGRESQL: _open_postgresql,
+    Dialect.MARIADB: _open_mysql,
+    Dialect.DUCKDB: _open_duckdb,
 }
 """Opens a connection of the plain driver, by dialect."""

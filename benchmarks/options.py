@@ -14,7 +14,7 @@ from loaders.sample import PREDICTIONS
 
 SetName = Annotated[str, typer.Option("--set", help="Question set.")]
 Predictions = Annotated[list[Path] | None, typer.Option(help="Prediction file or folder (repeatable).")]
-Dialect = Annotated[str, typer.Option(help="sqlite, mysql or postgresql.")]
+Dialect = Annotated[str, typer.Option(help="Of the engine.")]
 Metrics = Annotated[str, typer.Option(help="ex, soft_f1, r_ves, r_ves_stable, separated by commas.")]
 Limit = Annotated[int | None, typer.Option(help="Only the first questions.", min=1)]
 Without = Annotated[list[str] | None, typer.Option(help="Key of a question to leave out (repeatable).")]

@@ -118,6 +118,8 @@ ELSEWHERE: Mapping[str, Why] = {
     "python -m benchmarks.joins --dialect mysql": Why.HOURS,
     "python -m benchmarks.joins --dialect postgresql": Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect mysql --db formula_1 --runs 1": Why.HOURS,
+    "python -m benchmarks.loading --set mini_dev --dialect mariadb --db formula_1 --runs 3": Why.HOURS,
+    "python -m benchmarks.loading --set mini_dev --dialect duckdb --db formula_1 --runs 3": Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --scale 1.0": Why.HOURS,
     "bird-harness compare A B": Why.OWN,
     "bird-harness analyze chance results/latest": Why.OWN,

@@ -67,8 +67,9 @@ def is_a_figure(cell: str) -> bool:
     return re.fullmatch(r"\d+(\.\d+)?", cell) is not None
 
 
-def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more() -> None:
-    done = run("benchmarks.evaluation", "--limit", "3", "--runs", "1", "--without", "1")
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_cold_warm_and_batch_agree_with_the_naive_evaluator_which_executes_more(dialect: str) -> None:
+    done = run("benchmarks.evaluation", "--dialect", dialect, "--limit", "3", "--runs", "1", "--without", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("4 pairs compared, 0 with other scores") == 3, "2 questions, 2 predictors"
     table, _, profile = done.stdout.partition("\n\n")
@@ -132,9 +133,13 @@ def test_overhead_prints_figures_of_the_library_and_of_pytest() -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql", "duckdb"])
 def test_loading_prints_a_ratio_and_every_loader_brings_all_rows(dialect: str) -> None:
-    peer = () if dialect == "postgresql" and shutil.which("pgloader") else ("--no-peer",)
+    peer = (
+        ()
+        if dialect == "duckdb" or (dialect == "postgresql" and shutil.which("pgloader"))
+        else ("--no-peer",)
+    )
     if dialect == "postgresql" and peer:
         done = run("benchmarks.loading", "--runs", "1")
         assert done.returncode == 1
@@ -182,7 +187,7 @@ def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
     [
         (["benchmarks.serving", "--callers", "0"], "--callers 0: has to be numbers separated by commas"),
         (["benchmarks.serving", "--ways", "plan"], "--ways plan: choose from plain, library, trl"),
-        (["benchmarks.loading", "--dialect", "sqlite"], "choose one of postgresql, mysql"),
+        (["benchmarks.loading", "--dialect", "sqlite"], "choose one of postgresql, mysql, mariadb, duckdb"),
         (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
         (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),
         (["benchmarks.scaling", "--workers", "some"], "has to be numbers separated by commas, such as 1,2,4"),
