@@ -5,6 +5,7 @@ its errors; it knows nothing about questions, predictions or scores.
 """
 
 import re
+import select
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -289,3 +290,10 @@ class Pool(Generic[C]):
         for _, connection in waiting:
             self._close(connection)
         return bool(waiting)
+
+
+def is_readable(descriptor: int) -> bool:
+    """Return True if something has arrived at a socket: of an idle connection, a farewell."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import accumulate, chain
 from threading import Condition, Thread
-from typing import Any, cast
+from typing import Any, Self, cast
 from weakref import WeakKeyDictionary
 
 from harness.engines import Administration, kind_of, on_server
@@ -154,32 +154,42 @@ ABANDON_AFTER = 0.6
 LAST_RESORT_AFTER = 0.75
 """Seconds after the limit until the last resort of `Watchdog.supervise` is called."""
 
+_STEPS_AFTER = (CANCEL_AFTER, ABANDON_AFTER, LAST_RESORT_AFTER)
+
 SUPERVISED_AFTER = 10.0
 """Seconds after the limit until a process may be ended in which not even the last resort is heard of."""
 
 
 class Guarded:
-    """A statement that is being watched. `fired`: whether it was cancelled."""
+    """A statement that is being watched within its context. `fired`: whether it was cancelled."""
 
-    def __init__(self, session: Session, limit: float, last_resort: Callable[[], None]) -> None:
+    def __init__(self, watchdog: "Watchdog", session: Session, limit: float) -> None:
         self.session = session
         self.limit = limit
         self.fired = False
-        self._steps: list[tuple[float, Callable[[], None]]] = [
-            (limit + CANCEL_AFTER, self._cancel),
-            (limit + ABANDON_AFTER, session.abandon),
-            (limit + LAST_RESORT_AFTER, last_resort),
-        ]
+        self._watchdog = watchdog
+        self._steps_taken = 0
+
+    def __enter__(self) -> Self:
+        self._watchdog.begin(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._watchdog.end(self)
+        if self.cancelling is not None:
+            self.cancelling.join()
 
     @property
     def due(self) -> float | None:
         """When the next step is due, on the monotonic clock; None after the last one."""
-        return self._steps[0][0] if self._steps else None
+        done = self._steps_taken
+        return self.limit + _STEPS_AFTER[done] if done < len(_STEPS_AFTER) else None
 
     def step(self) -> Callable[[], None]:
-        """Take the next step from the list; it is for the caller to do it."""
+        """Return the next step; it is for the caller to do it."""
         self.fired = True
-        return self._steps.pop(0)[1]
+        self._steps_taken += 1
+        return (self._cancel, self.session.abandon, self._watchdog.last_resort)[self._steps_taken - 1]
 
     def _cancel(self) -> None:
         # May take as long as connecting takes, and others are waiting for the watchdog, too.
@@ -210,7 +220,7 @@ class Watchdog:
         self._wakes: float | None = None
         self._process: int | None = None
         self._until: Callable[[float | None], None] = lambda _due: None
-        self._last_resort: Callable[[], None] = lambda: None
+        self.last_resort: Callable[[], None] = lambda: None
 
     def supervise(self, until: Callable[[float | None], None], last_resort: Callable[[], None]) -> None:
         """Report statements to a supervisor from now on.
@@ -220,29 +230,29 @@ class Watchdog:
             last_resort: is called where a statement goes on after its connection was broken; may end the
                 process.
         """
-        self._until, self._last_resort = until, last_resort
+        self._until, self.last_resort = until, last_resort
 
-    @contextlib.contextmanager
-    def guard(self, session: Session, seconds: float) -> Iterator[Guarded]:
-        """Stop what `session` runs in this context if it takes longer than `seconds`.
+    def guard(self, session: Session, seconds: float) -> Guarded:
+        """Stop what `session` runs in the context of the result if it takes longer than `seconds`.
 
         No cancel is pending when the context ends: the session may be reused.
         """
-        guarded = Guarded(session, time.monotonic() + seconds, self._last_resort)
+        return Guarded(self, session, time.monotonic() + seconds)
+
+    def begin(self, guarded: Guarded) -> None:
+        """Watch a statement from now on."""
         with self._changed:
             self._started()
             self._guarded.add(guarded)
             if self._wakes is None or (guarded.due or 0.0) < self._wakes:
                 self._changed.notify()
         self._until(guarded.limit + SUPERVISED_AFTER)
-        try:
-            yield guarded
-        finally:
-            self._until(None)
-            with self._changed:
-                self._guarded.discard(guarded)
-            if guarded.cancelling is not None:
-                guarded.cancelling.join()
+
+    def end(self, guarded: Guarded) -> None:
+        """Watch it no more."""
+        self._until(None)
+        with self._changed:
+            self._guarded.discard(guarded)
 
     def cancel_all(self) -> None:
         """Cancel every statement that runs in this process, which is about to end."""
@@ -496,7 +506,7 @@ def execute_patiently(
     server: Server | None = getattr(engine, "server", None)
     if server is None:
         return execute(engine, database, sql, limits)
-    breaker = _BREAKERS.setdefault(engine, CircuitBreaker())
+    breaker = _BREAKERS.get(engine) or _BREAKERS.setdefault(engine, CircuitBreaker())
     waiting = breaker.enter(backoff)
     history = _History(limits)
     run = partial(_attempt, engine, database, sql, limits)

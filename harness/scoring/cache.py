@@ -9,6 +9,7 @@ import importlib
 import json
 import platform
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -425,8 +426,10 @@ _MOST_BEGUN = 4_096
 _ROOM = 64 * 2**20
 """Bytes of values that are kept in memory."""
 
-_WRITTEN_AT_ONCE = 200
-"""A transaction takes as long as a short query, so values share one; a kill loses them."""
+_WRITE_SECONDS = 1.0
+"""Seconds between writes. A transaction takes as long as a short query, so values share one; a kill loses
+them.
+"""
 
 
 class Lookup:
@@ -443,6 +446,7 @@ class Lookup:
         self._lock = Lock()
         self._memory: OrderedDict[bytes, bytes] = OrderedDict()
         self._unwritten: dict[EntryKind, dict[bytes, bytes]] = {}
+        self._written = time.monotonic()
 
     @property
     def has_store(self) -> bool:
@@ -483,8 +487,9 @@ class Lookup:
             return
         with self._lock:
             self._unwritten.setdefault(kind, {}).update(values)
-            if sum(map(len, self._unwritten.values())) < _WRITTEN_AT_ONCE:
+            if time.monotonic() < self._written + _WRITE_SECONDS:
                 return
+            self._written = time.monotonic()
             unwritten, self._unwritten = self._unwritten, {}
         self._write(unwritten)
 

@@ -93,7 +93,7 @@ class Announcer:
 
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
-        self._now = Activity()
+        self._due, self._stage, self._text = Activity()
         self._waiting = 0.0, 0.0
         self._last = "", bytes(DIGEST_BYTES)
 
@@ -102,25 +102,25 @@ class Announcer:
         """See `Announce`."""
         if self._last[0] is not text:
             self._last = text, digest(text)
-        outer, began = self._now, time.monotonic()
-        self._write(Activity(0.0 if seconds is None else began + seconds, stage, self._last[1]))
+        due, outer, its_text, began = self._due, self._stage, self._text, time.monotonic()
+        self._write(0.0 if seconds is None else began + seconds, stage, self._last[1])
         try:
             yield
         finally:
-            self._write(outer._replace(due=outer.due and outer.due + time.monotonic() - began))
+            self._write(due and due + time.monotonic() - began, outer, its_text)
 
     def until(self, due: float | None) -> None:
         """Announce the deadline of a statement, whatever the stage; None once it has ended."""
         if due is not None:
-            self._waiting = self._now.due, time.monotonic()
-            self._write(self._now._replace(due=due))
+            self._waiting = self._due, time.monotonic()
+            self._write(due, self._stage, self._text)
         else:
             before, began = self._waiting
-            self._write(self._now._replace(due=before and before + time.monotonic() - began))
+            self._write(before and before + time.monotonic() - began, self._stage, self._text)
 
-    def _write(self, activity: Activity) -> None:
-        self._now = activity
-        self._memory[:NOTE_BYTES] = _ACTIVITY.pack(*activity)
+    def _write(self, due: float, stage: int, text: bytes) -> None:
+        self._due, self._stage, self._text = due, stage, text
+        self._memory[:NOTE_BYTES] = _ACTIVITY.pack(due, stage, text)
 
 
 def _limit_memory() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dialects.enums import Dialect, Profile
 from harness.engines import on_server
 from harness.engines.base import MOST_IDLE, EngineLost, Pool
 from harness.engines.execution import Ending, Limits, execute
+from harness.engines.mariadb.engine import MariaDBEngine
 from harness.engines.mysql.engine import MySQLEngine
 from loaders.load import load
 from loaders.namespace import Database
@@ -219,6 +221,40 @@ def test_a_kept_connection_is_as_new(engine: MySQLEngine, database: Database) ->
     execute(engine, database, "SELECT @a := 1, GET_LOCK('a', 1), LAST_INSERT_ID(5)", Limits(seconds=7))
     assert execute(engine, database, asked, Limits()).rows == before.rows
     assert before.rows == ((None, None, 0, 30_000, 1, KEPT),)
+
+
+VALUES = (
+    "0", "-9223372036854775808", "18446744073709551615", "1.50", "1e300", "-0e0", "CAST(0.1 AS FLOAT)",
+    "NULL", "TRUE", "''", "'ä€😀'", "X'00ff'", "b'101'", "CAST('2024-02-29' AS DATE)",
+    "CAST('-838:59:59.5' AS TIME(1))", "CAST('2024-02-29 23:59:59.25' AS DATETIME(2))",
+    "CAST(2024 AS YEAR)", """CAST('{"a": [1]}' AS JSON)""",
+    *(f"REPEAT('x', {length})" for length in (250, 251, 65_535, 65_536, 17_000_000)),
+)  # fmt: skip
+"""Of each type and each length of a length in the protocol; the last takes two packets."""
+
+
+@pytest.mark.engine
+def test_values_are_those_of_the_driver(engine: MySQLEngine, database: Database, administrator: Any) -> None:
+    administrator.execute("SET NAMES utf8mb4")
+    administrator.execute(f"SELECT {', '.join(VALUES)}")
+    [theirs] = administrator.fetchall()
+    [ours] = execute(engine, database, f"SELECT {', '.join(VALUES)}", Limits()).rows
+    assert [(type(value), value) for value in ours] == [(type(value), value) for value in theirs]
+
+
+@pytest.mark.engine
+def test_a_kept_connection_has_the_settings_of_its_profile_alone(
+    mariadb_server: Server, database: Database
+) -> None:
+    asked = "SELECT CONNECTION_ID(), @@max_recursive_iterations, @@collation_connection"
+    engine, seen = MariaDBEngine(mariadb_server), []
+    for profile in (Profile.OFFICIAL, Profile.FAITHFUL, Profile.OFFICIAL, Profile.FAITHFUL):
+        each = replace(database, profile=profile)
+        load([each], mariadb_server)
+        [[connection, *settings]] = execute(engine, each, asked, Limits()).rows
+        seen.append((connection, settings))
+    assert len({connection for connection, _ in seen}) == 1
+    assert seen[0] == seen[2] != seen[1] == seen[3]
 
 
 @pytest.mark.engine

@@ -8,19 +8,28 @@ from __future__ import annotations  # PyMySQL's Connection is generic in its stu
 import contextlib
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import pymysql
 from pymysql.connections import Connection
-from pymysql.cursors import SSCursor
+from pymysql.constants import COMMAND
 
 from dialects.enums import Profile
 from harness.engines import TITLES
-from harness.engines.base import EngineLost, Pool, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
+from harness.engines.base import (
+    EngineLost,
+    Pool,
+    Row,
+    SqlError,
+    SqlTimeout,
+    SqlTooLarge,
+    SqlUnreadable,
+    is_readable,
+)
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server
 
@@ -31,20 +40,61 @@ GRACE_SECONDS = 10
 """Seconds after the time limit until the client gives up on a silent server."""
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A connection that waits, with the settings and the database that it has when the server has reset it.
+
+    PyMySQL has no public call for any of this.
+    """
+
+    connection: Any
+    settings: str
+    database: str
+
+    def reset(self) -> None:
+        """Send what resets the connection and sets it up, without waiting for the answers."""
+        commands = bytes([_RESET_CONNECTION]), bytes([COMMAND.COM_QUERY]) + self.settings.encode()
+        # A packet is its length in three bytes, its number, which is 0 for a command, and the command.
+        packets = [len(command).to_bytes(4, "little") + command for command in commands]
+        self.connection._result = None
+        self.connection._write_bytes(b"".join(packets))
+
+    def use(self, settings: str, database: str, patience: float) -> None:
+        """Read the answers, and change what another session than the last one needs.
+
+        Raises:
+            pymysql.Error, OSError: the connection is lost, or not as new.
+        """
+        connection = self.connection
+        connection._read_timeout = connection._write_timeout = patience
+        for _ in ("reset", "settings"):
+            connection._next_seq_id = 1
+            connection._read_ok_packet()
+        if is_readable(connection._sock.fileno()):
+            raise pymysql.OperationalError("the server has said more: that would be a farewell")
+        if settings != self.settings:
+            # Not on top of those of another session, which may set more.
+            connection._execute_command(_RESET_CONNECTION, b"")
+            connection._read_ok_packet()
+            connection.query(settings)
+        if database != self.database:
+            connection.select_db(database)
+
+
 class MySQLConnections:
     """Makes connections, and keeps those that can serve another session.
 
     A kept one is reset by the server: that undoes settings and user variables, drops temporary tables and
-    prepared statements and frees locks, and leaves the database, which no query can change. It costs a third
-    of a new connection, most of it while the last result is being scored: the answer is read when the
-    connection is used again.
+    prepared statements and frees locks, and leaves the database, which no query can change. The settings of
+    a session follow in the same packet, so that one answer from the server is awaited less; both answers are
+    read when the connection is used again, usually after the last result was scored.
     https://dev.mysql.com/doc/c-api/9.7/en/mysql-reset-connection.html
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._accounts = self.accounts(server)
-        self._pool: Pool[tuple[Connection[Any], Database]] = Pool(lambda kept: close_at_once(kept[0]))
+        self._pool: Pool[_Kept] = Pool(lambda kept: close_at_once(kept.connection))
 
     def take(self, database: Database, seconds: float) -> Connection[Any]:
         """Return a connection to `database`, read-only and with `seconds` as the limit of each statement.
@@ -52,23 +102,18 @@ class MySQLConnections:
         Raises:
             EngineLost: the server does not answer, or does not know the database.
         """
-        settings = self.settings(database, seconds)
-        while waiting := self._pool.take(None):
-            kept, of = waiting
+        settings, patience = self.settings(database, seconds), seconds + GRACE_SECONDS
+        while kept := self._pool.take(None):
             try:
-                kept._read_timeout = seconds + GRACE_SECONDS  # type: ignore[attr-defined]  # noqa: SLF001
-                kept._read_ok_packet()  # type: ignore[attr-defined]  # noqa: SLF001 - see `give`
-                kept.query(settings)
-                if of.mysql_database != database.mysql_database:
-                    kept.select_db(database.mysql_database)
+                kept.use(settings, database.mysql_database, patience)
             except (pymysql.Error, OSError):
-                close_at_once(kept)
+                close_at_once(kept.connection)
             else:
-                return kept
+                return kept.connection  # type: ignore[no-any-return]
         return self._accounts.connect(
             database=database.mysql_database,
-            cursorclass=SSCursor,
-            read_timeout=seconds + GRACE_SECONDS,
+            read_timeout=patience,
+            write_timeout=patience,
             init_command=settings,
         )
 
@@ -86,15 +131,15 @@ class MySQLConnections:
             f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
         )
 
-    def give(self, connection: Connection[Any], database: Database) -> None:
+    def give(self, connection: Connection[Any], database: Database, seconds: float) -> None:
         """Have a connection whose last statement has ended made as new, and keep it."""
+        kept = _Kept(connection, self.settings(database, seconds), database.mysql_database)
         try:
-            # PyMySQL has no public call for it, and another name for the number.
-            connection._execute_command(_RESET_CONNECTION, b"")  # type: ignore[attr-defined]  # noqa: SLF001
+            kept.reset()
         except (pymysql.Error, OSError):
             close_at_once(connection)
             return
-        self._pool.give(None, (connection, database))
+        self._pool.give(None, kept)
 
     def kill(self, thread: int, what: str) -> None:
         """Have the server end a QUERY or a CONNECTION of the reading role; nothing if it has ended.
@@ -123,9 +168,56 @@ def collation_of(database: Database) -> str:
     return " COLLATE utf8mb4_0900_bin" if database.profile is Profile.FAITHFUL else ""
 
 
+_NULL = 251
+_LENGTH_BYTES = {252: 2, 253: 3, 254: 8}
+"""Bytes of a length that does not fit into one, by the byte before it.
+https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html"""
+
+
+def rows_of(connection: Any, result: Any) -> Iterator[Row]:
+    """Yield the rows of an unbuffered result, with the values that PyMySQL makes of them.
+
+    PyMySQL calls four functions for each value, which takes longer than making it.
+    """
+    # What `int` and `float` read from bytes need not be decoded.
+    converters = [
+        (None if converter in _OF_BYTES else encoding, converter) for encoding, converter in result.converters
+    ]
+    while not result._check_packet_is_eof(packet := connection._read_packet()):
+        yield _row(packet.get_all_data(), converters)
+    result.unbuffered_active = False
+
+
+_OF_BYTES = (int, float)
+
+
+def _row(data: bytes, converters: Sequence[tuple[str | None, Callable[[Any], Any] | None]]) -> Row:
+    """Return one row of the text protocol.
+
+    https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_text_resultset_row.html
+    """
+    row: list[Any] = []
+    at = 0
+    for encoding, converter in converters:
+        length = data[at]
+        at += 1
+        if length == _NULL:
+            row.append(None)
+            continue
+        if length > _NULL:
+            start, at = at, at + _LENGTH_BYTES[length]
+            length = int.from_bytes(data[start:at], "little")
+        value: Any = data[at : at + length]
+        at += length
+        if encoding is not None:
+            value = value.decode(encoding)
+        row.append(value if converter is None else converter(value))
+    return tuple(row)
+
+
 def close_at_once(connection: Connection[Any]) -> None:
     """Close a connection; an orderly close would first read every row that the server still wants to send."""
-    connection._force_close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public one
+    connection._force_close()  # type: ignore[attr-defined]
 
 
 CONNECT_SECONDS = 10

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import groupby
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pymysql
 
@@ -40,6 +40,7 @@ from harness.engines.mysql.connections import (
     close_at_once,
     connect,
     message,
+    rows_of,
     translated,
 )
 from harness.engines.mysql.plans import (
@@ -143,15 +144,15 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
                 )
 
     def _rows(self, text: bytes) -> Iterator[list[Row]]:
-        cursor = self._connection.cursor()
+        connection: Any = self._connection
+        connection.query(text, unbuffered=True)
+        result = connection._result  # noqa: SLF001 - no public one
         try:
-            cursor.execute(text)
-            if cursor.description:
-                yield from _batched(iter(cursor.fetchone, None))
+            if result.description:
+                yield from _batched(rows_of(connection, result))
         finally:
             # PyMySQL would read all rows that are left before it lets go of them.
-            if cursor._result is not None:  # noqa: SLF001
-                cursor._result.unbuffered_active = False  # noqa: SLF001
+            result.unbuffered_active = False
 
     def cancel(self) -> None:
         """See `Session.cancel`: KILL QUERY from another connection."""
@@ -253,7 +254,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
     def __exit__(self, *_: object) -> None:
         self._closing.close()
         if not (self._runs or self._stopped or self._broken):
-            self._connections.give(self._connection, self._database)
+            self._connections.give(self._connection, self._database, self._seconds)
             return
         close_at_once(self._connection)
         if self._runs or self._stopped:

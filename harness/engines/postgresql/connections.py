@@ -2,10 +2,10 @@
 
 import contextlib
 import os
-import select
 import socket
 import sys
 from collections.abc import Iterator
+from functools import partial
 
 import psycopg
 from psycopg import abc, generators, sql
@@ -15,7 +15,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.waiting import Wait
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Pool, Row, SqlUnreadable
+from harness.engines.base import BATCH_ROWS, EngineLost, Pool, Row, SqlUnreadable, is_readable
 from loaders.server import Server
 
 CONNECT_SECONDS = 10
@@ -43,10 +43,10 @@ class ConnectionPool:
 
         It is made as new meanwhile; whoever takes it waits for that.
         """
-        if connection.info.transaction_status is TransactionStatus.IDLE:
+        if connection.pgconn.transaction_status == TransactionStatus.IDLE:
             try:
                 connection.pgconn.send_query(b"DISCARD ALL")
-                connection.wait(generators.send(connection.pgconn))
+                _flush(connection)
             except psycopg.Error:
                 pass
             else:
@@ -62,24 +62,20 @@ class ConnectionPool:
 def _is_as_new(connection: psycopg.Connection) -> bool:
     """Return True if the server has made it as new, and has said nothing since: that would be a farewell."""
     try:
-        said = connection.wait(generators.fetch_many(connection.pgconn))
+        said = list(iter(partial(_next_result, connection), None))
         return (
             [each.status for each in said] == [ExecStatus.COMMAND_OK]
-            and connection.info.transaction_status is TransactionStatus.IDLE
-            and not _is_readable(connection.fileno())
+            and connection.pgconn.transaction_status == TransactionStatus.IDLE
+            and not is_readable(connection.pgconn.socket)
         )
-    except psycopg.Error:
+    except (psycopg.Error, ReceivedTooMuch):
         return False
-
-
-def _is_readable(descriptor: int) -> bool:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 AT_ONCE_BYTES = 128 * 2**20
 """Maximum bytes received for one batch of rows; libpq keeps two to three copies."""
+
+_WITH_ROWS = (ExecStatus.TUPLES_CHUNK, ExecStatus.TUPLES_OK)
 
 _LOOKED_AT_FROM = 4
 """Looking at what has arrived begins with this read of a batch: most results take fewer."""
@@ -132,12 +128,13 @@ def _arriving(connection: psycopg.Connection, text: bytes) -> Iterator[PGresult 
     """Run one statement and yield what comes of it, rows in their bytes; see `results`."""
     connection.pgconn.send_query_params(text, None)
     connection.pgconn.set_chunked_rows_mode(BATCH_ROWS)
-    connection.wait(generators.send(connection.pgconn))
+    _flush(connection)
     failed = None
-    while result := connection.wait(_fetched(connection.pgconn)):
-        if result.status in (ExecStatus.TUPLES_CHUNK, ExecStatus.TUPLES_OK):
+    while result := _next_result(connection):
+        status = result.status
+        if status in _WITH_ROWS:
             yield result
-        elif result.status == ExecStatus.FATAL_ERROR:
+        elif status == ExecStatus.FATAL_ERROR:
             failed = failed or error_from_result(result, encoding="utf-8")
         else:
             yield None
@@ -154,8 +151,26 @@ def parse(connection: psycopg.Connection, text: bytes) -> None:
             raise error_from_result(result, encoding="utf-8")
 
 
-def _fetched(pgconn: psycopg.pq.abc.PGconn) -> abc.PQGen[PGresult | None]:
-    """The next result of the statement that runs; see `psycopg.generators.fetch`, which has no bound."""
+def _flush(connection: psycopg.Connection) -> None:
+    """Send what libpq has not sent yet; the socket usually takes it at once."""
+    if connection.pgconn.flush():
+        connection.wait(generators.send(connection.pgconn))
+
+
+def _next_result(connection: psycopg.Connection) -> PGresult | None:
+    """The next result of the statement that runs; None after the last one.
+
+    Raises:
+        psycopg.Error: the connection is broken.
+        ReceivedTooMuch: see there.
+    """
+    if connection.pgconn.is_busy():
+        connection.wait(_arrival(connection.pgconn))
+    return connection.pgconn.get_result()
+
+
+def _arrival(pgconn: psycopg.pq.abc.PGconn) -> abc.PQGen[None]:
+    """Wait until a result has arrived; see `psycopg.generators.fetch`, which has no bound."""
     reads, most = 0, None
     while pgconn.is_busy():
         while not (yield Wait.R):
@@ -167,7 +182,6 @@ def _fetched(pgconn: psycopg.pq.abc.PGconn) -> abc.PQGen[PGresult | None]:
             most = most or received + AT_ONCE_BYTES
             if received > most:
                 raise ReceivedTooMuch(f"more than {AT_ONCE_BYTES:,} bytes in {BATCH_ROWS:,} rows or fewer")
-    return pgconn.get_result()
 
 
 def _received(descriptor: int) -> int:

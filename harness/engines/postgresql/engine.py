@@ -179,7 +179,6 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         limit = max(1, round(seconds * 1000))
         self._conninfo = _conninfo(server, database.postgresql_database, database.postgresql_schema, limit)
         self._server = server
-        self._closing = contextlib.ExitStack()
         self._pool = pool
         self._as_new = True
         self._known: dict[str, list[Row]] = {}
@@ -390,12 +389,11 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             connection = administrating(server)
         except psycopg.Error:
             return None
-        clock = PostgreSQLClock(connection, server.reader_user, is_ours=server.origin is not Origin.DSN)
-        self._closing.callback(clock.close)
-        return clock
+        return PostgreSQLClock(connection, server.reader_user, is_ours=server.origin is not Origin.DSN)
 
     def __exit__(self, *_: object) -> None:
-        self._closing.close()
+        if "_clock" in self.__dict__ and self._clock is not None:
+            self._clock.close()
         if self._as_new and not self._stopped:
             self._pool.give(self._conninfo, self._connection)
             return
