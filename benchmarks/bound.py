@@ -26,6 +26,12 @@ _LOOK_SECONDS = 0.2
 def run(plan: Plan, pairs: Sequence[Pair], workers: int) -> int:
     """Execute the distinct texts of the pairs and of their golds; return how many there are."""
     texts = _distinct(plan, pairs)
+    execute(plan, texts, workers)
+    return len(texts)
+
+
+def execute(plan: Plan, texts: Sequence[tuple[Pair, str]], workers: int) -> None:
+    """Execute texts, each as one for its pair."""
     context = multiprocessing.get_context("fork")
     place = context.Value("l", 0)
     processes = [context.Process(target=_execute, args=(plan, texts, place)) for _ in range(workers)]
@@ -34,7 +40,6 @@ def run(plan: Plan, pairs: Sequence[Pair], workers: int) -> int:
     for process in processes:
         process.join()
     assert not any(process.exitcode for process in processes), "a process of the bound failed"
-    return len(texts)
 
 
 def _distinct(plan: Plan, pairs: Sequence[Pair]) -> list[tuple[Pair, str]]:

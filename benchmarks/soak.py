@@ -361,8 +361,8 @@ def _by_server(dialects: Sequence[Dialect], workers: int, seconds: float) -> Ite
         "--diagnose", "--max-bytes", str(2**30),
     )  # fmt: skip
     with (
-        served(*arguments) as address,
-        ScoreClient(address) as client,
+        served(*arguments) as server,
+        ScoreClient(server.address) as client,
         ThreadPoolExecutor(_CALLERS) as pool,
     ):
 

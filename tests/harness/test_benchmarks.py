@@ -176,17 +176,35 @@ def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
     options = ("--callers", "1,2", "--answers", "40", "--batch", "10", "--workers", "1")
     done = run("benchmarks.serving", *options)
     assert done.returncode == 0, done.stdout + done.stderr
-    found = rows(done.stdout)
-    ways = ["plain", "library", "trl", "server", "mcp"]
+    [first, *found] = rows(done.stdout)
+    ways = ["plain", "library", "trl", "server", "connections", "mcp"]
+    assert first["way"] == "bound"
     assert [(row["callers"], row["way"]) for row in found] == list(itertools.product("12", ways))
     assert all(is_a_figure(row["warm / plain"]) for row in found)
+    of_servers = [row for row in found if row["way"] in ("server", "connections")]
+    assert all(row["at the server, p50 ms"].startswith("<= ") for row in of_servers)
+
+
+@pytest.mark.engine
+def test_serving_compares_each_engine_with_what_its_driver_does(
+    postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(postgresql_server, monkeypatch)
+    options = ("--callers", "2", "--answers", "8", "--workers", "1", "--ways", "bound,connections")
+    done = run("benchmarks.serving", "--dialect", "postgresql,duckdb", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = rows(done.stdout)
+    assert [(row["engine"], row["way"]) for row in found] == [
+        (engine, way) for engine in ("postgresql", "duckdb") for way in ("bound", "connections")
+    ]
+    assert all(is_a_figure(row["cold / bound"]) for row in found[1::2])
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["benchmarks.serving", "--callers", "0"], "--callers 0: has to be numbers separated by commas"),
-        (["benchmarks.serving", "--ways", "plan"], "--ways plan: choose from plain, library, trl"),
+        (["benchmarks.serving", "--ways", "plan"], "--ways plan: choose from bound, plain, library, trl"),
         (["benchmarks.loading", "--dialect", "sqlite"], "choose one of postgresql, mysql, mariadb, duckdb"),
         (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
         (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),

@@ -1,6 +1,14 @@
-"""What every adapter is compared with: the judgements of the sample's predictions."""
+"""What every adapter is compared with: the judgements of the sample's predictions.
 
+`python -m benchmarks.adapters` compares adapters with a run of `eval` on another set and engine, which it
+writes to the file that BIRD_EVALUATED names.
+"""
+
+import json
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -10,14 +18,39 @@ from harness.data.outcomes import Judgement
 from harness.data.predictions import Extract, read_predictions
 from harness.data.questions import Question
 from harness.data.sets.loader import load_set
+from harness.engines import EngineName
+from loaders.base.records import to_record
 from loaders.sample import PREDICTIONS
 
 Evaluated = Sequence[tuple[Answer, Judgement]]
+
+EVALUATED = "BIRD_EVALUATED"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A run of `eval`: its set, engine and limit, and of each answer the question, SQL and judgement."""
+
+    set_name: str = "sample"
+    dialect: EngineName = Dialect.SQLITE
+    seconds: float = 1.0
+    answers: Sequence[tuple[str, str, Judgement]] = ()
+
+
+_PATH = os.environ.get(EVALUATED)
+REFERENCE = to_record(Reference, json.loads(Path(_PATH).read_bytes())) if _PATH else Reference()
+
+
+def open_evaluator(of: Reference = REFERENCE) -> Evaluator:
+    """Return an evaluator for the answers."""
+    return Evaluator(of.set_name, dialects=of.dialect, seconds=of.seconds, workers=2)
 
 
 @pytest.fixture(scope="session")
 def evaluated() -> Evaluated:
     """Each text that is predicted for SQLite, and its judgement, which is that of `bird-harness eval`."""
+    if REFERENCE.answers:
+        return [(Answer(key, sql), judgement) for key, sql, judgement in REFERENCE.answers]
     files = read_predictions(
         [PREDICTIONS],
         load_set("sample"),

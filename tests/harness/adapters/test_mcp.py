@@ -11,7 +11,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
-from tests.harness.adapters.conftest import Evaluated
+from tests.harness.adapters.conftest import REFERENCE, Evaluated
 from tests.harness.conftest import Call
 from tests.harness.hostile_texts import HOSTILE
 
@@ -22,7 +22,9 @@ ON = {"database": "city_library"}
 
 @asynccontextmanager
 async def connected(*options: str) -> AsyncIterator[Client]:
-    arguments = ["-m", "harness", "mcp", "--workers", "1", "--timeout", "1", *options]
+    where = ("--set", REFERENCE.set_name, "--dialect", REFERENCE.dialect)
+    limits = ("--workers", "1", "--timeout", str(REFERENCE.seconds))
+    arguments = ["-m", "harness", "mcp", *where, *limits, *options]
     server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
     async with Client(server) as client:
         yield client

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.inspect_ai import make_task
-from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, by_predictor, scripted
+from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, by_predictor, open_evaluator, scripted
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
@@ -25,7 +25,7 @@ MODEL = "mockllm/model"
 
 @pytest.fixture(scope="module")
 def tools() -> Iterator[DatabaseTools]:
-    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+    with open_evaluator() as evaluator:
         yield DatabaseTools(evaluator, rows=3)
 
 

@@ -8,10 +8,17 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
-from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.lm_eval import make_task
-from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, by_predictor, scripted
+from tests.harness.adapters.conftest import (
+    CURVE,
+    REFERENCE,
+    STEPS,
+    Evaluated,
+    by_predictor,
+    open_evaluator,
+    scripted,
+)
 from tests.harness.serve.served import ENDLESS
 
 
@@ -34,7 +41,7 @@ class Scripted(LM):
 
 @pytest.fixture(scope="module")
 def tools() -> Iterator[DatabaseTools]:
-    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+    with open_evaluator() as evaluator:
         yield DatabaseTools(evaluator)
 
 
@@ -42,7 +49,7 @@ def run(tools: DatabaseTools, policy: Callable[[str], str], places: Sequence[int
     found = simple_evaluate(
         model=Scripted(policy),
         tasks=[make_task(tools)],
-        samples={"sample": list(places)},
+        samples={REFERENCE.set_name: list(places)},
         bootstrap_iters=0,
         task_manager=TaskManager(include_defaults=False),  # else it reads thousands of tasks
     )
@@ -57,10 +64,10 @@ def test_scores_are_those_of_eval(tools: DatabaseTools, evaluated: Evaluated) ->
         found = run(tools, answers.__getitem__, [places[key] for key in texts])
         scored = {
             each["doc"]["key"]: {name: each[name] for name in ("ex", "soft_f1")}
-            for each in found["samples"]["sample"]
+            for each in found["samples"][REFERENCE.set_name]
         }
         assert scored == {key: judgement.scores for key, (_, judgement) in texts.items()}
-        mean = found["results"]["sample"]["ex,none"]
+        mean = found["results"][REFERENCE.set_name]["ex,none"]
         assert mean == pytest.approx(sum(each["ex"] for each in scored.values()) / len(scored))
 
 

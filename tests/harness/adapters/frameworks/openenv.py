@@ -9,17 +9,23 @@ from typing import Any
 import pytest
 import uvicorn
 
-from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.openenv import SqlAction, TextToSqlClient, make_app
-from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, learners_questions, scripted
+from tests.harness.adapters.conftest import (
+    CURVE,
+    STEPS,
+    Evaluated,
+    learners_questions,
+    open_evaluator,
+    scripted,
+)
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+    with open_evaluator() as evaluator:
         app = make_app(DatabaseTools(evaluator, rows=3))
         server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
         thread = threading.Thread(target=server.run)

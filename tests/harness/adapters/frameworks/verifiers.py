@@ -13,7 +13,7 @@ from verifiers.v1.utils.loaders import environment_class
 from dialects.enums import Dialect
 from harness.adapters.verifiers import TextToSqlEnvConfig
 from tests.harness import own_sets
-from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, learners_questions, scripted
+from tests.harness.adapters.conftest import CURVE, REFERENCE, STEPS, Evaluated, learners_questions, scripted
 from tests.harness.adapters.scripted_endpoint import Policy, calls, endpoint
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
@@ -31,10 +31,10 @@ def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sys.modules.pop("bird_sql", None)
 
 
-def opened(*, may_look: bool = False, set_name: str = "sample") -> Any:
+def opened(*, may_look: bool = False, set_name: str = REFERENCE.set_name) -> Any:
     """Return the environment, as the command line of verifiers loads it."""
     kind = environment_class("bird_sql")
-    task = {"set_name": set_name, "seconds": 1}
+    task = {"set_name": set_name, "dialect": REFERENCE.dialect, "seconds": REFERENCE.seconds}
     taskset = {"id": "bird_sql", "may_look": may_look, "task": task}
     return kind(TextToSqlEnvConfig.model_validate({"taskset": taskset}))
 
@@ -60,7 +60,7 @@ def says(text: str) -> Mapping[str, Any]:
 
 def test_scores_are_those_of_eval(evaluated: Evaluated) -> None:
     environment = opened()
-    [trace] = rollouts(environment, lambda _: says("SELECT 1"), ["1"])
+    [trace] = rollouts(environment, lambda _: says("SELECT 1"), [str(evaluated[0][0].question)])
     assert trace.ok
     tasks = {each.data.id: each for each in environment.taskset}
 

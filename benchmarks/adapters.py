@@ -1,0 +1,137 @@
+"""Compare the scores of library, reward server and every adapter with those of `eval`.
+
+The tests of adapters do so for the sample's answers on SQLite. This is the same for other sets and engines:
+`bird-harness eval` judges predictions, and each way judges them again, in another process with an empty
+result cache. Answers that a limit of time ended are left out. Servers have to be up.
+
+    python -m benchmarks.adapters --set mini_dev --predictions FOLDER --dialect sqlite,mysql,postgresql
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks.options import Predictions, SetName
+from benchmarks.serving import served
+from dialects.errors import HarnessError
+from harness import Answer
+from harness.data.outcomes import Judgement, Outcome, PairResult
+from harness.engines.execution import Limits
+from harness.runs.reader import LATEST, read_results
+from harness.serve.client import ScoreClient
+from harness.session.request import parse_dialects
+from loaders.base.records import encode
+from loaders.sample import PREDICTIONS
+from tests.frameworks import FRAMEWORKS
+from tests.harness.adapters.conftest import EVALUATED, Reference, open_evaluator
+from tests.harness.adapters.test_frameworks import run
+
+_HERE = Path(__file__).parents[1] / "tests" / "harness" / "adapters"
+_JUDGED = [each.name for each in fields(Judgement)]
+_LATE = (Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT)
+_PYTEST = (
+    "-m", "pytest", "-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-p", "no:cacheprovider",
+    "-o", "filterwarnings=default",
+)  # fmt: skip
+
+
+def _library(reference: Reference) -> Sequence[Mapping[str, float]]:
+    with open_evaluator(reference) as evaluator:
+        judged = evaluator.score([Answer(key, sql) for key, sql, _ in reference.answers])
+    return [each.scores for each in judged]
+
+
+def _server(reference: Reference) -> Sequence[Mapping[str, float]]:
+    where = ("--set", reference.set_name, "--dialect", reference.dialect, "--queue", "100000")
+    sent = [{"question": key, "sql": sql} for key, sql, _ in reference.answers]
+    with served(*where) as server, ScoreClient(server.address) as client:
+        return [each["scores"] for each in client.score(sent)]
+
+
+DIRECT: Mapping[str, Callable[[Reference], Sequence[Mapping[str, float]]]] = {
+    "library": _library, "server": _server,
+}  # fmt: skip
+TESTS = {
+    "TRL": "test_rewards.py::test_trl_calls_it_so",
+    "verl": "test_rewards.py::test_verl_calls_them_so",
+    "SkyRL": "test_rewards.py::test_skyrl_judges_as_eval_does",
+    "MCP": "test_mcp.py::test_scores_are_those_of_eval_where_they_are_offered",
+}
+WAYS = (*DIRECT, *TESTS, *FRAMEWORKS)
+
+
+def _fault(way: str, reference: Reference, place: Path) -> str:
+    """Return how a way's scores differ; nothing if they are equal."""
+    if way in DIRECT:
+        compared = zip(reference.answers, DIRECT[way](reference), strict=True)
+        different = [key for (key, _, judgement), scores in compared if scores != judgement.scores]
+        return f"questions {', '.join(different)}" if different else ""
+    if way in TESTS:
+        command = [sys.executable, *_PYTEST, str(_HERE / TESTS[way])]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr if done.returncode else ""
+    try:
+        path = _HERE / "frameworks" / f"{way}.py"
+        run(way, place, *_PYTEST, f"{path}::test_scores_are_those_of_eval")
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def _evaluated(
+    set_name: str, predictions: Sequence[Path], dialect: str, folder: Path
+) -> Sequence[PairResult]:
+    """Return what `bird-harness eval` says of predictions."""
+    words = [word for each in predictions for word in ("--predictions", str(each))]
+    where = ("--set", set_name, "--dialect", dialect, "--out", str(folder))
+    command = ["eval", *where, "--extract", "fences", *words]
+    subprocess.run([sys.executable, "-m", "harness", *command], check=True, stdout=subprocess.DEVNULL)
+    return list(read_results(folder / LATEST))
+
+
+def main(
+    set_name: SetName = "sample",
+    predictions: Predictions = None,
+    dialect: Annotated[str, typer.Option(help="Engines, separated by commas.")] = "sqlite",
+    answers: Annotated[int, typer.Option(help="Answers on each engine.", min=1)] = 2_000,
+    ways: Annotated[str, typer.Option(help="Ways, separated by commas.")] = ",".join(WAYS),
+) -> None:
+    """Print a row for each engine and way; exit with 1 if scores differ."""
+    faults = list[str]()
+    print("| engine | way | answers | equal scores |\n|---|---|---|---|")
+    for engine in parse_dialects(dialect) or ():
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            os.environ["BIRD_STORE"] = str(folder / "eval.sqlite")
+            results = _evaluated(set_name, predictions or [PREDICTIONS], engine, folder / "results")
+            chosen = [
+                (each.question, each.sql, Judgement(**{name: getattr(each, name) for name in _JUDGED}))
+                for each in results
+                if each.sql is not None and each.outcome not in _LATE
+            ][:answers]
+            reference = Reference(set_name, engine, Limits.seconds, chosen)
+            os.environ[EVALUATED] = str(folder / "evaluated.json")
+            (folder / "evaluated.json").write_bytes(encode(reference))
+            for way in ways.split(","):
+                os.environ["BIRD_STORE"] = str(folder / f"{way}.sqlite")
+                place = folder / way
+                place.mkdir()
+                fault = _fault(way, reference, place)
+                faults += [f"{way} on {engine}: {fault}"] if fault else []
+                print(f"| {engine} | {way} | {len(chosen)} | {'no' if fault else 'yes'} |", flush=True)
+    if faults:
+        raise SystemExit("\n".join(faults))
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(main)
+    except HarnessError as error:
+        raise SystemExit(str(error)) from error
