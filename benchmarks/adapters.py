@@ -2,7 +2,8 @@
 
 The tests of adapters do so for the sample's answers on SQLite. This is the same for other sets and engines:
 `bird-harness eval` judges predictions, and each way judges them again, in another process with an empty
-result cache. Answers that a limit of time ended are left out. Servers have to be up.
+result cache. Left out are answers that a limit of time ended, and questions that are asked twice: a scripted
+model knows a question by its prompt. Servers have to be up.
 
     python -m benchmarks.adapters --set mini_dev --predictions FOLDER --dialect sqlite,mysql,postgresql
 """
@@ -11,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -23,6 +25,7 @@ from benchmarks.serving import served
 from dialects.errors import HarnessError
 from harness import Answer
 from harness.data.outcomes import Judgement, Outcome, PairResult
+from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.runs.reader import LATEST, read_results
 from harness.serve.client import ScoreClient
@@ -105,6 +108,9 @@ def main(
 ) -> None:
     """Print a row for each engine and way; exit with 1 if scores differ."""
     faults = list[str]()
+    texts = {each.key: (each.db_id, each.text, each.evidence) for each in load_set(set_name).questions}
+    times = Counter(texts.values())
+    once = {key for key, text in texts.items() if times[text] == 1}
     print("| engine | way | answers | equal scores |\n|---|---|---|---|")
     for engine in parse_dialects(dialect) or ():
         with tempfile.TemporaryDirectory() as name:
@@ -114,7 +120,7 @@ def main(
             chosen = [
                 (each.question, each.sql, Judgement(**{name: getattr(each, name) for name in _JUDGED}))
                 for each in results
-                if each.sql is not None and each.outcome not in _LATE
+                if each.sql is not None and each.outcome not in _LATE and each.question in once
             ][:answers]
             reference = Reference(set_name, engine, Limits.seconds, chosen)
             os.environ[EVALUATED] = str(folder / "evaluated.json")

@@ -81,6 +81,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness report results/latest --format markdown": Why.ENGINE,
     "bird-harness compare results/latest:sqlite/careless results/latest:lite4/careless": Why.ENGINE,
     "bird-harness runs": Why.ENGINE,
+    "kubectl apply -f docs/examples/kuberay.yaml": Why.CLUSTER,
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,
     "bird-harness eval --ray auto": Why.CLUSTER,

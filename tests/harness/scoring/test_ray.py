@@ -81,7 +81,7 @@ _HEALTH = {"RAY_health_check_initial_delay_ms": "1000", "RAY_health_check_period
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two nodes with two processors each, as far as Ray knows, on the loopback address alone."""
+    """A head with two processors and two workers with one, as far as Ray knows, on the loopback address."""
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir="/tmp") as folder:
         for name, value in {**_ALONE, **_HEALTH, "RAY_USAGE_STATS_ENABLED": "0"}.items():
             patch.setenv(name, value)
@@ -92,7 +92,8 @@ def cluster() -> Iterator[Any]:
         started: Any = Cluster(initialize_head=True, head_node_args=node)
         started.node = node
         try:
-            started.add_node(**node)
+            for _ in range(2):
+                started.add_node(**{**node, "num_cpus": 1})
             yield started
         finally:
             started.shutdown()
