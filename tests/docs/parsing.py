@@ -44,7 +44,7 @@ def fault(command: str) -> str | None:  # noqa: PLR0911 - a way to look at each 
         return None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
     return (
         None
-        if program in {"git", "docker", "cd", "cp", "ls", "cat", "ray", "vf-eval"}
+        if program in {"git", "docker", "cd", "cp", "ls", "cat", "kubectl", "ray", "vf-eval"}
         else f"{program} is not known here"
     )
 
