@@ -15,7 +15,7 @@ from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.sqltree.spider import Structure
 from loaders.base.files import as_json, parse_json
-from loaders.base.records import RecordFault, to_plain, to_record
+from loaders.base.records import RecordFault, as_line, to_plain, to_record
 
 # A preview shows the sizes of two results and a few rows, differing ones first.
 #
@@ -286,16 +286,14 @@ class PairResult(Judgement):
     timings: Mapping[str, Timing] = field(default_factory=dict)
     sql: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values, for `results.jsonl`."""
-        plain = super().to_json()
-        # Without a verdict, the line has the format from before there were any.
-        left_out = ("tested", "witness") if self.tested is None else ()
-        return {name: plain[name] for name in _WHICH_FIRST if name not in left_out}
+    def to_line(self) -> str:
+        """Return it as a line of `results.jsonl`, without what has files of its own: preview and witness."""
+        of, names = self.__dict__, _FILED if self.tested is None else _FILED_IF_TESTED
+        return as_line({name: of[name] for name in names})
 
     @classmethod
     def from_json(cls, record: Any, levels: Sequence[str] = BIRD_LEVELS) -> Self:
-        """Read the result of `to_json`.
+        """Read the values of a line.
 
         Args:
             record: the values.
@@ -308,9 +306,12 @@ class PairResult(Judgement):
         return replace(found, dialect=kind_of(found.dialect).name, difficulty=level(found.difficulty, levels))
 
 
-_JUDGED = tuple(each.name for each in fields(Judgement))
-_WHICH_FIRST = (*(each.name for each in fields(PairResult) if each.name not in _JUDGED), *_JUDGED)
-"""The fields of a result: those that identify the pair before those of its judgement."""
+_JUDGED = [each.name for each in fields(Judgement) if each.name not in {"preview", "witness"}]
+_PAIR = [each.name for each in fields(PairResult) if each.name not in {*_JUDGED, "preview", "witness"}]
+_FILED_IF_TESTED = (*_PAIR, *_JUDGED)
+"""The fields of a line: those that identify the pair before those of its judgement."""
+_FILED = tuple(name for name in _FILED_IF_TESTED if name != "tested")
+"""Without a verdict, the line has the format from before there were any."""
 
 
 # Usage of answers: tokens, seconds and cost; unknown figures are None, never 0.

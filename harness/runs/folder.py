@@ -149,7 +149,7 @@ class RunFolder:
                 self._results = list(kept)
                 write_json(path / MANIFEST, manifest)
                 (path / SUMMARY).unlink(missing_ok=True)
-                replace(path / RESULTS, (_line(_filed(result)) for result in kept))
+                replace(path / RESULTS, (f"{result.to_line()}\n" for result in kept))
                 replace(path / PREVIEWS, previews)
                 self._lines, self._previews = Recorder(path / RESULTS), Recorder(path / PREVIEWS)
             except BaseException:
@@ -196,16 +196,13 @@ class RunFolder:
         Raises:
             BadInput: it cannot be written.
         """
-        record = result.to_json()
-        preview = record.pop("preview")
-        record.pop("witness", None)
-        line = as_json(record)
+        line = result.to_line()
         if result.witness is not None:
             self._write_witness(self.path / file_of(*key_of(result)), result.witness)
-        if preview is not None:
+        if result.preview is not None:
             # A record begins with its key, and JSON's strings have no unescaped quotes.
             key, _, _ = line.partition(', "question_id": ')
-            self._write(self._previews, f"{key}, {preview[1:]}")
+            self._write(self._previews, f"{key}, {result.preview[1:]}")
         self._write(self._lines, line)
         self._results.append(result)
 
@@ -352,14 +349,6 @@ def _pair(line: str) -> Key | None:
 
 def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
     return id_order(result.question_id), result.question
-
-
-def _filed(result: PairResult) -> dict[str, Any]:
-    """Return a result as a line of `results.jsonl`: previews and witnesses have files of their own."""
-    record = result.to_json()
-    del record["preview"]
-    record.pop("witness", None)
-    return record
 
 
 def _plain(question: Question) -> dict[str, Any]:

@@ -4,7 +4,6 @@ A text is executed once for all callers, in this run and, with a store, in later
 repeatedly is given up, and its remaining texts become harness errors.
 """
 
-import json
 import re
 import time
 from collections import Counter
@@ -23,7 +22,7 @@ from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers, explain
-from loaders.base.records import decode
+from loaders.base.records import decode, encode
 from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3
@@ -142,7 +141,7 @@ class Scheduler:
             return None
         with self._lock:
             self.cached += len(set(keys))
-        return list(map(_from_bytes, values))
+        return [decode(Judgement, value) for value in values]
 
     def begin(self, candidates: Sequence[Candidate], *, waits: bool = False) -> list[Future[Judgement]]:
         """Start judging texts; return one future each, which never raises for an engine or a text.
@@ -197,10 +196,10 @@ class Scheduler:
                     new.pop(batch.key(text), None)
 
     def _may_run(self, group: Sequence[Candidate]) -> bool:
-        """Guess quickly if something must run whatever the cache has."""
+        """Guess quickly if something must run whatever the cache has: a gold that asks for the present."""
         question, dialect = group[0].question, group[0].dialect
-        golds = (self.golds.written(one, dialect) for one in question.each(dialect_of(dialect)))
-        return any(map(is_volatile, [*golds, *(each.sql for each in group)]))
+        golds = question.each(dialect_of(dialect))
+        return any(is_volatile(self.golds.written(one, dialect)) for one in golds)
 
     def _batch(self, group: Sequence[Candidate], day: str) -> _Batch:
         question, dialect = group[0].question, group[0].dialect
@@ -222,7 +221,7 @@ class Scheduler:
             unknown = {}
             for text, key in batch.judgements.items():
                 if key is not None and key in known:
-                    self._answer(batch.key(text), _from_bytes(known[key]))
+                    self._answer(batch.key(text), decode(Judgement, known[key]))
                 else:
                     unknown[text] = key
             if unknown:
@@ -410,22 +409,8 @@ def _worth_keeping(
             # If gold failed, the text was not run.
             and (text not in task.volatile or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
         ):
-            judgements[key] = _as_bytes(judgement)
+            judgements[key] = encode(judgement)
     return {EntryKind.EXECUTION: executions, EntryKind.JUDGEMENT: judgements}
-
-
-def _as_bytes(judgement: Judgement) -> bytes:
-    """Return a line of JSON, and a second one for the preview, which already is JSON."""
-    record = judgement.to_json()
-    shown = record.pop("preview")
-    line = json.dumps(record, separators=(",", ":"))
-    return (line if shown is None else f"{line}\n{shown}").encode()
-
-
-def _from_bytes(data: bytes) -> Judgement:
-    line, _, shown = data.partition(b"\n")
-    judgement = decode(Judgement, line)
-    return replace(judgement, preview=shown.decode()) if shown else judgement
 
 
 def _heaviest_first(batches: Sequence[_Batch]) -> list[_Batch]:

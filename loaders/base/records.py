@@ -70,9 +70,22 @@ def encode(record: Any) -> bytes:
         return as_json(to_plain(record)).encode()
 
 
+def as_line(content: Any) -> str:
+    """Return records and plain values as a line of JSON; numbers must be finite."""
+    import msgspec  # noqa: PLC0415 - the same
+
+    try:
+        return msgspec.json.format(msgspec.json.encode(content, enc_hook=_native), indent=0).decode()
+    except UnicodeEncodeError:  # as above
+        return as_json(to_plain(content))
+
+
 def decode(kind: type[Record], document: bytes) -> Record:
     """Return the record that `encode` was given."""
-    return _decoder(kind).decode(document)  # type: ignore[no-any-return, arg-type]  # a type is hashable
+    try:
+        return _decoder(kind).decode(document)  # type: ignore[no-any-return, arg-type]  # a type is hashable
+    except ValueError:  # the same
+        return to_record(kind, parse_json(document.decode()))
 
 
 @cache

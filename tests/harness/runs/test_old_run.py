@@ -24,9 +24,7 @@ def test_every_file_is_read_and_the_tables_are_the_same_bytes(tmp_path: Path) ->
     assert {result.outcome for result in run.results} == {
         Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_ERROR, Outcome.MISSING,
     }  # fmt: skip
-    assert [result.to_json() | {"preview": None} for result in run.results] == [
-        line | {"preview": None} for line in lines(OLD / RESULTS) if isinstance(line, dict)
-    ]
+    assert [json.loads(result.to_line()) for result in run.results] == lines(OLD / RESULTS)
     assert all(result.structure or result.outcome is Outcome.MISSING for result in run.results)
     assert {kind for result in run.results for kind in result.timings} == {"official", "stable"}
     assert len(read_questions(folder)) == len(lines(OLD / QUESTIONS)) == 6
@@ -48,7 +46,8 @@ def test_it_is_resumed_with_nothing_left_to_do_and_written_as_it_was(tmp_path: P
         assert (Dialect.SQLITE, "jotter", "1") in resumed.done
         resumed.finish()
     for name in (RESULTS, PREVIEWS):
-        assert (folder / name).read_bytes() == (OLD / name).read_bytes()
+        # As JSON: Python and msgspec write some small numbers in different ways.
+        assert lines(folder / name) == lines(OLD / name)
     old, new = (json.loads((path / "summary.json").read_text(encoding="utf-8")) for path in (OLD, folder))
     for score in old["scores"]:
         # Since then, `report --by error-group` has these, and looks into databases.

@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput
+from loaders.base.files import parse_json
 from loaders.base.records import (
     Recorder,
     RecordFault,
+    as_line,
+    decode,
+    encode,
     read_record,
     read_records,
     to_object,
@@ -48,6 +52,14 @@ class Outer:
 
 
 WHOLE = Outer("a", Colour.RED, Inner(3, 1), {"ex": 1.0}, ((1, "x"), ()))
+
+
+@pytest.mark.parametrize("name", ["a", "\N{SNOWMAN} \N{PILE OF POO}", "half a character: \ud83d", '"\n\\'])
+def test_a_record_is_a_document_and_a_line(name: str) -> None:
+    record = Outer(name, inner=Inner(3, 1e-7), scores=MappingProxyType({"ex": 1.0}))
+    assert decode(Outer, encode(record)) == record
+    assert to_record(Outer, parse_json(as_line(record))) == record
+    assert as_line({"a": [1, None], "b": Colour.RED}) == '{"a": [1, null], "b": "red"}'
 
 
 def test_a_record_comes_back_as_it_was_and_keeps_whole_numbers_whole() -> None:
