@@ -1,11 +1,12 @@
-"""MariaDB through PyMySQL, as MySQL, but for plans and work, which it tells in a form of its own."""
+"""MariaDB through PyMySQL, as MySQL, but for plans, which it tells in a form of its own, and work."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 from dialects.enums import Dialect
 from harness.engines.base import CannotCount, Spent
 from harness.engines.mariadb.connections import ERROR_NUMBERS, MariaDBConnections
+from harness.engines.mariadb.plans import PREFIXES, read_plan
 from harness.engines.mysql.connections import Codes, MySQLConnections
 from harness.engines.mysql.engine import MySQLEngine, MySQLSession
 
@@ -15,13 +16,16 @@ class MariaDBSession(MySQLSession):
 
     CODES: ClassVar[Codes] = ERROR_NUMBERS
 
-    def _begin_counting(self) -> NoReturn:
-        raise CannotCount("MariaDB's plans are not read, nor is its work counted; use another metric of time")
+    EXPLAIN: ClassVar[Sequence[str]] = PREFIXES
+    read_plan = staticmethod(read_plan)
+
+    def _begin_counting(self) -> None:
+        """Do nothing: no setting is needed."""
 
     def counted(self, sql: str) -> Mapping[str, int]:
         """See `Session.counted`."""
         del sql
-        self._begin_counting()
+        raise CannotCount("MariaDB's work is not counted; use another metric of time")
 
     def spent(self) -> Spent | None:
         """See `Session.spent`: MariaDB keeps no time on the processor of a statement."""

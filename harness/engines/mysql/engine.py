@@ -82,6 +82,9 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
     """One connection of the reading role to one database, for itself as long as it lasts."""
 
     CODES: ClassVar[Codes] = CODES
+    EXPLAIN: ClassVar[Sequence[str]] = ("EXPLAIN FORMAT=JSON", "EXPLAIN ANALYZE FORMAT=JSON")
+    """Before a text that is not run, and before one that is."""
+    read_plan = staticmethod(read_plan)
 
     def __init__(
         self, server: Server, connections: MySQLConnections, database: Database, seconds: float
@@ -179,9 +182,11 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             self._begin_counting()
         except CannotCount as error:
             raise SqlError(error.reason, None) from error
-        prefix = "EXPLAIN ANALYZE FORMAT=JSON" if is_run else "EXPLAIN FORMAT=JSON"
-        [[told]] = [row for batch in self.batches(f"{prefix} {sql}") for row in batch]
-        return read_plan(json.loads(str(told)))
+        [[told]] = self._all(f"{self.EXPLAIN[is_run]} ".encode() + _encoded(sql))
+        try:
+            return self.read_plan(str(told))
+        except ValueError as error:
+            raise SqlError(f"the plan cannot be read: {error}", None) from error
 
     def refuses(self, sql: str, words: str) -> bool:
         """See `Session.refuses`. What is prepared here goes when the connection is made as new."""

@@ -11,6 +11,7 @@ https://dev.mysql.com/doc/refman/9.7/en/explain.html; the names are those of `Se
 sql/join_optimizer/explain_access_path.cc.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -83,8 +84,9 @@ _TEMPORARY = "<auto_key"
 """What the names of indexes on materialized tables begin with."""
 
 
-def read_plan(explained: Mapping[str, Any]) -> PlanNode:
+def read_plan(text: str) -> PlanNode:
     """Return the tree of what EXPLAIN FORMAT=JSON returns in the second version of that format."""
+    explained: Mapping[str, Any] = json.loads(text)
     plan: Mapping[str, Any] = explained.get("query_plan", explained)
     return _node(plan)
 
