@@ -158,12 +158,12 @@ class MariaDB(MySQL):
     def membership(self, node: exp.In, words: str = "IN") -> str:
         """Hide an aggregate IN a subquery of HAVING, which MariaDB looks up before it has been computed.
 
-        A row with a subquery that reads a table IN another one is refused: https://mariadb.com/kb/en/subquery-limitations/.
+        A row with a subquery of a table or a union IN another one is refused: https://mariadb.com/kb/en/subquery-limitations/.
         """
-        value = node.this
-        if node.args.get("query") and isinstance(value, exp.Tuple) and value.find(exp.Table):
+        value, query = node.this, node.args.get("query")
+        if query and isinstance(value, exp.Tuple) and value.find(exp.Table, exp.SetOperation):
             raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
-        if not (node.args.get("query") and isinstance(value, _AGGREGATES) and node.find_ancestor(exp.Having)):
+        if not (query and isinstance(value, _AGGREGATES) and node.find_ancestor(exp.Having)):
             return super().membership(node, words)
         node.set("this", exp.Coalesce(this=value.copy(), expressions=[exp.null()]))
         written = super().membership(node, words)

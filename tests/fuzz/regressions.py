@@ -655,6 +655,11 @@ REGRESSIONS = (
         untranslatable=(Dialect.MARIADB,),
     ),
     Regression(
+        "a row that is a union IN a subquery",
+        "SELECT (SELECT 3, 4 UNION SELECT 5, 6 ORDER BY 1 DESC) IN (SELECT 5, 6)",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
         "an outer join on outer rows alone",
         "SELECT (SELECT SUM(1) FROM dirty AS d RIGHT JOIN person AS p ON person.name) FROM person",
     ),
