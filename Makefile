@@ -1,4 +1,4 @@
-# Run text-to-SQL predictions on SQLite, MySQL, PostgreSQL, DuckDB and MariaDB. Every target is a thin call of bird-harness.
+# Run text-to-SQL predictions on several database engines. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs check test fuzz lint format lock bench clean

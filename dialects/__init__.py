@@ -1,1 +1,1 @@
-"""Translate SQLite SQL to MySQL, PostgreSQL, DuckDB and MariaDB such that it returns the same rows."""
+"""Translate SQLite SQL to other dialects such that it returns the same rows."""

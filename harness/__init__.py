@@ -1,4 +1,4 @@
-"""Scoring: files to outcomes to metrics to reports, on SQLite, MySQL, PostgreSQL, DuckDB and MariaDB.
+"""Scoring: files to outcomes to metrics to reports, on every engine.
 
 Score single answers from Python (`harness.session.evaluator`):
 

@@ -1,4 +1,4 @@
-"""Load SQLite files into MySQL, PostgreSQL, DuckDB and MariaDB: all rows and values, or nothing.
+"""Load SQLite files into the other engines: all rows and values, or nothing.
 
 `loaders.load.load` is the entry point; `loaders.census.census` describes a file.
 """

@@ -355,7 +355,7 @@ def command(name: str) -> Any:
 app = typer.Typer(
     cls=MainGroup,
     name="bird-harness",
-    help="Run text-to-SQL predictions on SQLite, MySQL, PostgreSQL, DuckDB and MariaDB, side by side.",
+    help="Run text-to-SQL predictions on several database engines, side by side.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -7,15 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
-from harness.provision import mariadb, mysql, postgresql
 from harness.provision.servers import ServerKind
 from loaders.base.files import as_json
 
-SERVERS: Mapping[Dialect, ServerKind] = {
-    kind.dialect: kind for kind in (mysql.KIND, postgresql.KIND, mariadb.KIND)
-}
-"""Every engine that has servers."""
+SERVERS = ByDialect[ServerKind]("harness.provision.{}", "KIND")
+"""Every engine that has servers: those with a module of their name here."""
 
 VERSIONS: Mapping[Dialect, tuple[str, ...]] = {dialect: kind.versions for dialect, kind in SERVERS.items()}
 """The versions that every change is tested on."""

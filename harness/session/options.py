@@ -67,8 +67,8 @@ OPTIONS: Mapping[str, Option] = {
         "sample",
     ),
     "dialects": Option(
-        "dialect", f"{', '.join(Dialect)}, or several with commas; all: all but mariadb; auto: every"
-        " engine that is up.",
+        "dialect", f"{', '.join(Dialect)}, or several with commas; all: those that are started by"
+        " default; auto: every engine that is up.",
         "DIALECT", "auto",
     ),
     "golds": Option(

@@ -51,7 +51,7 @@ _SET_OPERATIONS = {
 }
 """By how the name of the result's table begins."""
 
-_TEXT = re.compile(r'^(\s*"[\w-]+": )"(.*)"(,?)$', re.MULTILINE)
+_TEXT = re.compile(r'^( *+"[\w-]++": )"(.*)"(,?)$', re.MULTILINE)
 
 Told = Mapping[str, Any]
 
