@@ -134,6 +134,8 @@ class Judge:
         found: TaskResult,
     ) -> Judgement:
         """Return the best judgement of a text against any of the golds; the text runs at most once."""
+        if text in task.undecided:
+            return self._tested(task, golds, text, task.undecided[text], found)
         once = partial(self._run, task, golds, text, found)
         run = once if len(golds) == 1 else cache(once)
         judgement = best(

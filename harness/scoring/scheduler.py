@@ -4,17 +4,18 @@ A text is executed once for all callers, in this run and, with a store, in later
 repeatedly is given up, and its remaining texts become harness errors.
 """
 
+import hashlib
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Condition, Lock, get_ident
 
 from dialects.volatility import is_volatile
-from harness.data.outcomes import Judgement, Outcome
+from harness.data.outcomes import Judgement, Outcome, Verdict
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
@@ -63,12 +64,16 @@ class Candidate:
 
 @dataclass(frozen=True)
 class _Batch:
-    """The distinct texts for a question on an engine, with the cache keys of their judgements."""
+    """The distinct texts for a question on an engine, with the cache keys of their judgements.
+
+    `undecided` has cached judgements of texts that have not met all witnesses of their question.
+    """
 
     question: Question
     dialect: EngineName
     day: str
     judgements: Mapping[str, bytes | None]
+    undecided: Mapping[str, Judgement] = field(default_factory=dict)
 
     def key(self, text: str) -> Key:
         """Return the key of a candidate."""
@@ -218,17 +223,26 @@ class Scheduler:
         )
         remaining = []
         for batch in batches:
-            unknown = {}
+            unknown, undecided = {}, {}
             for text, key in batch.judgements.items():
-                if key is not None and key in known:
-                    self._answer(batch.key(text), decode(Judgement, known[key]))
-                else:
+                if key is None or key not in known:
                     unknown[text] = key
+                    continue
+                judgement, met = _from_bytes(known[key])
+                if _is_undecided(judgement) and met != self._witnesses(batch):
+                    unknown[text], undecided[text] = key, judgement
+                else:
+                    self._answer(batch.key(text), judgement)
             if unknown:
-                remaining.append(replace(batch, judgements=unknown))
+                remaining.append(replace(batch, judgements=unknown, undecided=undecided))
             with self._lock:
                 self.cached += len(batch.judgements) - len(unknown)
         return remaining
+
+    def _witnesses(self, batch: _Batch) -> str:
+        """Return the digest of the witnesses against answers to a question."""
+        key = self._cache_keys.witnesses(batch.question, batch.dialect)
+        return "" if key is None else _digest(self._lookup.get([key]).get(key))
 
     def _submit(self, batch: _Batch, *, alone: bool) -> None:
         keys = self._task_keys(batch)
@@ -246,6 +260,7 @@ class Scheduler:
                 for text in batch.judgements
                 if self._cache_keys.lifetime(batch.dialect, text) is Lifetime.NEVER
             ),
+            undecided=batch.undecided,
         )  # fmt: skip
         future = self._workers.at_once(task) if alone else None
         with self._lock:
@@ -305,7 +320,8 @@ class Scheduler:
             result = self._all_broken(task, explain(error))
         else:
             with self._lock:
-                self.executed += len(task.texts)
+                self.executed += len(task.texts) - len(task.undecided)
+                self.cached += len(task.undecided)
         try:
             self._count_failures(task.dialect, result)
             kinds = _worth_keeping(batch, keys, task, result) if self._is_same_code() else {}
@@ -409,8 +425,26 @@ def _worth_keeping(
             # If gold failed, the text was not run.
             and (text not in task.volatile or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
         ):
-            judgements[key] = encode(judgement)
+            judgements[key] = _as_bytes(judgement, _digest(task.known.witnesses.get(0)))
     return {EntryKind.EXECUTION: executions, EntryKind.JUDGEMENT: judgements}
+
+
+def _is_undecided(judgement: Judgement) -> bool:
+    return judgement.tested is not None and judgement.tested.verdict is Verdict.UNDECIDED
+
+
+def _digest(witnesses: bytes | None) -> str:
+    return "" if witnesses is None else hashlib.sha256(witnesses).hexdigest()[:16]
+
+
+def _as_bytes(judgement: Judgement, met: str) -> bytes:
+    """Return a line with the digest of the witnesses that a judgement has met, and the judgement."""
+    return met.encode() + b"\n" + encode(judgement)
+
+
+def _from_bytes(data: bytes) -> tuple[Judgement, str]:
+    met, _, document = data.partition(b"\n")
+    return decode(Judgement, document), met.decode()
 
 
 def _heaviest_first(batches: Sequence[_Batch]) -> list[_Batch]:

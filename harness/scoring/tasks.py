@@ -168,7 +168,8 @@ class JudgeTask(Task[TaskResult]):
     """Judge the distinct SQL texts that were predicted for a question, on one engine.
 
     `known` has earlier results to reuse. `volatile` are the texts whose rows may change at any moment: their
-    results are not kept, unless the engine rejects them. `left_out` has the stages to skip because they ended
+    results are not kept, unless the engine rejects them. `undecided` has judgements of texts that only need
+    to meet the known witnesses. `left_out` has the stages to skip because they ended
     a process before, with the text. The result has the executions made for it, except volatile ones and those
     too large to keep.
     """
@@ -178,6 +179,7 @@ class JudgeTask(Task[TaskResult]):
     known: TaskResult = field(default_factory=TaskResult)
     volatile: frozenset[str] = frozenset()
     left_out: frozenset[tuple[Stage, str]] = frozenset()
+    undecided: Mapping[str, Judgement] = field(default_factory=dict)
 
 
 class Method(StrEnum):

@@ -97,6 +97,24 @@ def test_a_witness_serves_later_answers(tmp_path: Path, monkeypatch: pytest.Monk
     assert found[0].tables == found[1].tables
 
 
+def test_an_undecided_answer_meets_later_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not executed or searched again, and refuted; then it comes from the cache as it is."""
+    monkeypatch.setenv("BIRD_STORE", str(tmp_path / "store.sqlite"))
+    french = "SELECT COUNT(*) FROM Books WHERE Language = 'French' AND NOT ({})"
+    easy = french.format("BookID = 7 AND Pages = 123 AND Pages IS NOT NULL")
+    hard = french.format(f"COALESCE(Pages, 0) * 7919 + BookID * 104729 = {123 * 7919 + 7 * 104729}")
+    verdicts = []
+    for sql in (hard, hard, easy, hard, hard):
+        with Evaluator("sample", metrics=METRICS, workers=1) as evaluator:
+            [judged] = evaluator.score([Answer("1", sql)])
+            assert judged.tested is not None
+            verdicts.append(
+                (judged.tested.verdict, judged.scores["ex_tested"], evaluator.statistics.executed)
+            )
+    undecided, refuted = (Verdict.UNDECIDED, 1.0), (Verdict.REFUTED, 0.0)
+    assert verdicts == [(*undecided, 1), (*undecided, 0), (*refuted, 1), (*refuted, 0), (*refuted, 0)]
+
+
 @pytest.mark.engine
 def test_a_server_confirms_in_a_database_that_is_gone_afterwards(
     server: Server, monkeypatch: pytest.MonkeyPatch
