@@ -13,6 +13,7 @@ answer of the original query.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import islice, product
 
 from sqlglot import exp
@@ -32,6 +33,9 @@ MOST_QUERIES = 40
 
 MOST_WITNESSES = 64
 """Maximum number of refined queries run for one query."""
+
+_KEPT = 256
+"""Texts whose trees are kept."""
 
 _MOST_ALTERNATIVES = 32
 """Maximum number of rows of one tied group that are put first in turn."""
@@ -81,9 +85,21 @@ def _bounded(run: Run) -> Run:
     return bounded
 
 
+@lru_cache(_KEPT)
+def _read(sql: str, dialect: EngineName) -> exp.Query | None:
+    """Return the tree of a query, which nobody may change: the search for witnesses asks for it often."""
+    return read_query(sql, dialect)
+
+
+@lru_cache(_KEPT)
+def _uncut(sql: str, dialect: EngineName) -> tuple[QueryWithoutLimit, ...]:
+    tree = _read(sql, dialect)
+    return () if tree is None else tuple(without_limit(tree, dialect_of(dialect)))
+
+
 def is_ordered(sql: str, dialect: EngineName) -> bool:
     """Return True if the outermost query has an ORDER BY; False if the text cannot be parsed."""
-    tree = read_query(sql, dialect)
+    tree = _read(sql, dialect)
     return tree is not None and bool(tree.args.get("order"))
 
 
@@ -99,10 +115,10 @@ def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
         run: runs a text on that engine: one text for the query, one or two for each inner query
             with a cut, and at most `MOST_WITNESSES` more.
     """
-    tree = read_query(sql, dialect)
+    tree = _read(sql, dialect)
     if tree is None or not (tree.args.get("order") or cuts(tree)):
         return
-    written = rank(tree, dialect_of(dialect), run)
+    written = rank(tree, dialect_of(dialect), run, _uncut(sql, dialect))
     if written is None:
         return
     yield written
@@ -179,16 +195,19 @@ def _literal(value: object) -> exp.Expr:
     return exp.HexString(this=value.hex()) if isinstance(value, bytes) else exp.convert(value)
 
 
-def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
+def rank(
+    tree: exp.Query, dialect: Dialect, run: Run, uncut: Sequence[QueryWithoutLimit] | None = None
+) -> Ranking | None:
     """Return the ranking of a query, up to the group in which the cut ends.
 
+    `uncut` has the texts without it, if they are known.
     None if it cannot be observed: the cut is not a literal number, a sort key cannot be added to the columns,
     or the query without its cut fails, takes too long or returns too much.
     """
     cut = cut_of(tree)
     if cut is None:
         return None
-    for asked in without_limit(tree, dialect):
+    for asked in without_limit(tree, dialect) if uncut is None else uncut:
         found = run(asked.sql)
         if found.ending is Ending.ROWS:
             groups = _groups(asked, found.rows, cut[1])

@@ -218,7 +218,7 @@ def broken(witness: Witness, shape: Shape) -> list[str]:
                 found += [
                     row[0] for row in connection.execute(f"PRAGMA foreign_key_check({quoted(table.name)})")
                 ]
-    if not keeps_references(shape, _data(witness)):
+    if not keeps_references(shape, data_of(witness)):
         found.append("references")
     return list(dict.fromkeys(found))
 
@@ -275,7 +275,7 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
             with suppress(BadInput):
                 if replay(each, place).is_refuted:
                     return each
-    earlier = [_data(each) for each in known]
+    earlier = [data_of(each) for each in known]
     for found in islice(searched(shape, pair, seconds, earlier), _MOST_CONFIRMED):
         used, data = found.shape, found.data
         witness = Witness(
@@ -305,7 +305,7 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
     return None
 
 
-def _data(witness: Witness) -> Data:
+def data_of(witness: Witness) -> Data:
     """Return the rows of each table."""
     return {
         TableName(folded(table.name)): [[_value(one) for one in row] for row in table.rows]
