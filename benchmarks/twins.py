@@ -154,7 +154,7 @@ def main(  # noqa: PLR0913, PLR0917 - the options
         place.mkdir(parents=True, exist_ok=True)
         numbers = range(1, seeds + 1)
         peers = list(peers_twins(peer, place, scale, numbers, processes))
-        own = list(own_twins(_sources(sets, home, kind), place, scale, numbers, processes))
+        own = list(own_twins(sources(sets, home, kind), place, scale, numbers, processes))
         for title, folders in (("peer", peers), ("own", own)):
             for one, asked in zip(sets, golds, strict=True):
                 for each in folders:
@@ -193,7 +193,8 @@ def print_shares(
         print(f"    told apart by a twin of our own:  {shares({n: verdicts[n] for n in own}, wrong)}")
 
 
-def _sources(sets: Sequence[QuestionSet], home: Path, kind: Literal["schema", "files"]) -> list[TwinSource]:
+def sources(sets: Sequence[QuestionSet], home: Path, kind: Literal["schema", "files"]) -> list[TwinSource]:
+    """What twins of the sets' databases are made of."""
     golds: dict[str, list[str]] = {}
     for one in sets:
         for each in one.questions:
