@@ -273,14 +273,16 @@ class Judge:
         if not names or judgement.outcome is not Outcome.MATCH:
             return judgement
         scores = {name: score for name, score in judgement.scores.items() if name not in names}
+        # An answer that only meets new witnesses stays undecided without them.
+        untested = replace(judgement, scores=scores) if judgement.tested is None else judgement
         if (Stage.REFUTING, text) in task.left_out:
-            return replace(judgement, scores=scores)
+            return untested
         try:
             with self._announce(Stage.REFUTING, text, _REFUTING_SECONDS):
                 tested, witness = self._tester().verdict(task, golds, text, judgement.gold_index, found)
         except EngineUnavailable:
             # Its rows are as good as before, whatever became of the server since.
-            return replace(judgement, scores=scores)
+            return untested
         except Exception as error:  # noqa: BLE001 - as above
             return self._setup.broken(task.dialect, explain(error))
         scores |= dict.fromkeys(names, float(tested.verdict is not Verdict.REFUTED))

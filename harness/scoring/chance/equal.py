@@ -2,25 +2,27 @@
 
 Both are brought to one form by rules that hold for every database: names in place of aliases, conditions
 of inner joins in WHERE, tables and conditions in one order, comparisons in one direction, BETWEEN as two
-of them. EX compares sets, so the outermost query loses DISTINCT, and ORDER BY without LIMIT. Equal forms
-are equal queries, but for what both leave open: ties at a LIMIT, and the row of a scalar subquery that
-has several.
+of them, IN as OR, IIF as CASE. Among conditions that must all hold, a column that equals another one of its
+type is compared with values in that one's place. EX compares sets, so the outermost query loses DISTINCT, and
+ORDER BY without LIMIT. Equal forms are equal queries, but for what both leave open: ties at a LIMIT, and the
+row of a scalar subquery that has several.
 
 A query is outside of the fragment if a table occurs twice in it, or if it has a common table expression,
 a query in FROM, a set operation, a window, `*` among its results, an aggregate of lists, or a bare column
 beside an aggregate; or if a name is ambiguous, or a table compares texts by a collation of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from dialects.clauses import drop_joins, on_of, sources_of, where_of
 from harness.scoring.chance.search import Pair
 from harness.sqltree.parser import is_aggregate
-from loaders.twins.shape import Shape, folded
+from loaders.twins.shape import Shape, TableName, folded
 
 _OUTSIDE = (exp.CTE, exp.SetOperation, exp.Window, exp.GroupConcat, exp.ArrayAgg, exp.Collate, exp.Values)
+_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _TURNED: dict[type[exp.Expr], type[exp.Binary]] = {exp.GT: exp.LT, exp.GTE: exp.LTE}
 
 
@@ -40,13 +42,14 @@ def is_equal_to_a_gold(shape: Shape, pair: Pair) -> bool:
 def _form(tree: exp.Query, shape: Shape) -> exp.Expr:
     if not isinstance(tree, exp.Select) or tree.find(*_OUTSIDE) is not None:
         raise _Outside
-    found = tree.copy()
+    found = tree.copy().transform(_as_case, copy=False)
+    assert isinstance(found, exp.Select)  # noqa: S101 - only IIF is replaced
     _name(found, shape)
     for select in list(found.find_all(exp.Select)):
         _check(select)
         _merge(select)
         if where := where_of(select):
-            select.set("where", exp.Where(this=_all_of(where)))
+            select.set("where", exp.Where(this=_all_of(_with_one_name(where, shape))))
         select.set("expressions", [each.unalias() for each in select.expressions])
     if found.args.get("limit") is None and found.args.get("offset") is None:
         found.set("order", None)
@@ -115,14 +118,70 @@ def _merge(select: exp.Select) -> None:
     select.set("where", exp.Where(this=_all_of(conditions)) if conditions else None)
 
 
-def _all_of(conditions: Sequence[exp.Expr]) -> exp.Expr:
-    """Return conditions that must all hold, each once and in one order."""
+def _as_case(node: exp.Expr) -> exp.Expr:
+    if not isinstance(node, exp.If) or isinstance(node.parent, exp.Case):
+        return node
+    one = exp.If(this=node.this, true=node.args["true"])
+    return exp.Case(ifs=[one], default=node.args.get("false"))
+
+
+def _with_one_name(conditions: Sequence[exp.Expr], shape: Shape) -> list[exp.Expr]:
+    """Return conditions in which the first of equal columns is compared with values and with the others.
+
+    Only in comparisons, and for columns of one type: LIKE and functions may tell equal values apart.
+    """
+    least: dict[exp.Expr, exp.Expr] = {}
+
+    def first(column: exp.Expr) -> exp.Expr:
+        while column in least:
+            column = least[column]
+        return column
+
+    found: list[exp.Expr] = []
+    for each in (one.unnest() for condition in conditions for one in _conjuncts(condition)):
+        sides = (each.left, each.right) if isinstance(each, exp.EQ) else ()
+        types = {_type(side, shape) for side in sides}
+        if len(types) == 1 and None not in types:
+            one, other = sorted(map(first, sides), key=lambda side: side.sql())
+            if one != other:
+                least[other] = one
+        else:
+            found.append(each)
+    for each in found:
+        if isinstance(each, _COMPARED) and any(
+            isinstance(side, exp.Literal) for side in (each.left, each.right)
+        ):
+            each.set("this", first(each.left).copy())
+            each.set("expression", first(each.right).copy())
+    return [*found, *(exp.EQ(this=first(other).copy(), expression=other.copy()) for other in least)]
+
+
+def _type(node: exp.Expr, shape: Shape) -> str | None:
+    """Return the declared type of a column; None for what is none."""
+    if not isinstance(node, exp.Column):
+        return None
+    return shape.by_key[TableName(node.table)].by_key[node.name].declared.upper()
+
+
+def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    condition = condition.unnest()
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+
+
+def _all_of(conditions: Sequence[exp.Expr], join: Callable[..., exp.Expr] = exp.and_) -> exp.Expr:
+    """Return conditions that must all hold, or one of which must by `exp.or_`, each once and in one order."""
     made = [each for condition in conditions for each in _turned(condition.unnest())]
-    return exp.and_(*{each.sql(): each for each in sorted(made, key=lambda one: one.sql())}.values())
+    return join(*{each.sql(): each for each in sorted(made, key=lambda one: one.sql())}.values())
 
 
 def _turned(node: exp.Expr) -> list[exp.Expr]:
-    """Return a comparison in one direction; what is none stays as it is."""
+    """Return a comparison in one direction, and what AND and OR join in one order; all else as it is."""
+    if isinstance(node, exp.In) and node.expressions:
+        node = exp.or_(*(exp.EQ(this=node.this.copy(), expression=each.copy()) for each in node.expressions))
+    if isinstance(node, exp.Or):
+        return [_all_of(list(node.flatten()), exp.or_)]
+    if isinstance(node, exp.And):
+        return [_all_of(list(node.flatten()))]
     if isinstance(node, exp.Between):
         low, high = node.args["low"], node.args["high"]
         return [
