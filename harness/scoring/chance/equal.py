@@ -169,7 +169,7 @@ def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
 
 
 def _all_of(conditions: Sequence[exp.Expr], join: Callable[..., exp.Expr] = exp.and_) -> exp.Expr:
-    """Return conditions that must all hold, or one of which must by `exp.or_`, each once and in one order."""
+    """Join conditions, each once and in one order: all must hold, or with `exp.or_` one."""
     made = [each for condition in conditions for each in _turned(condition.unnest())]
     return join(*{each.sql(): each for each in sorted(made, key=lambda one: one.sql())}.values())
 
