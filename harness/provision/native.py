@@ -46,6 +46,13 @@ _READY_SECONDS = 120
 _PAUSE_SECONDS = 0.05
 _STARTED_FIELD = 19  # of /proc/PID/stat, counted from the state, which is the first after the name
 
+_GUARD = r"""
+read -r _ && exit
+kill -9 -- "-$(sed -n 's/^ *"pid": \([1-9][0-9]*\),$/\1/p' "$1/server.json")"
+rm -rf -- "$2"
+"""
+"""Waits for a line from its starter. If none comes, ends the server of folder 1 and removes folder 2."""
+
 _children: dict[int, subprocess.Popen[bytes]] = {}
 """Servers that this process started: only their parent can reap them when they end."""
 
@@ -115,11 +122,21 @@ def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
 
 @contextlib.contextmanager
 def throwaway(dialect: Dialect) -> Iterator[Server]:
-    """Provide a server that is stopped and removed when the context, or at the latest the process, ends."""
+    """Provide a server that is stopped and removed when the context, or at the latest the process, ends.
+
+    If the process is killed, the server ends as well.
+    """
     folder = Path(tempfile.mkdtemp(prefix="bird-harness-"))
     folder.chmod(0o755)  # the account that root starts the server as must be able to enter it
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder)
+        guard = subprocess.Popen(
+            ["sh", "-c", _GUARD, "guard", str(folder / dialect), str(folder)],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        stack.callback(guard.communicate, b"\n")
         stack.callback(destroy, dialect, home=folder / dialect)
         atexit.register(stack.close)
         stack.callback(atexit.unregister, stack.close)

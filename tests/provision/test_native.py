@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from signal import Signals
@@ -223,3 +224,26 @@ def test_a_throwaway_ends_with_its_process(ending: str) -> None:
         assert list(Path(name).iterdir()) == []
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", int(port))) != 0
+
+
+def test_a_throwaway_ends_with_a_process_that_is_killed() -> None:
+    code = (
+        "from harness.provision import native; "
+        "print(native.throwaway(native.Dialect.POSTGRESQL).__enter__().port, flush=True); input()"
+    )
+    with tempfile.TemporaryDirectory(prefix="bird-harness-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, "TMPDIR": name}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            assert process.stdout
+            port = int(process.stdout.readline())
+            process.kill()
+        last = time.monotonic() + 60
+        while list(folder.iterdir()):
+            assert time.monotonic() < last, "its folder is still there"
+            time.sleep(0.05)
+        with socket.socket() as probe:
+            assert probe.connect_ex(("127.0.0.1", port)) != 0
