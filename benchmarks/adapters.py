@@ -2,8 +2,9 @@
 
 The tests of adapters do so for the sample's answers on SQLite. This is the same for other sets and engines:
 `bird-harness eval` judges predictions, and each way judges them again, in another process with an empty
-result cache. Left out are answers that a limit of time ended, and questions that are asked twice: a scripted
-model knows a question by its prompt. Servers have to be up.
+result cache. Left out are answers without a score, because nothing could judge them, those that a limit of
+time ended, and questions that are asked twice: a scripted model knows a question by its prompt. Servers have
+to be up.
 
     python -m benchmarks.adapters --set mini_dev --predictions FOLDER --dialect sqlite,mysql,postgresql
 """
@@ -38,7 +39,6 @@ from tests.harness.adapters.test_frameworks import run
 
 _HERE = Path(__file__).parents[1] / "tests" / "harness" / "adapters"
 _JUDGED = [each.name for each in fields(Judgement)]
-_LATE = (Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT)
 _PYTEST = (
     "-m", "pytest", "-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-p", "no:cacheprovider",
     "-o", "filterwarnings=default",
@@ -88,6 +88,10 @@ def _fault(way: str, reference: Reference, place: Path) -> str:
     return ""
 
 
+def _is_comparable(outcome: Outcome) -> bool:
+    return outcome.is_predictors and outcome is not Outcome.PREDICTION_TIMEOUT
+
+
 def _evaluated(
     set_name: str, predictions: Sequence[Path], dialect: str, folder: Path
 ) -> Sequence[PairResult]:
@@ -120,7 +124,7 @@ def main(
             chosen = [
                 (each.question, each.sql, Judgement(**{name: getattr(each, name) for name in _JUDGED}))
                 for each in results
-                if each.sql is not None and each.outcome not in _LATE and each.question in once
+                if each.sql is not None and _is_comparable(each.outcome) and each.question in once
             ][:answers]
             reference = Reference(set_name, engine, Limits.seconds, chosen)
             os.environ[EVALUATED] = str(folder / "evaluated.json")
