@@ -185,6 +185,13 @@ def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
     assert all(row["at the server, p50 ms"].startswith("<= ") for row in of_servers)
 
 
+def test_adapters_compares_ways_with_eval() -> None:
+    done = run("benchmarks.adapters", "--answers", "20", "--ways", "library,server,MCP")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = [(row["way"], row["answers"], row["equal scores"]) for row in rows(done.stdout)]
+    assert found == [(way, "20", "yes") for way in ("library", "server", "MCP")]
+
+
 @pytest.mark.engine
 def test_serving_compares_each_engine_with_what_its_driver_does(
     postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
