@@ -105,7 +105,7 @@ def test_every_import_is_of_something_declared() -> None:
 def test_every_declared_dependency_is_imported_or_said_to_be_needed() -> None:
     of = packages_distributions()
     used = {name_of(each) for name in imports() for each in of.get(name, [])}
-    by_others = {"cryptography", "zensical", "httptools", "uvloop"}  # PyMySQL's, a command, uvicorn's
+    by_others = {"cryptography", "zensical", "httptools"}  # PyMySQL's, a command, uvicorn's
     by_others |= {"datasets", *map(name_of, FRAMEWORKS)}  # not installed here
     assert declared() - used - by_others == set()
 
