@@ -144,9 +144,15 @@ class Scheduler:
         values = self._lookup.in_memory(keys)
         if values is None:
             return None
+        judgements = []
+        for each, value in zip(candidates, values, strict=True):
+            judgement, met = _from_bytes(value)
+            if self._is_open(judgement, met, each.question, each.dialect):
+                return None
+            judgements.append(judgement)
         with self._lock:
             self.cached += len(set(keys))
-        return [decode(Judgement, value) for value in values]
+        return judgements
 
     def begin(self, candidates: Sequence[Candidate], *, waits: bool = False) -> list[Future[Judgement]]:
         """Start judging texts; return one future each, which never raises for an engine or a text.
@@ -229,7 +235,7 @@ class Scheduler:
                     unknown[text] = key
                     continue
                 judgement, met = _from_bytes(known[key])
-                if _is_undecided(judgement) and met != self._witnesses(batch):
+                if self._is_open(judgement, met, batch.question, batch.dialect):
                     unknown[text], undecided[text] = key, judgement
                 else:
                     self._answer(batch.key(text), judgement)
@@ -239,10 +245,19 @@ class Scheduler:
                 self.cached += len(batch.judgements) - len(unknown)
         return remaining
 
-    def _witnesses(self, batch: _Batch) -> str:
-        """Return the digest of the witnesses against answers to a question."""
-        key = self._cache_keys.witnesses(batch.question, batch.dialect)
-        return "" if key is None else _digest(self._lookup.get([key]).get(key))
+    def _is_open(self, judgement: Judgement, met: str, question: Question, dialect: EngineName) -> bool:
+        """Return True if an undecided answer has not met all witnesses that are known for its question.
+
+        Args:
+            judgement: what is cached of the answer.
+            met: the digest of the witnesses that it has met.
+            question: the question.
+            dialect: the engine.
+        """
+        if judgement.tested is None or judgement.tested.verdict is not Verdict.UNDECIDED:
+            return False
+        key = self._cache_keys.witnesses(question, dialect)
+        return met != ("" if key is None else _digest(self._lookup.get([key]).get(key)))
 
     def _submit(self, batch: _Batch, *, alone: bool) -> None:
         keys = self._task_keys(batch)
@@ -427,10 +442,6 @@ def _worth_keeping(
         ):
             judgements[key] = _as_bytes(judgement, _digest(task.known.witnesses.get(0)))
     return {EntryKind.EXECUTION: executions, EntryKind.JUDGEMENT: judgements}
-
-
-def _is_undecided(judgement: Judgement) -> bool:
-    return judgement.tested is not None and judgement.tested.verdict is Verdict.UNDECIDED
 
 
 def _digest(witnesses: bytes | None) -> str:

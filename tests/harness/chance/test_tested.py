@@ -113,6 +113,12 @@ def test_an_undecided_answer_meets_later_witnesses(tmp_path: Path, monkeypatch: 
             )
     undecided, refuted = (Verdict.UNDECIDED, 1.0), (Verdict.REFUTED, 0.0)
     assert verdicts == [(*undecided, 1), (*undecided, 0), (*refuted, 1), (*refuted, 0), (*refuted, 0)]
+    other = Answer("1", hard.replace("COALESCE", "1 + COALESCE"))
+    with Evaluator("sample", metrics=METRICS, workers=1) as evaluator:
+        assert evaluator.known([other]) is None
+        scored = evaluator.score([other])
+        assert scored[0].tested == AnswerVerdict(Verdict.UNDECIDED)
+        assert evaluator.known([other]) == scored
 
 
 @pytest.mark.engine
