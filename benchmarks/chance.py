@@ -41,16 +41,14 @@ from dialects.errors import BadInput, HarnessError
 from harness.data.sets.loader import load_set
 from harness.data.witnesses import WITNESSES, Witness, load
 from harness.engines import kind_of
-from harness.engines.execution import Ending
-from harness.scoring.chance.search import SECONDS, Data, Pair, in_memory, searched, stored
+from harness.scoring.chance.search import SECONDS, Data, Pair, searched
+from harness.scoring.chance.suite import packed, told_apart, write
 from harness.scoring.chance.witness import Place, data_of, find
 from loaders.base.processes import processors
 from loaders.twins.shape import Shape, TableName, folded, of_file
 from tests.harness.chance.cases import DIFFERENT, SCHEMA
 from tests.harness.chance.rules import EQUAL
 
-_PAGE = 512
-"""Bytes of a page of a small database."""
 _TIMES, _SHARE = 1.5, 0.1
 """How many times as many right answers witnesses are to refute as twins do, in which share of their bytes."""
 
@@ -106,21 +104,6 @@ class Part:
     witnesses: Sequence[Witness]
 
 
-def told_by(shape: Shape, data: Data, pairs: Iterable[Told]) -> list[bool]:
-    """Which predictions of a database return other rows than gold on a small one; none that fails there."""
-    with in_memory(shape, data) as scratch:
-        found = []
-        for _, gold, text in pairs:
-            theirs, ours = (scratch.run(sql) for sql in (gold, text)) if scratch else (None, None)
-            found.append(
-                theirs is not None
-                and ours is not None
-                and theirs.ending is ours.ending is Ending.ROWS
-                and set(theirs.rows) != set(ours.rows)
-            )
-        return found
-
-
 def part_of(shape: Shape, witness: Witness) -> Shape:
     """The tables of a witness."""
     keys = [TableName(folded(table.name)) for table in witness.tables]
@@ -135,47 +118,23 @@ def by_own_question(part: Part, pairs: Sequence[Told]) -> list[tuple[bool, bool]
     found = []
     for pair in pairs:
         told = [
-            each.sql
-            for each in about[pair[1]]
-            if told_by(part_of(part.shape, each), data_of(each), [pair])[0]
+            each.sql for each in about[pair[1]] if _told(part_of(part.shape, each), data_of(each), [pair])[0]
         ]
         found.append((bool(told), any(sql != pair[2] for sql in told)))
     return found
 
 
-def packed(part: Part) -> list[Data]:
-    """Merge witnesses into few databases; on each, all answers that it is for still differ from gold."""
-    suite: list[Data] = []
-    waiting = sorted(part.witnesses, key=lambda one: one.rows)
-    while waiting:
-        data: Data = {table.key: [] for table in part.shape.tables}
-        inside: list[Told] = []
-        rest = []
-        for each in waiting:
-            more = {
-                key: [*rows, *(row for row in data_of(each).get(key, ()) if row not in rows)]
-                for key, rows in data.items()
-            }
-            asked = [*inside, (part.shape.db_id, each.golds[0], each.sql)]
-            if all(told_by(part.shape, more, asked)):
-                data, inside = more, asked
-            else:
-                rest.append(each)
-        if not inside:
-            print(f"{part.shape.db_id}: {len(rest)} witnesses need another direction of the scan")
-            break
-        suite.append(data)
-        waiting = rest
-    return suite
+def _told(shape: Shape, data: Data, pairs: Iterable[Told]) -> list[bool]:
+    return told_apart(shape, data, [(text, [gold]) for _, gold, text in pairs])
+
+
+def _packed(part: Part) -> list[Data]:
+    return packed(part.shape, part.witnesses)[0]
 
 
 def _bytes(shape: Shape, data: Data, folder: Path) -> int:
     path = folder / "small.sqlite"
-    path.unlink(missing_ok=True)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"PRAGMA page_size = {_PAGE}")
-        stored(connection, shape, data)
-        connection.commit()
+    write(shape, data, path)
     return path.stat().st_size
 
 
@@ -250,14 +209,12 @@ def against_twins(  # noqa: PLR0913, PLR0917 - the options
                     if found_by[at]
                 },
             )
-        suites = pool.map(packed, [part for part, _ in by_db], chunksize=1)
+        suites = pool.map(_packed, [part for part, _ in by_db], chunksize=1)
         size, told = 0.0, set()
         for (part, asked), suite in zip(by_db, suites, strict=True):
             for data in suite:
                 size += _bytes(part.shape, data, Path(scratch)) / 1e6
-                told |= {
-                    pair for pair, yes in zip(asked, told_by(part.shape, data, asked), strict=True) if yes
-                }
+                told |= {pair for pair, yes in zip(asked, _told(part.shape, data, asked), strict=True) if yes}
         rows[f"packed, {max(map(len, suites))} at most"] = size, told
     print(f"{'databases':22}{'MB':>8}{'right':>7}{'per MB':>9}{'wrong':>7}{'per MB':>9}")
     for name, (size, told) in rows.items():

@@ -1,17 +1,22 @@
 """The command that makes up databases."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import messages, say
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
+from harness.data.witnesses import WITNESSES, Witness, load
+from harness.scoring.chance.suite import packed, write
 from harness.session.request import check_range
-from loaders.twins.builder import TwinFailure, made_lines, make
+from loaders.twins.builder import TwinFailure, TwinSource, made_lines, make
+from loaders.twins.shape import of_file
 
 
 @app.command()
@@ -29,6 +34,10 @@ def twins(  # noqa: PLR0913 - one parameter an option
     ] = None,
     scale: Annotated[float, typer.Option(help="Factor of the real row counts.")] = 0.02,
     seed: Annotated[int, typer.Option(help="Seed of the generated rows.")] = 1,
+    witnesses: Annotated[
+        Path | None,
+        typer.Option(help="Folder of `analyze chance`: also write its witnesses, merged, next to the twins."),
+    ] = None,
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
     workers: Annotated[int | None, typer.Option(help="Number of processes. Default: one per core.")] = None,
 ) -> None:
@@ -40,6 +49,7 @@ def twins(  # noqa: PLR0913 - one parameter an option
         sources = of_files(schema, questions, db or ())
     else:
         raise BadInput("twins need golds: name --set, or --schema and --questions")
+    found = [] if witnesses is None else _read(witnesses, sources)
     with messages.status("making twins") as status:
         made = make(
             sources,
@@ -51,6 +61,32 @@ def twins(  # noqa: PLR0913 - one parameter an option
         )
     for line in made_lines(made):
         say(line)
+    if witnesses is not None:
+        for source, one in zip(sources, made, strict=True):
+            if not isinstance(one, TwinFailure):
+                say(_merge(source, [each for each in found if each.db_id == source.db_id], to / source.db_id))
     unmade = [one for one in made if isinstance(one, TwinFailure)]
     if unmade:
         raise typer.Exit(1 if len(unmade) < len(made) else BadInput.exit_code)
+
+
+def _read(folder: Path, sources: Sequence[TwinSource]) -> list[Witness]:
+    """Return the witnesses of SQLite that a search has written, for databases whose files are there."""
+    if any(source.path.suffix.lower() == ".json" for source in sources):
+        raise BadInput("--witnesses: a published schema is not enough; name a set with databases")
+    found = [load(path) for path in sorted((folder / WITNESSES).glob("*.json"))]
+    if of_sqlite := [one for one in found if one.dialect == Dialect.SQLITE]:
+        return of_sqlite
+    raise BadInput(f"{folder}: has no witness of SQLite; name the folder of a run or of `analyze chance`")
+
+
+def _merge(source: TwinSource, witnesses: Sequence[Witness], folder: Path) -> str:
+    """Write the witnesses of a database next to its twin, and return a line about them."""
+    shape = of_file(source.path)
+    suite, left_out = packed(shape, witnesses)
+    for path in folder.glob("witnesses-*.sqlite"):
+        path.unlink()
+    for number, data in enumerate(suite, 1):
+        write(shape, data, folder / f"witnesses-{number}.sqlite")
+    merged = f"{len(witnesses) - left_out} of {len(witnesses)} witnesses are merged"
+    return f"{source.db_id}: {merged}; files: {len(suite)}"

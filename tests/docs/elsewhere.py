@@ -132,6 +132,8 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness analyze chance results/chance/latest --seconds 0.2 --workers 1": Why.DATA,
     "bird-harness analyze chance results/latest:sqlite/gpt-4 --seconds 0.2 --format markdown": Why.OWN,
     "bird-harness analyze replay results/latest/chance-20261126T120000Z-1a2b3c/witnesses/0123456789abcdef.json": Why.OWN,
+    "bird-harness twins --set mini_dev --witnesses results/latest/chance-20261126T120000Z-1a2b3c --out suite": Why.OWN,
+    "bird-harness eval  --set mini_dev --predictions answers/ --metrics ex,ts --variants suite": Why.DATA,
     "bird-harness compare results/before results/after": Why.OWN,
     "bird-harness compare results/latest:gpt-4 results/latest:mixtral": Why.OWN,
     "bird-harness compare results/latest:sqlite results/latest:postgresql": Why.OWN,

@@ -85,6 +85,24 @@ def test_a_run_has_the_witnesses_of_refuted_answers(run: Path, tmp_path: Path) -
     assert all(load(folder / each) == load(run / each) for each in files)
 
 
+def test_witnesses_and_twins_are_a_suite(run: Path, tmp_path: Path) -> None:
+    """With it, `ts` is 0 for the answers that EX tested refutes."""
+    words = ("--set", "sample", "--db", "city_library", "--out", "suite", "--witnesses")
+    done = forked.run("harness", "twins", *words, str(tmp_path), cwd=tmp_path)
+    assert (done.returncode, "has no witness of SQLite" in done.stderr) == (2, True)
+    done = forked.run("harness", "twins", *words, str(run), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "city_library: 2 of 2 witnesses are merged; files: 1" in done.stderr
+    folder = tmp_path / "suite" / "city_library"
+    assert sorted(path.name for path in folder.iterdir()) == ["city_library.sqlite", "witnesses-1.sqlite"]
+    # Not the twin is to find them.
+    (folder / "city_library.sqlite").write_bytes((folder / "witnesses-1.sqlite").read_bytes())
+    keys = [f"--question={key}" for key in LUCKY]
+    options = ("--variants", "suite", "--dialect", "sqlite", "--metrics", "ex,ts", "--predictor", "lucky")
+    found = evaluated(tmp_path, "--predictions", str(run.parents[1] / "answers.jsonl"), *options, *keys)
+    assert [one.scores["ts"] for one in read_run(found).results] == SCORES
+
+
 def test_a_witness_serves_later_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is kept in the result cache, and tried first."""
     monkeypatch.setenv("BIRD_STORE", str(tmp_path / "store.sqlite"))
