@@ -117,6 +117,13 @@ class _Process:
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
+    def _ended(self) -> int:
+        """Wait for a process whose connection is closed; one that hangs is killed."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(_ENDING_SECONDS)
+        self._process.kill()
+        return self._process.wait()
+
     def do(self, task: Task[Result], report: Callable[[TaskResult], None]) -> Result:
         """Have the process do a task; return the result.
 
@@ -141,7 +148,7 @@ class _Process:
                     break
                 report(said)
         except (EOFError, OSError):
-            code = self._process.wait()
+            code = self._ended()
             raise WorkerDied(code, Activity.read(self._note), self._last_words(), was_late=was_late) from None
         if isinstance(said, EngineLost):
             raise said
@@ -180,11 +187,7 @@ class _Process:
     def close(self) -> None:
         """Stop it and wait until it has ended; do not call it while `do` runs."""
         self._connection.close()
-        try:
-            self._process.wait(_ENDING_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._ended()
         self._note.close()
         os.close(self._log)
 
