@@ -13,7 +13,7 @@ from harness.cli.console import messages, say
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
 from harness.data.witnesses import WITNESSES, Witness, load
-from harness.scoring.chance.suite import packed, write
+from harness.scoring.chance.suite import write_suite
 from harness.session.request import check_range
 from loaders.twins.builder import TwinFailure, TwinSource, made_lines, make
 from loaders.twins.shape import of_file
@@ -64,7 +64,9 @@ def twins(  # noqa: PLR0913 - one parameter an option
     if witnesses is not None:
         for source, one in zip(sources, made, strict=True):
             if not isinstance(one, TwinFailure):
-                say(_merge(source, [each for each in found if each.db_id == source.db_id], to / source.db_id))
+                mine = [each for each in found if each.db_id == source.db_id]
+                files, merged = write_suite(of_file(source.path), mine, to / source.db_id)
+                say(f"{source.db_id}: {merged} of {len(mine)} witnesses are merged; files: {files}")
     unmade = [one for one in made if isinstance(one, TwinFailure)]
     if unmade:
         raise typer.Exit(1 if len(unmade) < len(made) else BadInput.exit_code)
@@ -78,15 +80,3 @@ def _read(folder: Path, sources: Sequence[TwinSource]) -> list[Witness]:
     if of_sqlite := [one for one in found if one.dialect == Dialect.SQLITE]:
         return of_sqlite
     raise BadInput(f"{folder}: has no witness of SQLite; name the folder of a run or of `analyze chance`")
-
-
-def _merge(source: TwinSource, witnesses: Sequence[Witness], folder: Path) -> str:
-    """Write the witnesses of a database next to its twin, and return a line about them."""
-    shape = of_file(source.path)
-    suite, left_out = packed(shape, witnesses)
-    for path in folder.glob("witnesses-*.sqlite"):
-        path.unlink()
-    for number, data in enumerate(suite, 1):
-        write(shape, data, folder / f"witnesses-{number}.sqlite")
-    merged = f"{len(witnesses) - left_out} of {len(witnesses)} witnesses are merged"
-    return f"{source.db_id}: {merged}; files: {len(suite)}"

@@ -80,3 +80,17 @@ def write(shape: Shape, data: Data, path: Path) -> None:
         stored(connection, shape, data)
         connection.commit()
     new.replace(path)
+
+
+def write_suite(shape: Shape, witnesses: Sequence[Witness], folder: Path) -> tuple[int, int]:
+    """Write the merged witnesses of a database as `witnesses-<n>.sqlite`, in place of earlier ones.
+
+    Returns:
+        The number of files, and of the witnesses that are in them.
+    """
+    suite, left_out = packed(shape, witnesses)
+    for path in folder.glob("witnesses-*.sqlite"):
+        path.unlink()
+    for number, data in enumerate(suite, 1):
+        write(shape, data, folder / f"witnesses-{number}.sqlite")
+    return len(suite), len(witnesses) - left_out
