@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from itertools import accumulate, chain
-from threading import Condition, Thread
+from queue import SimpleQueue
+from threading import Condition, Lock, Thread
 from typing import Any, Self, cast
 from weakref import WeakKeyDictionary
 
@@ -167,6 +168,8 @@ class Guarded:
         self.session = session
         self.limit = limit
         self.fired = False
+        self.cancelling = Lock()
+        """Held from asking for a cancel until it has reached the engine, or failed to."""
         self._watchdog = watchdog
         self._steps_taken = 0
 
@@ -176,8 +179,6 @@ class Guarded:
 
     def __exit__(self, *_: object) -> None:
         self._watchdog.end(self)
-        if self.cancelling is not None:
-            self.cancelling.join()
 
     @property
     def due(self) -> float | None:
@@ -192,16 +193,8 @@ class Guarded:
         return (self._cancel, self.session.abandon, self._watchdog.last_resort)[self._steps_taken - 1]
 
     def _cancel(self) -> None:
-        # May take as long as connecting takes, and others are waiting for the watchdog, too.
-        cancelling = Thread(target=self.session.cancel, name="bird-cancel", daemon=True)
-        try:
-            cancelling.start()
-        except (RuntimeError, MemoryError):  # the statement has taken all memory: no room for a stack
-            self.session.cancel()
-        else:
-            self.cancelling = cancelling
-
-    cancelling: Thread | None = None
+        self.cancelling.acquire()
+        self._watchdog.cancels.put(self)
 
 
 class Watchdog:
@@ -210,13 +203,15 @@ class Watchdog:
     First a statement is cancelled, then its connection is broken; one that runs in this process and can be
     stopped by neither goes to `last_resort`, which may end the process.
 
-    One thread serves them all. It sleeps while they are in time, and their coming and going does not wake it,
-    so that it disturbs nothing that is timed.
+    One thread watches them all. It sleeps while they are in time, and their coming and going does not wake
+    it, so that it disturbs nothing that is timed. A second one cancels: connecting to a server may take long.
+    Both are started before the first statement: a late one may have taken the memory that a thread needs.
     """
 
     def __init__(self) -> None:
         self._changed = Condition()
         self._guarded: set[Guarded] = set()
+        self.cancels: SimpleQueue[Guarded] = SimpleQueue()
         self._wakes: float | None = None
         self._process: int | None = None
         self._until: Callable[[float | None], None] = lambda _due: None
@@ -249,10 +244,12 @@ class Watchdog:
         self._until(guarded.limit + SUPERVISED_AFTER)
 
     def end(self, guarded: Guarded) -> None:
-        """Watch it no more."""
-        self._until(None)
+        """Watch it no more, once no cancel of it is pending."""
         with self._changed:
             self._guarded.discard(guarded)
+        with guarded.cancelling:
+            pass
+        self._until(None)
 
     def cancel_all(self) -> None:
         """Cancel every statement that runs in this process, which is about to end."""
@@ -261,11 +258,13 @@ class Watchdog:
                 each.session.cancel()
 
     def _started(self) -> None:
-        """Start the thread, in a forked child again: threads stay behind in the parent."""
+        """Start the threads, in a forked child again: threads stay behind in the parent."""
         if self._process != os.getpid():
             self._process = os.getpid()
             self._guarded.clear()
+            self.cancels = SimpleQueue()
             Thread(target=self._watch, name="bird-watchdog", daemon=True).start()
+            Thread(target=_cancel, args=(self.cancels,), name="bird-cancel", daemon=True).start()
 
     def _watch(self) -> None:
         with self._changed:
@@ -277,6 +276,17 @@ class Watchdog:
                 waiting = [each.due for each in self._guarded if each.due is not None]
                 self._wakes = min(waiting, default=None)
                 self._changed.wait(None if self._wakes is None else max(0.0, self._wakes - now))
+
+
+def _cancel(cancels: SimpleQueue[Guarded]) -> None:
+    """Cancel whatever comes, one statement after the other."""
+    while True:
+        guarded = cancels.get()
+        # Where a cancel fails, for want of memory for one, breaking the connection is the next step.
+        with contextlib.suppress(Exception):
+            guarded.session.cancel()
+        guarded.cancelling.release()
+        del guarded  # and with it the session
 
 
 WATCHDOG = Watchdog()

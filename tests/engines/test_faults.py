@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -23,8 +24,10 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
+from harness.engines.base import EngineLost
 from harness.engines.execution import (
     BACKOFF,
+    Backoff,
     Ending,
     EngineFull,
     Execution,
@@ -357,15 +360,38 @@ def test_a_harness_that_ends_in_mid_run_leaves_nothing_running_and_is_resumed(  
     require_same(resumed(prey, done.folder, f"--driver={driver}"), undisturbed)
 
 
-def test_a_disk_without_room_is_no_texts_fault(native_prey: Victim, tmp_path: Path) -> None:
+@pytest.fixture
+def zoo(tmp_path: Path) -> Database:
     path = tmp_path / "zoo.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE animal (legs INTEGER)")
         connection.execute("INSERT INTO animal VALUES (4)")
     connection.close()
-    database = Database("bird_fault_tests", "zoo", path)
-    load([database], native_prey.server)
-    run = partial(execute_patiently, on_server(native_prey.server), database, limits=Limits())
+    return Database("bird_fault_tests", "zoo", path)
+
+
+def test_a_server_that_freezes_under_a_text_is_given_up_and_used_again(
+    prey: Victim, zoo: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("mysql", "postgresql"):
+        monkeypatch.setattr(f"harness.engines.{module}.connections.CONNECT_SECONDS", 2)
+    load([zoo], prey.server)
+    limits, backoff = Limits(seconds=1), Backoff(total=0.5, probe=0.1)
+    run = partial(execute_patiently, on_server(prey.server), zoo, limits=limits, backoff=backoff)
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(run, SLEEP[prey.server.dialect].format(30))
+        time.sleep(0.5)
+        with prey.frozen(), pytest.raises(EngineLost):
+            late.result(PATIENT_SECONDS)
+    for _ in _patiently():
+        with suppress(EngineLost):
+            assert run("SELECT legs FROM animal").rows == ((4,),)
+            break
+
+
+def test_a_disk_without_room_is_no_texts_fault(native_prey: Victim, zoo: Database) -> None:
+    load([zoo], native_prey.server)
+    run = partial(execute_patiently, on_server(native_prey.server), zoo, limits=Limits())
     with ExitStack() as stack:
         try:
             stack.enter_context(native_prey.full_disk())

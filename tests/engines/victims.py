@@ -75,6 +75,27 @@ class Victim:
         assert again == self.server
 
     @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """For the time of the context it takes connections and says nothing."""
+        if self.server.origin is Origin.COMPOSE:
+            compose._compose(self._env, "pause", self.server.dialect)
+            try:
+                yield
+            finally:
+                compose._compose(self._env, "unpause", self.server.dialect)
+            return
+        known = State.read(self.folder / self.server.dialect / "server.json")
+        assert known is not None
+        processes = known.pid, *children(known.pid)
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+
+    @contextmanager
     def full_disk(self) -> Iterator[None]:
         """For the time of the context, a native server has 4 MB of room for its temporary files.
 

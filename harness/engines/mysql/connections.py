@@ -144,7 +144,8 @@ class MySQLConnections:
     def kill(self, thread: int, what: str) -> None:
         """Have the server end a QUERY or a CONNECTION of the reading role; nothing if it has ended.
 
-        By the administrating account: those of the reading role have one connection each.
+        By the administrating account: those of the reading role have one connection each. A server that is
+        silent is not waited for: the watchdog's process may be ended `SUPERVISED_AFTER` the limit.
         """
         server = self._server
         for user, password in (
@@ -153,7 +154,9 @@ class MySQLConnections:
         ):
             with (
                 contextlib.suppress(EngineLost, pymysql.Error, OSError),
-                connect(server, user, password) as other,
+                connect(
+                    server, user, password, connect_timeout=_KILL_SECONDS, read_timeout=_KILL_SECONDS
+                ) as other,
             ):
                 other.query(f"KILL {what} {thread}")
                 return
@@ -221,6 +224,8 @@ def close_at_once(connection: Connection[Any]) -> None:
 
 
 CONNECT_SECONDS = 10
+
+_KILL_SECONDS = 2
 
 _IN_USE = 1226
 """ER_USER_LIMIT_REACHED."""
@@ -350,7 +355,7 @@ FAILURES = (pymysql.Error, OSError)
 
 def administrating(server: Server) -> Connection[Any]:
     """See `Administration.administrating`."""
-    return _connect(server, server.user, server.password, read_timeout=CONNECT_SECONDS)
+    return _connect(server, server.user, server.password)
 
 
 _READS = frozenset({"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "EXECUTE"})
@@ -381,16 +386,17 @@ def _privileges(line: str) -> list[str]:
 
 
 def _connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
+    # PyMySQL reads the server's greeting with the limit of later answers, and without one for ever.
+    limits = {"connect_timeout": CONNECT_SECONDS, "read_timeout": CONNECT_SECONDS}
     return pymysql.connect(
         host=server.host,
         port=server.port,
         user=user,
         password=password,
         charset="utf8mb4",
-        connect_timeout=CONNECT_SECONDS,
         autocommit=True,
         ssl_disabled=server.is_local,
-        **options,
+        **(limits | options),
     )
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread, Timer
 from typing import cast
 
 import pytest
@@ -58,14 +59,30 @@ def test_nothing_is_stopped_once_its_guard_has_ended(session: Session) -> None:
     assert not guarded.fired
 
 
+def test_no_thread_is_started_when_a_statement_is_late(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Where a statement has taken all memory, starting one may wait for ever.
+    with WATCHDOG.guard(session, 30):
+        pass
+    started: list[Thread] = []
+    monkeypatch.setattr(Thread, "start", started.append)
+    with pytest.raises(SqlTimeout), WATCHDOG.guard(session, 0.05):
+        list(session.batches(ENDLESS))
+    assert started == []
+
+
 class _Deaf:
-    """A session that can be stopped by nothing: notes what was tried."""
+    """A session that can be stopped by nothing: notes what was tried. A cancel takes until it `may_end`."""
 
     def __init__(self) -> None:
         self.tried: list[str] = []
+        self.may_end = Event()
+        self.may_end.set()
 
     def cancel(self) -> None:
         self.tried.append("cancel")
+        self.may_end.wait()
 
     def abandon(self) -> None:
         self.tried.append("abandon")
@@ -77,3 +94,48 @@ def test_what_a_cancel_does_not_stop_is_abandoned_and_then_left_to_the_last_reso
     with watchdog.guard(cast("Session", deaf), 0.01):
         time.sleep(1.2)
     assert deaf.tried == ["cancel", "abandon", "last resort"]
+
+
+def test_a_cancel_that_hangs_delays_no_other_step_and_never_reaches_the_next_statement() -> None:
+    deaf, watchdog, dues = _Deaf(), Watchdog(), list[float | None]()
+    watchdog.supervise(dues.append, lambda: deaf.tried.append("last resort"))
+    deaf.may_end.clear()
+    with watchdog.guard(cast("Session", deaf), 0.01):
+        time.sleep(1.2)
+        Timer(0.2, deaf.may_end.set).start()
+    assert deaf.may_end.is_set()
+    assert deaf.tried == ["cancel", "abandon", "last resort"]
+    # A supervisor could have ended the process all that time.
+    assert [due is None for due in dues] == [False, True]
+
+
+def test_a_supervisor_may_end_a_process_while_a_cancel_hangs() -> None:
+    deaf, watchdog, dues = _Deaf(), Watchdog(), list[float | None]()
+    watchdog.supervise(dues.append, lambda: None)
+    deaf.may_end.clear()
+
+    def run() -> None:
+        with watchdog.guard(cast("Session", deaf), 0.01):
+            time.sleep(0.4)
+
+    running = Thread(target=run)
+    running.start()
+    running.join(0.8)
+    assert running.is_alive()
+    assert None not in dues
+    deaf.may_end.set()
+    running.join()
+    assert dues[-1] is None
+
+
+def test_a_cancel_that_fails_is_followed_by_the_next_step() -> None:
+    class Failing(_Deaf):
+        def cancel(self) -> None:
+            super().cancel()
+            raise MemoryError
+
+    deaf, watchdog = Failing(), Watchdog()
+    for _ in range(2):
+        with watchdog.guard(cast("Session", deaf), 0.01):
+            time.sleep(0.7)
+    assert deaf.tried == ["cancel", "abandon"] * 2
