@@ -13,7 +13,7 @@ from harness.cli.console import messages, say
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_files, of_set
 from harness.data.witnesses import WITNESSES, Witness, load
-from harness.scoring.chance.suite import write_suite
+from harness.scoring.chance.suite import remove_suite, write_suite
 from harness.session.request import check_range
 from loaders.twins.builder import TwinFailure, TwinSource, made_lines, make
 from loaders.twins.shape import of_file
@@ -61,12 +61,14 @@ def twins(  # noqa: PLR0913 - one parameter an option
         )
     for line in made_lines(made):
         say(line)
-    if witnesses is not None:
-        for source, one in zip(sources, made, strict=True):
-            if not isinstance(one, TwinFailure):
-                mine = [each for each in found if each.db_id == source.db_id]
-                files, merged = write_suite(of_file(source.path), mine, to / source.db_id)
-                say(f"{source.db_id}: {merged} of {len(mine)} witnesses are merged; files: {files}")
+    for source, one in zip(sources, made, strict=True):
+        if isinstance(one, TwinFailure):
+            continue
+        remove_suite(to / source.db_id)
+        if witnesses is not None:
+            mine = [each for each in found if each.db_id == source.db_id]
+            files, merged = write_suite(of_file(source.path), mine, to / source.db_id)
+            say(f"{source.db_id}: {merged} of {len(mine)} witnesses are merged; files: {files}")
     unmade = [one for one in made if isinstance(one, TwinFailure)]
     if unmade:
         raise typer.Exit(1 if len(unmade) < len(made) else BadInput.exit_code)

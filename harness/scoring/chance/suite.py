@@ -82,6 +82,12 @@ def write(shape: Shape, data: Data, path: Path) -> None:
     new.replace(path)
 
 
+def remove_suite(folder: Path) -> None:
+    """Remove what `write_suite` wrote."""
+    for path in folder.glob("witnesses-*.sqlite"):
+        path.unlink()
+
+
 def write_suite(shape: Shape, witnesses: Sequence[Witness], folder: Path) -> tuple[int, int]:
     """Write the merged witnesses of a database as `witnesses-<n>.sqlite`, in place of earlier ones.
 
@@ -89,8 +95,7 @@ def write_suite(shape: Shape, witnesses: Sequence[Witness], folder: Path) -> tup
         The number of files, and of the witnesses that are in them.
     """
     suite, left_out = packed(shape, witnesses)
-    for path in folder.glob("witnesses-*.sqlite"):
-        path.unlink()
+    remove_suite(folder)
     for number, data in enumerate(suite, 1):
         write(shape, data, folder / f"witnesses-{number}.sqlite")
     return len(suite), len(witnesses) - left_out

@@ -101,6 +101,10 @@ def test_witnesses_and_twins_are_a_suite(run: Path, tmp_path: Path) -> None:
     options = ("--variants", "suite", "--dialect", "sqlite", "--metrics", "ex,ts", "--predictor", "lucky")
     found = evaluated(tmp_path, "--predictions", str(run.parents[1] / "answers.jsonl"), *options, *keys)
     assert [one.scores["ts"] for one in read_run(found).results] == SCORES
+    # Twins that are made again are no suite of witnesses until they are asked to be.
+    done = forked.run("harness", "twins", *words[:-1], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in folder.iterdir()] == ["city_library.sqlite"]
 
 
 def test_a_witness_serves_later_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
