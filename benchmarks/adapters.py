@@ -1,4 +1,4 @@
-"""Compare the scores of library, reward server and every adapter with those of `eval`.
+"""Compare the scores of library, reward server and every adapter with those of `eval`, and time them.
 
 The tests of adapters do so for the sample's answers on SQLite. This is the same for other sets and engines:
 `bird-harness eval` judges predictions, and each way judges them again, in another process with an empty
@@ -6,13 +6,19 @@ result cache. Left out are answers without a score, because nothing could judge 
 time ended, and questions that are asked twice: a scripted model knows a question by its prompt. Servers have
 to be up.
 
+Each way is timed twice: *new* with an empty result cache, *known* with the cache of that time. The time
+includes an evaluator or server that starts, and whatever the framework does for each answer, such as an
+episode of an environment; not its import.
+
     python -m benchmarks.adapters --set mini_dev --predictions FOLDER --dialect sqlite,mysql,postgresql
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -40,8 +46,8 @@ from tests.harness.adapters.test_frameworks import run
 _HERE = Path(__file__).parents[1] / "tests" / "harness" / "adapters"
 _JUDGED = [each.name for each in fields(Judgement)]
 _PYTEST = (
-    "-m", "pytest", "-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-p", "no:cacheprovider",
-    "-o", "filterwarnings=default",
+    "-m", "pytest", "-q", "--durations=0", "--noconftest", "-p", "tests.harness.adapters.conftest",
+    "-p", "no:cacheprovider", "-o", "filterwarnings=default",
 )  # fmt: skip
 
 
@@ -70,22 +76,35 @@ TESTS = {
 WAYS = (*DIRECT, *TESTS, *FRAMEWORKS)
 
 
-def _fault(way: str, reference: Reference, place: Path) -> str:
-    """Return how a way's scores differ; nothing if they are equal."""
+_CALL = re.compile(r"^([\d.]+)s call ", re.MULTILINE)
+"""A line of pytest's about how long a test took, without what it was given."""
+
+
+def _tried(way: str, reference: Reference, place: Path) -> float:
+    """Return the seconds that a way takes.
+
+    Raises:
+        AssertionError: its scores differ, with the words about how.
+    """
     if way in DIRECT:
-        compared = zip(reference.answers, DIRECT[way](reference), strict=True)
+        started = time.perf_counter()
+        found = DIRECT[way](reference)
+        seconds = time.perf_counter() - started
+        compared = zip(reference.answers, found, strict=True)
         different = [key for (key, _, judgement), scores in compared if scores != judgement.scores]
-        return f"questions {', '.join(different)}" if different else ""
+        if different:
+            raise AssertionError(f"questions {', '.join(different)}")
+        return seconds
     if way in TESTS:
         command = [sys.executable, *_PYTEST, str(_HERE / TESTS[way])]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        return done.stdout + done.stderr if done.returncode else ""
-    try:
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+        said = done.stdout
+    else:
         path = _HERE / "frameworks" / f"{way}.py"
-        run(way, place, *_PYTEST, f"{path}::test_scores_are_those_of_eval")
-    except AssertionError as error:
-        return str(error)
-    return ""
+        said = run(way, place, *_PYTEST, f"{path}::test_scores_are_those_of_eval")
+    return sum(map(float, _CALL.findall(said)))
 
 
 def _is_comparable(outcome: Outcome) -> bool:
@@ -110,12 +129,12 @@ def main(
     answers: Annotated[int, typer.Option(help="Answers on each engine.", min=1)] = 2_000,
     ways: Annotated[str, typer.Option(help="Ways, separated by commas.")] = ",".join(WAYS),
 ) -> None:
-    """Print a row for each engine and way; exit with 1 if scores differ."""
+    """Print a row for each engine and way, with answers a second; exit with 1 if scores differ."""
     faults = list[str]()
     texts = {each.key: (each.db_id, each.text, each.evidence) for each in load_set(set_name).questions}
     times = Counter(texts.values())
     once = {key for key, text in texts.items() if times[text] == 1}
-    print("| engine | way | answers | equal scores |\n|---|---|---|---|")
+    print("| engine | way | answers | equal scores | new/s | known/s |\n|---|---|--:|---|--:|--:|")
     for engine in parse_dialects(dialect) or ():
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -133,9 +152,13 @@ def main(
                 os.environ["BIRD_STORE"] = str(folder / f"{way}.sqlite")
                 place = folder / way
                 place.mkdir()
-                fault = _fault(way, reference, place)
-                faults += [f"{way} on {engine}: {fault}"] if fault else []
-                print(f"| {engine} | {way} | {len(chosen)} | {'no' if fault else 'yes'} |", flush=True)
+                try:
+                    rates = [f"{len(chosen) / _tried(way, reference, place):,.0f}" for _ in range(2)]
+                except AssertionError as error:
+                    faults.append(f"{way} on {engine}: {error}")
+                    rates = ["", ""]
+                equal = "yes" if all(rates) else "no"
+                print(f"| {engine} | {way} | {len(chosen)} | {equal} | {' | '.join(rates)} |", flush=True)
     if faults:
         raise SystemExit("\n".join(faults))
 

@@ -188,8 +188,10 @@ def test_serving_scores_as_a_plain_loop_does_and_prints_ratios_to_it() -> None:
 def test_adapters_compares_ways_with_eval() -> None:
     done = run("benchmarks.adapters", "--answers", "20", "--ways", "library,server,MCP")
     assert done.returncode == 0, done.stdout + done.stderr
-    found = [(row["way"], row["answers"], row["equal scores"]) for row in rows(done.stdout)]
-    assert found == [(way, "20", "yes") for way in ("library", "server", "MCP")]
+    found = rows(done.stdout)
+    told = [(row["way"], row["answers"], row["equal scores"]) for row in found]
+    assert told == [(way, "20", "yes") for way in ("library", "server", "MCP")]
+    assert all(is_a_figure(row[rate].replace(",", "")) for row in found for rate in ("new/s", "known/s"))
 
 
 @pytest.mark.engine

@@ -46,7 +46,8 @@ def interpreter_with(framework: str) -> Path:
     return interpreter
 
 
-def run(framework: str, place: Path, *words: str) -> None:
+def run(framework: str, place: Path, *words: str) -> str:
+    """Run Python in the environment of a framework; return what it prints."""
     python = interpreter_with(framework)
     environment = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {
@@ -59,6 +60,7 @@ def run(framework: str, place: Path, *words: str) -> None:
     command = [str(python), *words]
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
