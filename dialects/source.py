@@ -6,16 +6,23 @@ with arguments, since the rewrites define its meaning.
 
 import re
 from collections.abc import Callable, Mapping
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, ClassVar
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import exp, parser
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import TokenType
 
 from dialects.errors import Untranslatable
+
+if str(parser.__file__).endswith(tuple(EXTENSION_SUFFIXES)):
+    raise ImportError(
+        "sqlglot's compiled modules (sqlglot[c]) were imported, which the project cannot extend; "
+        "import dialects before sqlglot, or uninstall sqlglotc"
+    )
 
 
 class Plus(exp.Paren):
