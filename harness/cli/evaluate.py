@@ -1,5 +1,6 @@
 """The command that scores prediction files."""
 
+import gc
 import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -99,6 +100,8 @@ def _run(request: Request, shown: _Shown) -> int:
 
 
 def _scored(request: Request, shown: _Shown) -> int:
+    # Results have no cycles, but with Python's thresholds each of ten thousands is visited several times.
+    gc.set_threshold(50_000, 20, 20)
     with loading_bar(messages, before="reading questions and predictions") as progress:
         plan = prepare(request, say=say, progress=progress)
     if shown.driver is RunBy.DIRECT:

@@ -135,9 +135,13 @@ class AnswerItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return the location of the item: the file, and the name within it."""
-        parent = self.parent
-        path = Path(one_line(str(self.path)))
-        return path, None, self.name if parent is None else f"{parent.name}::{self.name}"
+        return Path(one_line(str(self.path))), None, self.location[2]
+
+    @property
+    def location(self) -> tuple[str, None, str]:
+        """The same with the file's node id, which pytest would derive for each item anew."""
+        file, _, name = self.nodeid.partition("::")
+        return file, None, name
 
 
 def file_id(path: Path, root: Path) -> str:

@@ -287,6 +287,14 @@ class PairItems:
         self.runner.close()
 
 
+_UNNEEDED = (
+    "assertion", "cacheprovider", "debugging", "doctest", "faulthandler", "legacypath", "logging",
+    "monkeypatch", "pastebin", "recwarn", "setuponly", "setupplan", "stepwise", "subtests",
+    "threadexception", "tmpdir", "unittest", "unraisableexception", "warnings",
+)  # fmt: skip
+"""Plugins of pytest's own that see each item, or take time at the end, and serve tests alone."""
+
+
 def run_with_pytest(
     plan: Plan, console: Console | None = None, *, junit: Path | None = None, as_json: bool = False
 ) -> int:
@@ -306,13 +314,13 @@ def run_with_pytest(
         The exit code: 0, 1 if a total is below its threshold, 2 if the run folder could not be written,
         3 if a pair ended in a harness error, 130 when interrupted, 143 when terminated.
     """
+    unneeded = [word for name in _UNNEEDED for word in ("-p", f"no:{name}")]
     with _no_settings_of_pytest(), Bars(console) as bars:
         driver = PairItems(plan, bars=bars)
         # Capture in memory: there may be no folder for temporary files.
         code = pytest.main(
             ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",
-             "-p", "no:cacheprovider", "--capture=sys", "--no-header",
-             "-W", "ignore::pytest.PytestAssertRewriteWarning",
+             *unneeded, "--capture=sys", "--no-header",
              *([] if junit is None else [f"--junitxml={junit}"])],
             plugins=[driver, *([] if console is None else [Reporter(bars, len(driver.runner.pairs))])],
         )  # fmt: skip
