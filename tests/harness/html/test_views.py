@@ -243,14 +243,15 @@ def test_back_leads_to_the_list_as_it_was(view: View, report: Path) -> None:
 
 
 def test_the_theme_is_the_systems_until_it_is_chosen(view: View, report: Path) -> None:
-    def paper(page: Page) -> object:
-        return page.evaluate("getComputedStyle(document.body).backgroundColor")
+    def paper(page: Page, colour: str) -> None:
+        # The page is drawn anew a moment after the choice.
+        expect(page.locator("body")).to_have_css("background-color", colour)
 
     light, dark = view(report).go(), view(report, scheme="dark").go()
-    assert paper(light) == "rgb(255, 255, 255)"
-    assert paper(dark) == "rgb(21, 24, 28)"
+    paper(light, "rgb(255, 255, 255)")
+    paper(dark, "rgb(21, 24, 28)")
     dark.get_by_label("Theme").select_option("light")
-    assert paper(dark) == "rgb(255, 255, 255)"
+    paper(dark, "rgb(255, 255, 255)")
 
 
 def test_the_manifest_is_there(view: View, report: Path) -> None:
