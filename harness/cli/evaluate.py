@@ -1,6 +1,5 @@
 """The command that scores prediction files."""
 
-import gc
 import sys
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -24,6 +23,7 @@ from harness.session.plan import prepare
 from harness.session.request import Request
 from harness.session.runner import run_directly
 from loaders.base.errors import EngineUnavailable
+from loaders.base.processes import collect_rarely
 
 
 class RunBy(StrEnum):
@@ -100,8 +100,7 @@ def _run(request: Request, shown: _Shown) -> int:
 
 
 def _scored(request: Request, shown: _Shown) -> int:
-    # Results have no cycles, but with Python's thresholds each of ten thousands is visited several times.
-    gc.set_threshold(50_000, 20, 20)
+    collect_rarely()
     with loading_bar(messages, before="reading questions and predictions") as progress:
         plan = prepare(request, say=say, progress=progress)
     if shown.driver is RunBy.DIRECT:

@@ -64,8 +64,9 @@ def twins(  # noqa: PLR0913 - one parameter an option
     for source, one in zip(sources, made, strict=True):
         if isinstance(one, TwinFailure):
             continue
-        remove_suite(to / source.db_id)
-        if witnesses is not None:
+        if witnesses is None:
+            remove_suite(to / source.db_id)
+        else:
             mine = [each for each in found if each.db_id == source.db_id]
             files, merged = write_suite(of_file(source.path), mine, to / source.db_id)
             say(f"{source.db_id}: {merged} of {len(mine)} witnesses are merged; files: {files}")

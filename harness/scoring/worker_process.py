@@ -49,6 +49,7 @@ from harness.scoring.tasks import (
     explain,
 )
 from harness.scoring.timing import measure
+from loaders.base.processes import collect_rarely
 from loaders.namespace import Database
 
 HUNG = 71
@@ -169,8 +170,7 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
     _limit_memory()
     # Everything allocated so far lives to the end: exclude it from collections.
     gc.freeze()
-    # Rows have no cycles, but with Python's thresholds each of a million rows is visited several times.
-    gc.set_threshold(50_000, 20, 20)
+    collect_rarely()
     at_start = resident()
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
