@@ -13,7 +13,7 @@ from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
-from harness.data.sets.packages import PackageRequest, get
+from harness.data.sets.packages import PackageRequest, get, get_predictions
 from harness.engines import served
 from harness.report.console import getting_bar, loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
@@ -131,9 +131,13 @@ def data(
     allow_unknown: Annotated[
         bool, typer.Option("--allow-unknown", help="Accept a package with unknown digests.")
     ] = False,
+    predictions: Annotated[
+        bool, typer.Option("--predictions", help="The published prediction files of the set instead.")
+    ] = False,
 ) -> None:
     """Download a published question set and its databases."""
+    fetch = get_predictions if predictions else get
     with getting_bar(messages) as progress:
-        lines = get(PackageRequest(set_name, to, archive, allow_unknown), progress)
+        lines = fetch(PackageRequest(set_name, to, archive, allow_unknown), progress)
     for line in lines:
         say(line)

@@ -14,15 +14,29 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
 from harness.data.predictions import Extract
-from harness.data.published_scores import PUBLISHED_SET, provenance, read_published
+from harness.data.published_scores import (
+    PUBLISHED_SET,
+    provenance,
+    published_scores,
+    published_totals,
+)
 from harness.data.published_sets import find_published
 from harness.data.set_manifest import LAYOUTS
+from harness.data.sets.packages import PREDICTIONS
 from harness.report.console import loading_bar, print_grids
-from harness.report.documents import DEV, PublishedReference, dev_rows, reproduced
+from harness.report.documents import (
+    DEV,
+    TEST,
+    PublishedReference,
+    dev_rows,
+    published_tables,
+    reproduced,
+)
 from harness.report.files import write_dev_rows, write_reproduction
 from harness.report.overview import fenced_lines
 from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import Document
+from harness.report.texts import json_text
 from harness.runs.reader import read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
@@ -45,10 +59,33 @@ def reproduce(
 ) -> None:
     """Score published predictions and compare the scores with the published ones."""
     asked = replace(request, predictions=predictions or ())
-    known = {PUBLISHED_SET: reproduce_published, DEV: reproduce_dev}
-    if set_name not in known:
-        raise BadInput(f"--set {set_name}: no figures are published for it; choose one of {', '.join(known)}")
-    raise typer.Exit(known[set_name](asked, say, messages, as_json=as_json))
+    scored = {PUBLISHED_SET: reproduce_published, DEV: reproduce_dev}
+    sets = dict.fromkeys([*scored, *(one.set for one in published_scores())])
+    if set_name not in sets:
+        raise BadInput(f"--set {set_name}: no figures are published for it; choose one of {', '.join(sets)}")
+    if set_name in scored and (asked.predictions or _predictions_of(set_name)):
+        raise typer.Exit(scored[set_name](asked, say, messages, as_json=as_json))
+    if asked.predictions:
+        raise BadInput(
+            f"--set {set_name}: `reproduce` scores no predictions of it; leave out --predictions, or use"
+            " `eval`"
+        )
+    show_published(set_name, as_json=as_json)
+
+
+def show_published(set_name: str, *, as_json: bool = False) -> None:
+    """Print the published figures of a set; there is nothing to score here."""
+    tables = tuple(
+        table for name in (set_name, *_RELATED.get(set_name, ())) for table in published_tables(name)
+    )
+    if as_json:
+        typer.echo(json_text(Document(set_name, (), tables)), nl=False)
+        return
+    print_grids(tables)
+    if set_name in _PREDICTION_FILES:
+        folders = ", ".join(map(str, _folders(set_name)))
+        say(f"published figures only: there is no {_PREDICTION_FILES[set_name]} in {folders};")
+        say(f"put the published predictions there, or name them with --predictions ({_WHERE})")
 
 
 def reproduce_published(
@@ -57,8 +94,8 @@ def reproduce_published(
     """Score published predictions on every engine that is up; print and write the tables.
 
     Args:
-        asked: what to run; without predictions it is the folder `predictions` of the data. The published
-            figures can only have been made of answers taken out of Markdown fences.
+        asked: what to run; without predictions it is those of the data. The published figures can only have
+            been made of answers taken out of Markdown fences.
         say: takes one line at a time.
         console: where to tell how it goes.
         as_json: whether JSON is printed instead of tables.
@@ -67,16 +104,12 @@ def reproduce_published(
         The exit code: 0, or 3 where a pair ended in a harness error.
 
     Raises:
-        BadInput: the published tables, the questions or the predictions cannot be read.
+        BadInput: the questions or the predictions cannot be read.
         EngineUnavailable: an engine that was named is not up.
     """
-    home = _home()
-    published = read_published(home)
-    done = _scored(
-        replace(asked, set_name=PUBLISHED_SET, predictions=asked.predictions or [home / "predictions"]),
-        say,
-        console,
-    )
+    published = published_totals()
+    predictions = asked.predictions or _predictions_of(PUBLISHED_SET)
+    done = _scored(replace(asked, set_name=PUBLISHED_SET, predictions=predictions), say, console)
     held = PublishedReference(published, provenance(done.plan.questions, find_published(PUBLISHED_SET).files))
     finished = read_run(done.path)
     written = write_reproduction(finished, held)
@@ -99,7 +132,7 @@ def reproduce_dev(
     The rest is as in `reproduce_published`. Without predictions they are what BIRD publishes,
     `predict_dev_*.json` in the data; without an engine it is SQLite, for which they were made.
     """
-    predictions = asked.predictions or _of_dev(_home())
+    predictions = asked.predictions or _predictions_of(DEV)
     dialects = asked.dialects or [Dialect.SQLITE]
     done = _scored(replace(asked, set_name=DEV, predictions=predictions, dialects=dialects), say, console)
     finished = read_run(done.path)
@@ -126,20 +159,23 @@ def _scored(request: Request, say: Callable[[str], None], console: Console) -> R
     return done
 
 
-def _of_dev(home: Path) -> Sequence[Path]:
-    """Return the published predictions for dev that are in the data.
+_PREDICTION_FILES = {PUBLISHED_SET: "predict_mini_dev_*.json", DEV: "predict_dev_*.json"}
+"""The names of published prediction files, by set."""
+_RELATED = {DEV: (TEST,)}
+"""Sets whose published figures are shown next to those of another."""
+_WHERE = "docs/how-to/reports.md#published-figures"
 
-    Raises:
-        BadInput: there are none.
-    """
-    folders = (home, *(home / name for name in ("predictions", *LAYOUTS[DEV].folders) if name))
-    found = [path for folder in folders for path in sorted(folder.glob("predict_dev_*.json"))]
-    if not found:
-        looked = ", ".join(map(str, folders))
-        raise BadInput(
-            f"no predict_dev_*.json in {looked}; name BIRD's published files for dev by --predictions"
-        )
-    return found
+
+def _folders(set_name: str) -> Sequence[Path]:
+    """Return the folders of the data in which the published predictions of a set are looked for."""
+    home = _home()
+    return (home, *(home / name for name in (PREDICTIONS, *LAYOUTS[set_name].folders) if name))
+
+
+def _predictions_of(set_name: str) -> Sequence[Path]:
+    """Return the published predictions of a set that are in the data."""
+    pattern = _PREDICTION_FILES[set_name]
+    return [path for folder in _folders(set_name) for path in sorted(folder.glob(pattern))]
 
 
 def _give_json(written: Sequence[Path]) -> None:

@@ -1,8 +1,8 @@
-"""Read published scores of predictors, and check whether the local databases are the published ones.
+"""Provide published scores of predictors, and check whether the local databases are the published ones.
 
-They are tables of totals in percent, one file per metric, in the folder `published` of the data:
-`predictor,file_stem,sqlite,mysql,postgresql`. `file_stem` is the predictor's name in prediction files.
-Figures of BIRD's paper are in `published_dev.toml`.
+The figures that ship with the project are in `published_scores.csv`, one a line, with their sources. A user's
+own are tables of totals in percent, one file per metric: `predictor,file_stem,sqlite,mysql,postgresql`.
+What BIRD's paper prints of errors and types of questions is in `published_paper.toml`.
 """
 
 import csv
@@ -27,7 +27,6 @@ from loaders.base.digests import digests
 from loaders.base.files import Faults, TextFile, read_text, refuse
 from loaders.base.records import to_record
 
-FOLDER = "published"
 PUBLISHED_SET = "mini_dev"
 """The question set of the published figures: the first revision of Mini-Dev."""
 METRICS_PUBLISHED = tuple(dict.fromkeys(each.published_as for each in METRICS.values() if each.published_as))
@@ -46,18 +45,61 @@ class PublishedTotals:
     totals: Mapping[Dialect, float]
 
 
-@dataclass(frozen=True)
-class PaperRow:
-    """One predictor in BIRD's paper, on the dev set unless `of` names another.
+class Source(StrEnum):
+    """Where a figure was published; `SOURCES` has the words for readers."""
 
-    `ex` and `ves` are percentages by level, or the total only.
+    PAPER = "paper"
+    SLIDES = "slides"
+    MINI_DEV = "mini_dev"
+    MINI_DEV_V2 = "mini_dev_v2"
+
+
+SOURCES: Mapping[Source, str] = {
+    Source.PAPER: "BIRD's paper, Tables 2 to 4 and the appendix (https://arxiv.org/abs/2305.03111)",
+    Source.SLIDES: "the slides of BIRD's authors on large-scale NL2SQL (Chenhao Ma)",
+    Source.MINI_DEV: "README of https://github.com/bird-bench/mini_dev, first revision of the set",
+    Source.MINI_DEV_V2: "README of https://github.com/bird-bench/mini_dev, Mini-Dev V2: 270 tasks",
+}
+"""The words for a source in notes under tables."""
+
+
+@dataclass(frozen=True)
+class PublishedScore:
+    """One published figure in percent.
+
+    `set` is a question set; `test` is BIRD's hidden test set. `level` is a difficulty, or `total`.
+    `file_stem` is the predictor's name in published prediction files, or empty. "+ KG" in the name of a
+    predictor says that it was given the evidence of each question, the paper's external knowledge.
     """
 
+    set: str
     predictor: str
-    file_stem: str | None = None
-    of: str = "dev"
-    ex: tuple[float, ...] = ()
-    ves: tuple[float, ...] = ()
+    file_stem: str
+    metric: str
+    engine: Dialect
+    level: str
+    value: float
+    source: Source
+
+
+@cache
+def published_scores() -> tuple[PublishedScore, ...]:
+    """Return every published figure that ships with the project, in the order of `published_scores.csv`."""
+    text = (files("harness.data") / "published_scores.csv").read_text(encoding="utf-8")
+    return tuple(
+        to_record(PublishedScore, {**row, "value": float(row["value"])})
+        for row in csv.DictReader(text.splitlines())
+    )
+
+
+def published_totals(set_name: str = PUBLISHED_SET) -> list[PublishedTotals]:
+    """Return the published totals of a set by engine, in the order of the metrics, then of the rows."""
+    found: dict[tuple[str, str, str], dict[Dialect, float]] = {}
+    for one in published_scores():
+        if one.set == set_name and one.level == "total":
+            totals = found.setdefault((one.metric, one.predictor, one.file_stem), {})
+            totals[one.engine] = one.value
+    return [PublishedTotals(*key, totals) for key, totals in found.items()]
 
 
 @dataclass(frozen=True)
@@ -71,23 +113,22 @@ class PaperType:
 
 @dataclass(frozen=True)
 class Paper:
-    """The figures of BIRD's paper.
+    """What BIRD's paper prints of errors and types of questions.
 
     `typed` is the predictor whose EX `types` have; `errors` are the percentages of its groups of errors.
     """
 
     source: str
     typed: str
-    rows: tuple[PaperRow, ...]
     types: tuple[PaperType, ...]
     errors: Mapping[str, float]
 
 
 @cache
 def birds_paper() -> Paper:
-    """Return the figures of BIRD's paper that are known here."""
+    """Return what BIRD's paper prints of errors and types of questions."""
     return to_record(
-        Paper, tomllib.loads((files("harness.data") / "published_dev.toml").read_text(encoding="utf-8"))
+        Paper, tomllib.loads((files("harness.data") / "published_paper.toml").read_text(encoding="utf-8"))
     )
 
 
@@ -101,15 +142,6 @@ class Provenance(StrEnum):
     """No published digest is known."""
 
 
-def read_published(home: Path) -> list[PublishedTotals]:
-    """Read every published table below `home`, in the order of the metrics, then of the rows.
-
-    Raises:
-        BadInput: there is none, or one is wrong.
-    """
-    return read_published_folder(home / FOLDER)
-
-
 def read_published_folder(folder: Path) -> list[PublishedTotals]:
     """Read every published table in `folder`, in the order of the metrics, then of the rows.
 
@@ -121,7 +153,7 @@ def read_published_folder(folder: Path) -> list[PublishedTotals]:
     if not there:
         raise BadInput(
             f"{folder}: has none of {', '.join(path.name for path in paths)};"
-            " put the published tables there (docs/how-to/reports.md), or point BIRD_HOME at where they are"
+            " write your tables there (docs/how-to/reports.md), or leave out --published"
         )
     return [one for path in there for one in _rows(read_text(path))]
 

@@ -46,6 +46,16 @@ class Hub:
 
 
 @dataclass(frozen=True)
+class PublishedPredictions:
+    """Prediction files that the authors of a set published."""
+
+    url: str
+    """The address that their paths follow."""
+    files: Mapping[str, str]
+    """Known SHA-256 by path."""
+
+
+@dataclass(frozen=True)
 class Published:
     """A published question set: an archive, or files on the hub."""
 
@@ -58,6 +68,7 @@ class Published:
     """Known SHA-256 by path below `folder`."""
     archive: Archive | None = None
     hub: Hub | None = None
+    predictions: PublishedPredictions | None = None
     databases_of: str | None = None
     """The set whose databases its questions are about, if it has none of its own."""
     own: bool = False
@@ -146,11 +157,12 @@ def find_published(name: str) -> Published:
 
 
 def _entry(name: str, entry: dict[str, Any]) -> Published:
-    archive, hub = entry.pop("archive", None), entry.pop("hub", None)
+    archive, hub, predictions = (entry.pop(key, None) for key in ("archive", "hub", "predictions"))
     return Published(
         name=name,
         archive=Archive(**archive) if archive else None,
         hub=Hub(**hub) if hub else None,
+        predictions=PublishedPredictions(**predictions) if predictions else None,
         **entry,
     )
 

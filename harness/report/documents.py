@@ -10,16 +10,18 @@ from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.data.published_scores import (
     PUBLISHED_SET,
-    PaperRow,
+    SOURCES,
     Provenance,
+    PublishedScore,
     PublishedTotals,
     birds_paper,
     databases_note,
     notes_of,
+    published_scores,
     read_published_folder,
     said_of,
 )
-from harness.data.questions import BIRD_LEVELS, id_order, levels_of
+from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, id_order, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.report.overview import dialects_of, extent_lines, level_columns, marked, noted, overview
@@ -38,10 +40,12 @@ from harness.sqltree.constructs import QuestionType
 from harness.sqltree.diagnosis import ErrorGroup
 from loaders.base.records import read_record, to_record
 
-# The rows of BIRD's paper, EX and VES by difficulty, next to those of a run of its dev set.
+# Published rows of BIRD, EX and VES by difficulty, next to those of a run of its dev set.
 
 DEV = "dev"
 """The set of the rows."""
+TEST = "test"
+"""BIRD's hidden test set: only published figures exist."""
 _METRICS = ("ex", "ves")
 _LEVELS = (*BIRD_LEVELS, TOTAL)
 
@@ -58,64 +62,101 @@ class PublishedReference:
 
 
 def dev_rows(run: Run) -> Document:
-    """Return the rows of the paper, each next to the run's if it has predictions of that name for SQLite.
+    """Return the published rows of BIRD's dev set, each next to the run's if it has predictions of that name.
 
-    The paper's figures are SQLite's.
+    The figures are SQLite's. Those of the hidden test set follow, and EX by type of question.
     """
-    paper = birds_paper()
     scores = {score.predictor: score for score in scores_of(run) if score.dialect == Dialect.SQLITE}
-    published = {row.file_stem for row in paper.rows}
-    own = [name for name in scores if name not in published]
-    grids = []
-    for metric in _METRICS:
-        made = [_table_row(row, metric, scores.get(row.file_stem or "")) for row in paper.rows]
-        made += [_own_row(name, metric, scores[name]) for name in own]
-        shown = [row for row in made if any(cell is not None for cell in row.cells)]
-        groups = (
-            ColumnGroup("paper", level_columns(_LEVELS, metric, "published")),
-            ColumnGroup("ours", level_columns(_LEVELS, metric, "ours")),
-        )
-        notes = tuple(_notes(run, metric, paper.source, paper.rows, scores))
-        title = f"{METRICS[metric].title} on SQLite: the paper's rows and ours (%)"
-        grids.append(TableModel(title, ("predictor",), groups, tuple(shown), notes))
-    grids.append(_types_grid(run, list(scores.values())))
+    grids = [_beside_ours(run, metric, scores) for metric in _METRICS]
+    grids += [*published_tables(TEST), _types_grid(run, list(scores.values()))]
     lines = extent_lines(list(scores.values()), run.extent)
     return Document(run_id_of(run), tuple(facts(run, list(scores.values()))), tuple(marked(grids, lines)))
 
 
-def _printed(row: PaperRow, metric: str) -> list[float | None]:
-    """Return what the paper prints of a metric by level; None if it has no figure."""
-    values = row.ex if metric == "ex" else row.ves
-    return [*[None] * (len(_LEVELS) - len(values)), *values]
+def published_tables(set_name: str) -> list[TableModel]:
+    """Return the published figures of a set: a table for each metric; none for an unknown set.
+
+    The figures of the test set are `published_test` in files, as those of dev are next to them.
+    """
+    figures = [one for one in published_scores() if one.set == set_name]
+    metrics = dict.fromkeys(one.metric for one in figures)
+    return [
+        _published_table(set_name, metric, [one for one in figures if one.metric == metric])
+        for metric in metrics
+    ]
 
 
-def _table_row(row: PaperRow, metric: str, score: Score | None) -> TableRow:
-    cells = [None if value is None else Cell(value) for value in _printed(row, metric)]
-    name = row.predictor if row.of == DEV else f"{row.predictor} ({row.of} set)"
-    return TableRow((name,), (*cells, *_ours(metric, score)), row.file_stem or row.predictor)
+def _published_table(set_name: str, metric: str, figures: Sequence[PublishedScore]) -> TableModel:
+    found = {one.level for one in figures}
+    scale = next(each for each in (BIRD_LEVELS, SPIDER_LEVELS) if found <= {*each, TOTAL})
+    levels = (*(scale if found != {TOTAL} else ()), TOTAL)
+    engines = in_order(one.engine for one in figures)
+    rows = tuple(
+        TableRow((name,), cells, stem or name)
+        for name, stem, cells in _published_rows(figures, engines, levels)
+    )
+    columns = level_columns(levels, metric, "published_test" if set_name == TEST else "published")
+    groups = tuple(ColumnGroup(TITLES[engine], columns, engine) for engine in engines)
+    title = f"{_title(metric)} on {set_name}, as published (%)"
+    return TableModel(title, ("predictor",), groups, rows, (_source_note(figures),))
 
 
-def _own_row(name: str, metric: str, score: Score) -> TableRow:
-    return TableRow((name,), (*(None for _ in _LEVELS), *_ours(metric, score)), name)
+def _title(metric: str) -> str:
+    return METRICS[metric].title if metric in METRICS else metric.replace("_", " ")
+
+
+def _published_rows(
+    figures: Sequence[PublishedScore], engines: Iterable[EngineName], levels: Sequence[str]
+) -> Iterator[tuple[str, str, tuple[Cell | None, ...]]]:
+    """Yield name, file stem and the cells of each predictor, by engine and level."""
+    places = [(engine, level) for engine in engines for level in levels]
+    cells: dict[tuple[str, EngineName, str], Cell] = {
+        (one.predictor, one.engine, one.level): Cell(one.value) for one in figures
+    }
+    for name, stem in dict.fromkeys((one.predictor, one.file_stem) for one in figures):
+        yield name, stem, tuple(cells.get((name, *place)) for place in places)
+
+
+def _source_note(figures: Sequence[PublishedScore]) -> str:
+    return (
+        f"Published in: {'; '.join(SOURCES[each] for each in dict.fromkeys(one.source for one in figures))}."
+    )
+
+
+def _beside_ours(run: Run, metric: str, scores: Mapping[str, Score]) -> TableModel:
+    """Return the published figures of dev by one metric, and those of a run."""
+    figures = [one for one in published_scores() if one.set == DEV and one.metric == metric]
+    empty = (None,) * len(_LEVELS)
+    rows = [
+        TableRow((name,), (*cells, *_ours(metric, scores.get(stem))), stem or name)
+        for name, stem, cells in _published_rows(figures, [Dialect.SQLITE], _LEVELS)
+    ]
+    stems = {one.file_stem for one in figures if one.file_stem}
+    rows += [
+        TableRow((name,), (*empty, *_ours(metric, score)), name)
+        for name, score in scores.items()
+        if name not in stems and metric in score.metrics
+    ]
+    absent = [one.predictor for one in figures if one.file_stem and one.file_stem not in scores]
+    unmeasured = all(metric not in score.metrics for score in scores.values())
+    notes = [
+        _source_note(figures),
+        *([f"There are no predictions here of {', '.join(dict.fromkeys(absent))}."] if absent else []),
+        *([f"Ours is not measured: add --metrics ex,{metric}."] if unmeasured else []),
+        *databases_note(run.manifest),
+    ]
+    groups = (
+        ColumnGroup("published", level_columns(_LEVELS, metric, "published")),
+        ColumnGroup("ours", level_columns(_LEVELS, metric, "ours")),
+    )
+    title = f"{METRICS[metric].title} on SQLite: published rows and ours (%)"
+    return TableModel(title, ("predictor",), groups, tuple(rows), tuple(notes))
 
 
 def _ours(metric: str, score: Score | None) -> Sequence[Cell | None]:
     if score is None or metric not in score.metrics:
         return [None] * len(_LEVELS)
     return [Cell(score.metrics[metric].get(level)) for level in _LEVELS]
-
-
-def _notes(
-    run: Run, metric: str, source: str, rows: Sequence[PaperRow], scores: Mapping[str, Score]
-) -> Sequence[str]:
-    absent = [row.predictor for row in rows if row.file_stem is not None and row.file_stem not in scores]
-    unmeasured = all(metric not in score.metrics for score in scores.values())
-    return [
-        f"Paper: {source}. Figures without a source at hand are omitted; people answered the test set.",
-        *([f"There are no predictions here of {', '.join(absent)}."] if absent else []),
-        *([f"Ours is not measured: add --metrics ex,{metric}."] if unmeasured else []),
-        *databases_note(run.manifest),
-    ]
 
 
 _OF_EVIDENCE = (QuestionType.DOMAIN_KNOWLEDGE, QuestionType.SYNONYM, QuestionType.VALUE_ILLUSTRATION)
@@ -127,8 +168,13 @@ def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
     paper, metric = birds_paper(), "ex"
     labels = read_labels(run.folder, By.TYPE)
     is_known = any(question.evidence.strip() for question in read_questions(run.folder).values())
-    printed = {row.predictor: row.ex for row in paper.rows}
-    cells = {TOTAL: printed[paper.typed], **{str(one.type): one.ex for one in paper.types}}
+    printed = {
+        one.level: one.value
+        for one in published_scores()
+        if (one.set, one.predictor, one.metric) == (DEV, paper.typed, metric)
+    }
+    totals = tuple(printed[level] for level in _LEVELS)
+    cells = {TOTAL: totals, **{str(one.type): one.ex for one in paper.types}}
     rows = []
     for group in (TOTAL, *QuestionType):
         name, theirs = group.replace("_", " "), tuple(map(Cell, cells[group]))

@@ -47,6 +47,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness report results/published/latest --by error-group": Why.DATA,
     "make setup": Why.CI,
     "make data SET=mini_dev": Why.DOWNLOADS,
+    "make data SET=mini_dev ARGS=--predictions": Why.DOWNLOADS,
     "make data SET=dev": Why.DOWNLOADS,
     "make reproduce SET=dev METRICS=ex,ves": Why.DATA,
     "make data SET=mini_dev_2025": Why.DOWNLOADS,

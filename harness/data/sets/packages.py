@@ -9,7 +9,7 @@ the published package.
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,16 @@ from filelock import FileLock
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.published_sets import TAKE, Archive, Hub, Published, find_published, prove_archive
+from harness.data.published_sets import (
+    TAKE,
+    Archive,
+    Hub,
+    Published,
+    PublishedPredictions,
+    find_published,
+    prove_archive,
+    published,
+)
 from harness.data.questions import QuestionSet
 from harness.data.set_families import find_own
 from harness.data.set_manifest import LAYOUTS, MANIFEST, Layout, find
@@ -39,6 +48,8 @@ from loaders.base.errors import command, said
 from loaders.base.files import Faults, as_json, one_line, parse_json
 from loaders.base.paths import making
 
+PREDICTIONS = "predictions"
+"""Folder of published prediction files, below that of all published data."""
 _MARKER = ".published.json"
 _STAGING = ".bird-data"
 
@@ -111,6 +122,91 @@ def get(request: PackageRequest, progress: DownloadProgress, pauses: Sequence[fl
         raise BadInput(
             f"{home}: {entry.name} cannot be put there ({reason}); make room, or see --to"
         ) from error
+
+
+def get_predictions(
+    request: PackageRequest, progress: DownloadProgress, pauses: Sequence[float] = PAUSES
+) -> list[str]:
+    """Fetch the published prediction files of a set into `predictions`; existing files are kept.
+
+    They are downloaded, or copied from `request.archive`, a folder that has them at any depth. All are put
+    there or none. The rest is as for `get`.
+
+    Raises:
+        BadInput: no predictions of the set are published, or a file cannot be fetched, is not the published
+        one, or cannot be written.
+    """
+    entry = find_published(request.set_name)
+    if entry.predictions is None:
+        known = ", ".join(name for name, each in published().items() if each.predictions)
+        raise BadInput(f"--set {entry.name}: no prediction files of it are published; those of {known} are")
+    home = request.to or Path(os.environ.get("BIRD_HOME") or "data")
+    folder = home / PREDICTIONS
+    wanted = {Path(path).name: path for path in entry.predictions.files}
+    missing = [name for name in wanted if not (folder / name).exists()]
+    try:
+        with making(folder), FileLock(home / f"{_STAGING}.lock"), _staging(home) as staging:
+            for name in missing:
+                _bring(entry.predictions, wanted[name], request.archive, staging / name, progress, pauses)
+            places = {name: (staging if name in missing else folder) / name for name in wanted}
+            notes = _prove_predictions(entry.predictions, places, folder, allow_unknown=request.allow_unknown)
+            for name in missing:
+                (staging / name).rename(folder / name)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written ({said(error)}); make room, or see --out") from error
+    already = (
+        f", {len(wanted) - len(missing)} of them were there already" if len(missing) < len(wanted) else ""
+    )
+    return [f"{entry.name}: {len(wanted)} published prediction files in {folder}{already}", *notes]
+
+
+def _bring(  # noqa: PLR0913, PLR0917 - what to fetch, from where and to where
+    published_files: PublishedPredictions,
+    path: str,
+    source: Path | None,
+    to: Path,
+    progress: DownloadProgress,
+    pauses: Sequence[float],
+) -> None:
+    """Download a published file, or copy it from a folder.
+
+    Raises:
+        Unreachable: it cannot be downloaded; the message says how to fetch it by hand.
+        BadInput: it is not in the folder.
+    """
+    if source is None:
+        try:
+            download(Download(f"{published_files.url}/{path}"), to, progress, pauses)
+        except Unreachable as error:
+            raise Unreachable(
+                f"{error}; get the files by any other way and name their folder with --archive;"
+                " behind a proxy, set HTTPS_PROXY"
+            ) from error
+        return
+    if not source.is_dir():
+        raise BadInput(f"--archive {source}: is not a folder; name the one that has the prediction files")
+    found = next((one for one in sorted(source.rglob(to.name)) if one.is_file()), None)
+    if found is None:
+        raise BadInput(f"--archive {source}: has no {to.name}")
+    shutil.copyfile(found, to)
+
+
+def _prove_predictions(
+    published_files: PublishedPredictions, places: Mapping[str, Path], folder: Path, *, allow_unknown: bool
+) -> list[str]:
+    """Check the digests of prediction files, and return a line for each that is not the published one.
+
+    Raises:
+        BadInput: there are such, and they are not allowed.
+    """
+    known = {Path(path).name: digest for path, digest in published_files.files.items()}
+    other = [name for name, place in places.items() if read_sha256(place) != known[name]]
+    if not allow_unknown:
+        faults = Faults(folder, "file")
+        for name in other:
+            faults.add(name, "is not the published one, by its SHA-256", TAKE)
+        faults.stop()
+    return [f"  {name}: is not the published one, by its SHA-256" for name in other]
 
 
 def _there(entry: Published, request: PackageRequest, home: Path) -> list[str] | None:

@@ -19,10 +19,13 @@ from harness.cli.reproduce import reproduce_published
 from harness.data.predictions import Extract
 from harness.data.published_scores import (
     METRICS_PUBLISHED,
+    SOURCES,
     Provenance,
     PublishedTotals,
     provenance,
-    read_published,
+    published_scores,
+    published_totals,
+    read_published_folder,
     said_of,
 )
 from harness.data.published_sets import find_published
@@ -42,9 +45,8 @@ from tests.harness.report.tables import result, results, scores, write_run
 HEAD = "predictor,file_stem,sqlite,mysql,postgresql\n"
 
 
-def write_published(home: Path, text: str, name: str = "ex") -> Path:
-    (home / "published").mkdir(exist_ok=True)
-    path = home / "published" / f"{name}.csv"
+def write_published(folder: Path, text: str, name: str = "ex") -> Path:
+    path = folder / f"{name}.csv"
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -52,7 +54,7 @@ def write_published(home: Path, text: str, name: str = "ex") -> Path:
 def test_published_tables_are_read_with_gaps(tmp_path: Path) -> None:
     write_published(tmp_path, HEAD + "The P,p,50.00,,12.5\n")
     write_published(tmp_path, HEAD + '"A, B",q,1,2,3\n', "r_ves")
-    assert read_published(tmp_path) == [
+    assert read_published_folder(tmp_path) == [
         PublishedTotals("ex", "The P", "p", {Dialect.SQLITE: 50.0, Dialect.POSTGRESQL: 12.5}),
         PublishedTotals(
             "r_ves", "A, B", "q", {Dialect.SQLITE: 1.0, Dialect.MYSQL: 2.0, Dialect.POSTGRESQL: 3.0}
@@ -76,13 +78,81 @@ def test_published_tables_are_read_with_gaps(tmp_path: Path) -> None:
 def test_a_wrong_table_is_one_clear_error(tmp_path: Path, text: str, fragment: str) -> None:
     path = write_published(tmp_path, text)
     with pytest.raises(BadInput, match=fragment) as error:
-        read_published(tmp_path)
+        read_published_folder(tmp_path)
     assert str(path) in str(error.value)
 
 
 def test_no_table_at_all_says_where_they_are_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"published: has none of ex\.csv, soft_f1\.csv, r_ves\.csv"):
-        read_published(tmp_path)
+    with pytest.raises(BadInput, match=r": has none of ex\.csv, soft_f1\.csv, r_ves\.csv"):
+        read_published_folder(tmp_path)
+
+
+@pytest.mark.bird
+def test_the_figures_that_ship_are_those_of_the_kit(bird_home: Path) -> None:
+    assert published_totals() == sorted(
+        read_published_folder(bird_home / "published"), key=lambda one: METRICS_PUBLISHED.index(one.metric)
+    )
+
+
+TABLES = {
+    # Predictor, and its EX and VES: dev and test without evidence, dev and test with it.
+    "T5-Base": ((6.32, 7.06, 11.54, 12.89), (7.78, 8.97, 12.90, 14.71)),
+    "T5-Large": ((9.71, 10.38, 19.75, 20.94), (9.90, 12.25, 22.74, 25.00)),
+    "T5-3B": ((10.37, 11.17, 23.34, 24.05), (13.62, 15.17, 25.57, 27.80)),
+    "Codex": ((25.42, 24.86, 34.35, 36.47), (33.37, 35.40, 43.41, 41.60)),
+    "ChatGPT": ((24.05, 26.77, 37.22, 39.30), (27.97, 36.68, 43.81, 51.40)),
+    "ChatGPT + COT": ((25.88, 28.95, 36.64, 40.08), (32.33, 49.69, 42.30, 56.56)),
+    "GPT-4": ((30.90, 34.88, 46.35, 54.89), (None, None, 49.77, 60.77)),
+    "DIN-SQL + GPT-4": ((None, None, 50.72, 55.90), (None, None, 58.79, 59.44)),
+    "TA-SQL + GPT-4": ((50.58, 54.38, 56.19, 59.14), (None,) * 4),
+    "Human": ((None, 72.37, None, 92.96), (None, 70.36, None, 90.27)),
+}
+
+
+@pytest.mark.parametrize("predictor", TABLES)
+def test_every_row_of_the_papers_tables_ships(predictor: str) -> None:
+    totals = {
+        (one.set, one.predictor, one.metric): one.value
+        for one in published_scores()
+        if one.level == "total" and one.set in {"dev", "test"}
+    }
+    for metric, values in zip(("ex", "ves"), TABLES[predictor], strict=True):
+        found = tuple(
+            totals.get((of, predictor + knowledge, metric))
+            for knowledge in ("", " + KG")
+            for of in ("dev", "test")
+        )
+        assert found == values
+
+
+def test_published_figures_are_percentages_of_known_sources_and_none_stands_twice() -> None:
+    figures = published_scores()
+    keys = [(one.set, one.predictor, one.metric, one.engine, one.level) for one in figures]
+    assert len(set(keys)) == len(keys)
+    assert all(0 < one.value < 100 and SOURCES[one.source] for one in figures)
+    stems = {(one.set, one.predictor): {one.file_stem} for one in figures}
+    assert all(one.file_stem in stems[one.set, one.predictor] for one in figures)
+
+
+REFERENCE = {
+    "livesqlbench_base_lite": ("o3-mini", [42.59, 47.78]),
+    "mini_dev": ("TA + gpt-4o", [63.0]),
+    "dev": ("Codex + KG", [34.35]),
+    "spider": ("Graphix-T5-3B", [91.9, 81.6, 61.5, 50.0, 75.6]),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_without_predictions_the_published_figures_are_shown(name: str, call: Call) -> None:
+    predictor, values = REFERENCE[name]
+    code, text, err = call("reproduce", "--set", name)
+    assert code == 0, err
+    line = next(line for line in text.splitlines() if line.startswith(f" {predictor} "))
+    assert [float(one) for one in line.removeprefix(f" {predictor}").split()] == values
+    assert ("there is no predict_" in err) is (name in {"mini_dev", "dev"})
+    code, text, err = call("reproduce", "--set", name, "--json")
+    first = json.loads(text)["tables"][0]["figures"]
+    assert {*values} <= {one["value"] for one in first}
 
 
 SAID = [
@@ -215,13 +285,11 @@ def check(home: Path, folder: Path, engine: Dialect) -> None:
     found = figures(folder)
     summary: Mapping[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     asked = {metric for score in summary["scores"] for metric in score["metrics"]}
-    for metric in METRICS_PUBLISHED:
-        with (home / "published" / f"{metric}.csv").open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                for dialect in PUBLISHED:
-                    shown = found.get((metric, row["file_stem"], dialect, "published"))
-                    is_asked = metric in asked and dialect is engine
-                    assert shown == (float(row[dialect]) if row[dialect] and is_asked else None)
+    for one in read_published_folder(home / "published"):
+        for dialect in PUBLISHED:
+            shown = found.get((one.metric, one.file_stem, dialect, "published"))
+            is_asked = one.metric in asked and dialect is engine
+            assert shown == (one.totals.get(dialect) if is_asked else None)
     ours = {key[:3]: value for key, value in found.items() if key[3] == "ours"}
     assert ours == {
         (metric, score["predictor"], engine): levels["total"]
@@ -287,7 +355,7 @@ def test_the_papers_rows_stand_beside_ours(tmp_path: Path, call: Call) -> None:
     (chatgpt,) = [line for line in text.splitlines() if line.startswith(" ChatGPT  ")][:1]
     # Simple: two of two; moderate: none of one; challenging: one of one.
     assert chatgpt.split()[1:] == ["31.08", "13.29", "12.08", "24.05", "100.00", "0.00", "100.00", "75.00"]
-    assert "Human + KG (test set)" in text
+    assert "Human + KG" in text.partition("EX on test, as published (%)")[2]
     assert "https://arxiv.org/abs/2305.03111" in text
     assert "Ours is not measured: add --metrics ex,ves." in text
     folder = out / "latest"
@@ -296,7 +364,9 @@ def test_the_papers_rows_stand_beside_ours(tmp_path: Path, call: Call) -> None:
     found = {(row["metric"], row["predictor"], row["by"], row["level"]): row["value"] for row in rows}
     assert found["ves", "chatgpt_knowledge", "published", "total"] == "43.81"
     assert found["ex", "chatgpt_knowledge", "ours", "total"] == "100.0"
-    assert ("ex", "Codex", "published", "total") not in found
+    assert found["ves", "chatgpt_knowledge", "published_test", "total"] == "51.4"
+    assert found["ex", "Codex", "published", "total"] == "25.42"
+    assert not found.get(("ex", "Codex", "ours", "total"))
     before = (folder / "reproduce-dev.md").read_text(encoding="utf-8")
     (folder / "reproduce-dev.md").unlink()
     assert call("report", str(folder))[0] == 0
@@ -351,7 +421,7 @@ def test_json_alone_goes_to_standard_output(tmp_path: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [(("--set", "sample"), "no figures are published for it; choose one of mini_dev, dev"),
-     (("--set", "dev"), "no predict_dev_*.json in data")],
+     (("--set", "spider", "--predictions", "x.json"), "leave out --predictions, or use `eval`")],
 )  # fmt: skip
 def test_bad_usage_is_one_line(args: tuple[str, ...], says: str, call: Call) -> None:
     code, _, err = call("reproduce", *args)
