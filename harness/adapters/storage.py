@@ -4,6 +4,7 @@ from dialects.errors import BadInput
 from harness.report.documents import run_id_of
 from harness.runs.reader import SUMMARY, Run
 from loaders.base.errors import brief
+from loaders.base.files import files_to_publish
 
 
 def copy_run(run: Run, url: str) -> str:
@@ -25,8 +26,8 @@ def copy_run(run: Run, url: str) -> str:
     except ModuleNotFoundError:
         raise BadInput("fsspec is not installed: pip install 'bird-harness[storage]'") from None
     place = f"{url.rstrip('/')}/{run_id_of(run)}"
-    files = [path for path in run.folder.rglob("*") if path.is_file()]
     try:
+        files = files_to_publish(run.folder)
         system, folder = fsspec.url_to_fs(place)
         if system.exists(f"{folder}/{SUMMARY}"):
             system.rm_file(f"{folder}/{SUMMARY}")

@@ -17,6 +17,7 @@ from harness.report.overview import dialects_of, versions
 from harness.report.table_model import NamedCell, figures
 from harness.runs.reader import MANIFEST, SUMMARY, Run
 from harness.runs.summary import Score
+from loaders.base.files import files_to_publish
 
 PROJECT = "bird-harness"
 """The project in W&B, and the experiment in MLflow, unless another one is named."""
@@ -60,7 +61,8 @@ class TrackedRun:
         scores, document = scores_of(run), tables(run)
         cells = [(grid.title, cell) for grid in document.grids for cell in figures(grid, document.extent)]
         summary = {name: value for score in scores for name, value in _summary(score).items()}
-        files = [run.folder / name for name in _FILES if (run.folder / name).exists()]
+        found = files_to_publish(run.folder)
+        files = [path for path in (run.folder / name for name in _FILES) if path in found]
         return cls(run_id_of(run), _config(run, scores), summary, cells, files)
 
 

@@ -14,7 +14,9 @@ from harness.report.console import loading_bar
 from harness.runs.bundle import RECEIPT_SUFFIX, SUFFIX, pack, read_bundle, write_receipt
 from harness.runs.reader import read_run
 from harness.session.request import Request
+from harness.session.verification import published_name
 from harness.session.verification import verify as execute_again
+from loaders.base.files import one_line
 
 
 @app.command()
@@ -60,7 +62,7 @@ def verify(  # noqa: PLR0913 - one parameter an option
     if to is not None:
         _ending(to, RECEIPT_SUFFIX)
     found = read_bundle(bundle, digest and digest.removeprefix("sha256:"))
-    request = replace(request, set_name=set_name or found.evaluated.set_name)
+    request = replace(request, set_name=set_name or published_name(found))
     with loading_bar(messages, before="reading questions and predictions") as progress:
         verification = execute_again(found, request, say=say, progress=progress)
     if to is not None:
@@ -71,7 +73,7 @@ def verify(  # noqa: PLR0913 - one parameter an option
     else:
         differing = [each.line for each in verification.differences]
         for line in (*verification.notes, *verification.claims, *differing):
-            typer.echo(line)
+            typer.echo(one_line(line))
         typer.echo(f"sha256:{found.digest}: {len(differing):,} of {verification.pairs:,} pairs differ")
     raise typer.Exit(int(not verification.is_confirmed))
 

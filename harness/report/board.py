@@ -2,10 +2,14 @@
 
 Only bundles whose outcomes a receipt confirms are on it. Nothing is executed: receipts are by `verify`. The
 same bundles and receipts give the same bytes.
+
+Whoever can add to the folder decides what is in it, so nothing is copied from there: each file of the site is
+written from what was read of a bundle or a receipt, and links are not followed.
 """
 
+import math
+import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +23,7 @@ from harness.data.set_manifest import PUBLISHED
 from harness.engines import TITLES, EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import SIGNIFICANT
+from harness.report.html import write_html
 from harness.report.html.page import MOST_BARS, PageSection, bar_chart, section, write_static
 from harness.report.overview import level_columns
 from harness.report.paper import differ
@@ -32,22 +37,32 @@ from harness.report.table_model import (
     spelled_range,
     table,
 )
-from harness.runs.bundle import RECEIPT_SUFFIX, SUFFIX, Bundle, Receipt, read_bundle, read_receipt
+from harness.runs.bundle import (
+    RECEIPT_SUFFIX,
+    SUFFIX,
+    Bundle,
+    ClaimedScore,
+    Receipt,
+    read_bundle,
+    read_receipt,
+    write_receipt,
+)
 from harness.runs.summary import TOTAL, Score
-from loaders.base.files import content_digest
+from loaders.base.errors import brief
+from loaders.base.files import content_digest, files_within, one_line
+from loaders.base.files import replace as replace_file
 
-REPORT_SUFFIX = ".report.html"
-"""Ending of a report next to a bundle of the same name, which the board links to."""
+_FOLDERS = ("bundles", "reports")
+_LONGEST = 60
+"""Characters of a set's name in the name of a file: its end, a digest, tells pages apart."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A bundle with the receipt that confirms it, and its report if there is one."""
+    """A bundle with the receipt that confirms it."""
 
-    path: Path
     bundle: Bundle
     receipt: Receipt
-    receipt_path: Path
 
     @property
     def name(self) -> str:
@@ -58,11 +73,6 @@ class Entry:
     def day(self) -> str:
         """The day of its run."""
         return self.bundle.evaluated.started[:10]
-
-    @property
-    def report(self) -> Path:
-        """The place of its report."""
-        return self.path.with_name(self.path.name.removesuffix(SUFFIX) + REPORT_SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -126,22 +136,19 @@ def read_board(folder: Path, *, site: Path | None = None) -> Board:
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: is not a folder; name one with bundles (*{SUFFIX}) and receipts")
-    places = sorted(folder.rglob("*"))
-    if site is not None:
-        places = [path for path in places if not path.resolve().is_relative_to(site.resolve())]
-    left_out: list[str] = []
-    receipts: dict[str, tuple[Receipt, Path]] = {}
-    for path in (one for one in places if one.name.endswith(RECEIPT_SUFFIX)):
+    files, left_out = _files(folder, site)
+    receipts: dict[str, Receipt] = {}
+    for path in (one for one in files if one.name.endswith(RECEIPT_SUFFIX)):
         try:
             receipt = read_receipt(path)
         except BadInput as error:
             left_out.append(str(error).removeprefix(f"{folder}/"))
             continue
         known = receipts.get(receipt.digest)
-        if known is None or known[0].verified < receipt.verified:
-            receipts[receipt.digest] = receipt, path
+        if known is None or known.verified < receipt.verified:
+            receipts[receipt.digest] = receipt
     entries: dict[str, Entry] = {}
-    for path in (one for one in places if one.name.endswith(SUFFIX)):
+    for path in (one for one in files if one.name.endswith(SUFFIX)):
         name = path.relative_to(folder)
         try:
             bundle = read_bundle(path)
@@ -151,12 +158,38 @@ def read_board(folder: Path, *, site: Path | None = None) -> Board:
         found = receipts.get(bundle.digest)
         if found is None:
             left_out.append(f"{name}: not verified; write its receipt: verify --out NAME{RECEIPT_SUFFIX}")
-        elif fault := _fault(bundle, found[0]):
+        elif fault := _fault(bundle, found):
             left_out.append(f"{name}: {fault}")
         else:
-            entries.setdefault(bundle.digest, Entry(path, bundle, *found))
+            entries.setdefault(bundle.digest, Entry(bundle, found))
     ordered = sorted(entries.values(), key=lambda one: (one.bundle.evaluated.started, one.bundle.digest))
-    return Board(ordered, left_out)
+    return Board(ordered, [brief(one_line(line), _LONGEST_LINE) for line in left_out])
+
+
+_LONGEST_LINE = 500
+_LONGEST_TITLE = 200
+
+
+def _files(folder: Path, site: Path | None) -> tuple[list[Path], list[str]]:
+    """Return the files of a folder but for those in `site`, and a line for each link out of the folder.
+
+    Raises:
+        BadInput: the folder cannot be read.
+    """
+    try:
+        files, others = files_within(folder)
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be read ({error.strerror}); check its permissions") from error
+    if site is not None:
+        files = [path for path in files if not path.resolve().is_relative_to(site.resolve())]
+    inside = os.path.realpath(folder)
+    return files, [
+        f"{path.relative_to(folder)}: is {what}; put the file itself there"
+        for path, what in others.items()
+        # A link within the folder, such as `latest`, leads to what is read anyway.
+        if path.name.endswith((SUFFIX, RECEIPT_SUFFIX))
+        or not Path(os.path.realpath(path)).is_relative_to(inside)
+    ]
 
 
 def _fault(bundle: Bundle, receipt: Receipt) -> str | None:
@@ -167,7 +200,42 @@ def _fault(bundle: Bundle, receipt: Receipt) -> str | None:
         return f"not confirmed: {len(faults):,} faults, such as {faults[0] if faults else 'none'}"
     if not evaluated.is_complete:
         return f"of {evaluated.questions:,} of {evaluated.set_questions:,} questions, not of the set"
+    if not all(map(_is_shown, evaluated.scores)) or not _has_its_scores(bundle):
+        return "its scores are not those of its outcomes"
+    try:
+        bundle.run(Path())
+    except BadInput as error:
+        return str(error)
     return None
+
+
+def _is_shown(score: ClaimedScore) -> bool:
+    """Return True if all figures of a score are numbers that a table has room for."""
+    figures = [each for levels in score.metrics.values() for each in levels.values()]
+    ends = [each for interval in score.intervals.values() for each in interval or ()]
+    return all(each is None or (math.isfinite(each) and abs(each) <= _MOST) for each in (*figures, *ends))
+
+
+_MOST = 1e6
+"""No score in percent is greater: R-VES of an answer has at most 1.25 times 100."""
+
+
+def _has_its_scores(bundle: Bundle) -> bool:
+    """Return True if the claims about a bundle's predictors are those that its outcomes give.
+
+    A receipt says so, too; but anyone can write one.
+    """
+    claimed = {(one.predictor, one.dialect): one for one in bundle.evaluated.scores}
+    computed = {(one.predictor, one.dialect): one for one in bundle.scores()}
+    if claimed.keys() != computed.keys() or len(claimed) != len(bundle.evaluated.scores):
+        return False
+    for whose, score in computed.items():
+        one, levels = claimed[whose], {level for each in score.metrics.values() for level in each}
+        untimed = {name: one.metrics.get(name) for name in score.metrics}
+        shown = [each.keys() for each in one.metrics.values()] if levels else []
+        if untimed != score.metrics or any(each != levels for each in shown):
+            return False
+    return True
 
 
 def write_board(board: Board, site: Path) -> Path:
@@ -178,13 +246,15 @@ def write_board(board: Board, site: Path) -> Path:
     """
     pages = list(_pages(board.entries))
     try:
-        for name in ("bundles", "reports"):
-            (site / name).mkdir(parents=True, exist_ok=True)
+        for folder in (site / name for name in _FOLDERS):
+            if folder.is_symlink():
+                raise BadInput(f"{folder}: is a link; remove it, or choose another --out")
+            folder.mkdir(parents=True, exist_ok=True)
         for entry in board.entries:
-            shutil.copyfile(entry.path, site / _bundle_of(entry))
-            shutil.copyfile(entry.receipt_path, site / _receipt_of(entry))
-            if entry.report.exists():
-                shutil.copyfile(entry.report, site / _report_of(entry))
+            replace_file(site / _bundle_of(entry), entry.bundle.text)
+            write_receipt(entry.receipt, site / _receipt_of(entry), Path(_bundle_of(entry)).name)
+            path = site / _report_of(entry)
+            write_html(entry.bundle.run(path.parent), {}, {}, path)
     except OSError as error:
         raise BadInput(f"{site}: cannot be written ({error.strerror}); choose another --out") from error
     for page in pages:
@@ -240,8 +310,8 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
             *dict.fromkeys(note for row in found for note in row.entry.bundle.evaluated.notes),
             *databases_note(about),
         ]
-        title = f"{title_in(about)} on {TITLES[dialect]}{pack}"
-        name = re.sub(r"\W+", "-", f"{first.set_name}-{dialect}")
+        title = f"{brief(title_in(about), _LONGEST_TITLE)} on {TITLES[dialect]}{brief(pack, _LONGEST_TITLE)}"
+        name = re.sub(r"\W+", "-", f"{first.set_name[:_LONGEST]}-{dialect}", flags=re.ASCII)
         yield _Page(f"{name}-{key[:8]}.html", title, facts, dialect, found)
 
 
@@ -316,7 +386,7 @@ def _history(page: _Page) -> _List:
             _Text(row.entry.name, _bundle_of(row.entry)),
             _Text(row.entry.receipt.verified[:10], _receipt_of(row.entry)),
             _Text(printable(row.entry.receipt.engines.get(page.dialect, "").split(" ", 1)[0])),
-            _Text("open", _report_of(row.entry)) if row.entry.report.exists() else _Text(""),
+            _Text("open", _report_of(row.entry)),
         )
         for row in sorted(page.rows, key=lambda row: row.score.predictor)
     ]

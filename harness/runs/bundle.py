@@ -11,9 +11,9 @@ https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as dataclass_replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -21,7 +21,7 @@ from typing import Any, Self
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.published_scores import golds_note
+from harness.data.published_scores import golds_note, origins
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
@@ -29,7 +29,8 @@ from harness.metrics import METRICS
 from harness.metrics.statistics import Interval
 from harness.runs.reader import Run, levels_in
 from harness.runs.summary import Extent, Figures, Key, Score, completed, summarize
-from loaders.base.files import as_json, parse_json, refuse, replace
+from loaders.base.files import as_json, parse_json, read_json, read_text, refuse
+from loaders.base.files import replace as write_whole
 from loaders.base.records import RecordFault, read_record, to_object, to_plain, to_record
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -134,17 +135,51 @@ class _File:
 class Bundle:
     """A bundle as read; `digest` is the sha256 of its statement in hexadecimal.
 
-    `predictions` is the text of a prediction file in JSON lines.
+    `predictions` is the text of a prediction file in JSON lines, `text` all of the bundle's file.
     """
 
     digest: str
     evaluated: Evaluated
     predictions: str
     outcomes: Mapping[Key, PairOutcome]
+    text: str
 
     def scores(self) -> list[Score]:
         """Compute the scores by metrics that do not depend on time from the outcomes."""
         return summarize(map(self._result, self.outcomes.values()), untimed(self.evaluated.metrics))
+
+    def run(self, folder: Path) -> Run:
+        """Return the run as far as a bundle has it: without questions, golds, rows and times.
+
+        Args:
+            folder: where its report will be.
+
+        Raises:
+            BadInput: its predictions are not those of its outcomes.
+        """
+        one = self.evaluated
+        manifest = {
+            "run_id": self.digest[:16],
+            "set": one.set_name,
+            "provenance": origins(one.set_name, one.databases),
+            **{name: to_plain(getattr(one, name)) for name in _OF_MANIFEST},
+        }
+        texts = self._texts()
+        results = [replace(self._result(each), sql=texts[key]) for key, each in self.outcomes.items()]
+        planned = Counter((each.predictor, each.dialect) for each in results)
+        return Run(folder, manifest, results, Extent(planned, one.questions, one.set_questions))
+
+    def _texts(self) -> dict[Key, str | None]:
+        try:
+            lines = [
+                to_record(_Prediction, parse_json(line)) for line in self.predictions.split("\n") if line
+            ]
+        except ValueError as fault:
+            raise BadInput(f"a prediction is damaged: {fault}; {_WRONG}") from None
+        texts = {(one.dialect, one.predictor, one.question_id): one.sql for one in lines}
+        if texts.keys() != self.outcomes.keys():
+            raise BadInput(f"its predictions are not those of its outcomes; {_WRONG}")
+        return texts
 
     def _result(self, one: PairOutcome) -> PairResult:
         return PairResult(
@@ -159,6 +194,17 @@ class Bundle:
             error_class=one.error_class,
             gold_origin=GoldOrigin.DATASET,
         )
+
+
+@dataclass(frozen=True)
+class _Prediction:
+    """A line of `predictions`."""
+
+    question_id: str
+    predictor: str
+    dialect: EngineName
+    sql: str | None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -203,7 +249,7 @@ def pack(run: Run, path: Path) -> str:
     bundle = _File("", {}, _lines(map(_prediction, predictions)), _lines(map(to_plain, outcomes)))
     statement = _statement(bundle.subject, PREDICATE_TYPE, to_plain(_evaluated(run, scores)))
     digest = _digest(as_json(statement))
-    _write(path, dataclass_replace(bundle, digest=digest, statement=statement).text)
+    _write(path, replace(bundle, digest=digest, statement=statement).text)
     return digest
 
 
@@ -239,7 +285,7 @@ def read_receipt(path: Path) -> Receipt:
 
 def _write(path: Path, text: str) -> None:
     try:
-        replace(path, text)
+        write_whole(path, text)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
 
@@ -268,11 +314,15 @@ def read_bundle(path: Path, digest: str | None = None) -> Bundle:
     Raises:
         BadInput: it is not a bundle, was changed, or has another digest.
     """
-    held = read_record(path, lambda record: to_record(_File, record), _WRONG)
+    file = read_text(path, remedy=_WRONG)
+    try:
+        held = to_record(_File, read_json(file, _WRONG))
+    except ValueError as fault:
+        refuse(path, str(fault), _WRONG)
     kinds = _kinds(held.statement)
     if kinds != (STATEMENT_TYPE, PREDICATE_TYPE):
         refuse(path, f"its statement is not of an evaluation: {kinds[1]}", "name a file of `submit`")
-    if held.digest != _digest(as_json(held.statement)) or path.read_bytes() != held.text.encode():
+    if held.digest != _digest(as_json(held.statement)) or file.encoded != held.text.encode():
         refuse(path, "it is not as `submit` wrote it", _WRONG)
     if digest is not None and digest != held.digest:
         refuse(path, f"its digest is sha256:{held.digest}", _WRONG)
@@ -288,7 +338,7 @@ def read_bundle(path: Path, digest: str | None = None) -> Bundle:
     planned = sum(score.questions for score in evaluated.scores)
     if len(found) != len(outcomes) or len(found) != planned or planned != held.predictions.count("\n"):
         refuse(path, f"it has {len(found)} outcomes of {planned} pairs", _WRONG)
-    return Bundle(held.digest, evaluated, held.predictions, found)
+    return Bundle(held.digest, evaluated, held.predictions, found, held.text)
 
 
 def is_whole(extent: Extent, gold: PackUse | None) -> bool:

@@ -22,6 +22,7 @@ from harness.data.witnesses import Witness, file_of, load
 from harness.engines import EngineName, kinds_by_name
 from harness.runs.summary import SCHEMA_VERSION, By, Count, Extent, Key, UsageByPair, Whose, key_in
 from harness.sqltree.constructs import constructs
+from loaders.base.errors import brief
 from loaders.base.files import Faults, one_line, parse_json, read_lines, refuse
 from loaders.base.records import read_record, read_records, to_object, to_record
 
@@ -185,7 +186,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     if not (folder / MANIFEST).exists():
         refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
-    return read_record(folder / MANIFEST, to_object, AGAIN)
+    manifest = read_record(folder / MANIFEST, to_object, AGAIN)
+    run_id = str(manifest.get("run_id"))
+    if run_id in {".", ".."} or "/" in run_id or "\0" in run_id:
+        # Files are named by it.
+        refuse(folder / MANIFEST, f"its run_id {brief(repr(run_id))} is no name", AGAIN)
+    return manifest
 
 
 def levels_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from typing import Any
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
+from harness.data.published_sets import published
 from harness.data.questions import PackUse
+from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, in_order
 from harness.runs.bundle import Bundle, ClaimedScore, PairOutcome, Receipt, is_whole, untimed
 from harness.runs.folder import here
@@ -21,6 +23,7 @@ from harness.runs.summary import Extent, Key
 from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.base.errors import brief
+from loaders.base.files import one_line
 from loaders.base.records import to_record
 from loaders.load import Progress
 
@@ -95,6 +98,23 @@ class Verification:
         """Return the receipt of this verification, with the present time."""
         found = {**self.to_json(), "packages": here()["packages"]}
         return to_record(Receipt, {**found, "verified": datetime.now(UTC).isoformat(timespec="seconds")})
+
+
+def published_name(bundle: Bundle) -> str:
+    """Return the name of a bundle's question set, which is never read as a path.
+
+    Raises:
+        BadInput: no set of that name comes with bird-harness or is published.
+    """
+    name = bundle.evaluated.set_name
+    if name not in {*LAYOUTS, *published()}:
+        raise BadInput(
+            one_line(
+                f"the bundle is of question set {brief(repr(name))}, which is not a published one; name the"
+                " folder that you have of it with --set"
+            )
+        )
+    return name
 
 
 def verify(

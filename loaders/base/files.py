@@ -207,6 +207,50 @@ def _kind(path: Path) -> str | None:
     return next((name for is_kind, name in _KINDS if is_kind(mode)), None)
 
 
+def files_within(folder: Path) -> tuple[list[Path], dict[Path, str]]:
+    """Return the files of a folder and of those below it, sorted, and what else is there.
+
+    Nothing is followed out of the folder. The second part says what is not a file of the folder by its path:
+    a link, also a file that has another name outside of the folder, a pipe, a socket or a device.
+
+    Raises:
+        OSError: a folder cannot be read.
+    """
+    found: dict[Path, os.stat_result] = {}
+    others: dict[Path, str] = {}
+
+    def fail(error: OSError) -> NoReturn:
+        raise error
+
+    for at, folders, names in os.walk(folder, onerror=fail):
+        for path in (Path(at, name) for name in (*folders, *names)):
+            status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
+                others[path] = "a link"
+            elif stat.S_ISREG(status.st_mode):
+                found[path] = status
+            elif not stat.S_ISDIR(status.st_mode):
+                others[path] = next(name for is_kind, name in _KINDS if is_kind(status.st_mode))
+    names_here = Counter((status.st_dev, status.st_ino) for status in found.values())
+    for path, status in found.items():
+        if status.st_nlink > names_here[status.st_dev, status.st_ino]:
+            others[path] = "a link to a file outside of the folder"
+    return sorted(found.keys() - others.keys()), dict(sorted(others.items()))
+
+
+def files_to_publish(folder: Path) -> list[Path]:
+    """Return the files of a folder and of those below it, for a copy that others can read.
+
+    Raises:
+        BadInput: something in it is a link, a pipe, a socket or a device, which may lead to anything.
+        OSError: a folder cannot be read.
+    """
+    files, others = files_within(folder)
+    for path, what in others.items():
+        refuse(path, f"is {what}", "put the file itself there, or remove it")
+    return files
+
+
 def is_text(value: Any) -> TypeGuard[str]:
     r"""True if a JSON value is a string valid in UTF-8; `"\ud83d"` alone, half a character, is not."""
     if not isinstance(value, str):

@@ -1,5 +1,6 @@
 """A finished run in storage: the same files, and nothing that looks complete and is not."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -65,3 +66,32 @@ def test_without_the_extra_one_line_says_what_to_install(
     code, _, errors = call("log", str(run.folder), "--to", "s3://bucket/runs")
     assert (code, errors.count("\n")) == (2, 1)
     assert "pip install 'bird-harness[storage]'" in errors
+
+
+@pytest.mark.parametrize("kind", ["symbolic", "hard", "folder"])
+def test_a_link_is_not_followed_into_a_copy(call: Call, run: Run, tmp_path: Path, kind: str) -> None:
+    secret = tmp_path / "secret" / "key.txt"
+    secret.parent.mkdir()
+    secret.write_text("a key")
+    link = run.folder / "tables.md"
+    if kind == "hard":
+        link.hardlink_to(secret)
+    else:
+        link.symlink_to(secret if kind == "symbolic" else secret.parent)
+    code, _, errors = call("log", str(run.folder), "--to", f"file://{tmp_path}/storage")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "tables.md: is a link" in errors
+    assert not (tmp_path / "storage").exists() or not any((tmp_path / "storage").rglob("*.*"))
+
+
+@pytest.mark.parametrize("run_id", ["../../other", "/other", "..", "a\0b"])
+def test_an_id_that_is_a_path_is_refused(call: Call, run: Run, tmp_path: Path, run_id: str) -> None:
+    manifest = json.loads((run.folder / "manifest.json").read_text()) | {"run_id": run_id}
+    (run.folder / "manifest.json").write_text(json.dumps(manifest))
+    for words in (
+        ("log", str(run.folder), "--to", f"file://{tmp_path}/storage"),
+        ("submit", str(run.folder)),
+    ):
+        code, _, errors = call(*words)
+        assert (code, errors.count("\n")) == (2, 1)
+        assert "is no name" in errors

@@ -36,5 +36,13 @@ def test_names_are_texts_and_links_lead_to_files(view: View, site: Path) -> None
     viewer.page.goto(page.as_uri())
     expect(viewer.page.locator("tbody th").first).to_have_text("<b>alpha</b>")
     links = [one.get_attribute("href") or "" for one in viewer.page.locator("a").all()]
-    assert len(links) == 1 + 2 * 2
+    assert len(links) == 1 + 2 * 3
     assert all((site / link).is_file() for link in links)
+
+
+def test_a_report_made_of_a_bundle_works(view: View, site: Path) -> None:
+    for path in sorted((site / "reports").iterdir()):
+        viewer = view(path)
+        viewer.page.goto(path.as_uri())
+        expect(viewer.page.get_by_text("<b>alpha</b>").first).to_be_visible()
+        assert viewer.page.locator("b").count() == 0

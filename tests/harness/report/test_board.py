@@ -1,20 +1,24 @@
 """The board shows what receipts confirm, tells predictors apart by tests, and names what it leaves out."""
 
+import hashlib
 import json
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.data.published_sets import published
 from harness.report.board import read_board, write_board
 from harness.report.table_model import DASH
 from harness.runs.bundle import Receipt, pack, write_receipt
 from harness.runs.reader import read_run
+from loaders.base.files import as_json
 from tests.harness.run_folders import right_on, write_run
 
 QUESTIONS = 60
@@ -77,7 +81,6 @@ def folder(tmp_path: Path) -> Path:
     bundled(folder, "worse", right("gamma", 20))
     bundled(folder, "first", right("delta", 5), day=2)
     bundled(folder, "second", right("delta", 30), day=3)
-    (folder / "second.report.html").write_text("<title>Report</title>")
     return folder
 
 
@@ -139,6 +142,133 @@ def test_a_part_of_the_set_and_other_databases_stand_apart(folder: Path, tmp_pat
     write_board(board, tmp_path / "site")
     pages = [path.read_text() for path in (tmp_path / "site").glob("sample-*.html")]
     assert sorted([len(rows(page, "EX (%)")) for page in pages]) == [1, 4]
+
+
+def forged(folder: Path, name: str, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A bundle whose statement was changed, with digests that fit, and a receipt that confirms it."""
+    path = bundled(folder, name, right(name, 30), confirmed=None)
+    content = json.loads(path.read_text())
+    change(content["statement"]["predicate"])
+    content["digest"] = hashlib.sha256(as_json(content["statement"]).encode()).hexdigest()
+    path.write_text(as_json(content, indent=1) + "\n")
+    receipt = Receipt(content["digest"], "2026-06-01T08:00:00+00:00", True, 60, (), (), (), {}, {})
+    write_receipt(receipt, folder / f"{name}.receipt.json", path.name)
+    return path
+
+
+SECRET = "<script>steal()</script>"
+
+
+def test_nothing_is_copied_into_the_site(folder: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text(SECRET)
+    for suffix in (".report.html", ".bundle.json", ".receipt.json", ".html", ""):
+        (folder / f"soft{suffix}").symlink_to(secret)
+        (folder / f"folder{suffix}").symlink_to(tmp_path)
+        os.link(secret, folder / f"hard{suffix}")
+        (folder / f"foreign{suffix}").write_text(SECRET)
+        os.mkfifo(folder / f"pipe{suffix}")
+    for name in ("alike", "first", "second", "worse"):
+        (folder / f"{name}.report.html").symlink_to(secret)
+    board, site = read_board(folder), tmp_path / "site"
+    write_board(board, site)
+    assert len(board.entries) == 4
+    assert [file for file in site.rglob("*") if file.is_file() and "steal()" in file.read_text()] == []
+    for name in ("second.report.html", "soft.bundle.json", "folder.receipt.json", "soft", "pipe.bundle.json"):
+        assert any(line.startswith(f"{name}: is a ") for line in board.left_out), name
+
+
+def test_a_link_to_another_bundle_is_not_read(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    private = bundled(outside, "private", right("private", 60))
+    os.link(private, folder / "hard.bundle.json")
+    (folder / "soft.bundle.json").symlink_to(private)
+    (folder / "soft.receipt.json").symlink_to(outside / "private.receipt.json")
+    (folder / "loop.bundle.json").symlink_to("loop.bundle.json")
+    board = read_board(folder)
+    assert board.left_out == [
+        "hard.bundle.json: is a link to a file outside of the folder; put the file itself there",
+        "loop.bundle.json: is a link; put the file itself there",
+        "soft.bundle.json: is a link; put the file itself there",
+        "soft.receipt.json: is a link; put the file itself there",
+    ]
+    assert len(board.entries) == 4
+
+
+def test_links_in_the_site_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    site, kept = tmp_path / "site", tmp_path / "kept"
+    board = read_board(folder)
+    write_board(board, site)
+    kept.write_text("mine")
+    files = [path for path in site.rglob("*") if path.is_file()]
+    for path in files:
+        path.unlink()
+        path.symlink_to(kept)
+    write_board(board, site)
+    assert kept.read_text() == "mine"
+    assert not any(path.is_symlink() for path in files)
+    for path in (site / "reports").iterdir():
+        path.unlink()
+    (site / "reports").rmdir()
+    (site / "reports").symlink_to(tmp_path)
+    with pytest.raises(BadInput, match="reports: is a link"):
+        write_board(board, site)
+
+
+def test_each_page_has_a_policy_and_its_report_is_made_of_the_bundle(folder: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    write_board(read_board(folder), site)
+    pages = [*site.rglob("*.html")]
+    assert len([page for page in pages if page.parent.name == "reports"]) == 4
+    for page in pages:
+        head = page.read_text().partition("</head>")[0]
+        assert '<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;;' in head, page
+        assert "unsafe" not in head
+    assert any("alpha" in page.read_text() for page in pages if page.parent.name == "reports")
+
+
+LONG = "x" * 100_000
+HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
+    "a long name": lambda one: one.update(set_name=LONG),
+    "a path": lambda one: one.update(set_name="../../../etc/passwd"),
+    "markup": lambda one: one.update(set_name="<img src=x onerror=alert(1)>"),
+    "lone surrogates": lambda one: one.update(set_name="\ud800\udfff" * 100),
+    "wide characters": lambda one: one.update(set_name="\U0001f600" * 300),
+    "no name": lambda one: one.update(set_name=""),
+    "a null": lambda one: one.update(set_name="a\0b"),
+    "a long note": lambda one: one.update(notes=[LONG]),
+    "long files": lambda one: one.update(set_files={LONG: LONG}),
+    "a long version": lambda one: one.update(engines={"sqlite": {"version": LONG}}),
+    "a version that is no text": lambda one: one.update(engines={"sqlite": {"version": [1]}}),
+    "another engine": lambda one: one.update(engines={LONG: {}}),
+    "no scores": lambda one: one.update(scores=[]),
+    "scores twice": lambda one: one.update(scores=one["scores"] * 2),
+    "scores of another": lambda one: one["scores"][0].update(predictor="other"),
+    "no metrics": lambda one: one["scores"][0].update(metrics={}),
+    "no levels": lambda one: one["scores"][0].update(metrics={"ex": {}}),
+    "not a number": lambda one: one["scores"][0]["metrics"]["ex"].update(total=float("nan")),
+    "without end": lambda one: one["scores"][0].update(intervals={"ex": [0.0, float("inf")]}),
+    "a timed metric": lambda one: one["scores"][0]["metrics"].update(r_ves={"total": 1e308}),
+    "an old start": lambda one: one.update(started="0001-01-01T00:00:00+00:00"),
+    "an endless limit": lambda one: one.update(limits={"seconds": float("inf")}),
+    "a gold pack": lambda one: one.update(gold={"name": LONG, "version": "1", "sha256": "x"}),
+    "levels": lambda one: one.update(levels=[LONG, LONG]),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_one_bundle_does_not_end_the_board(tmp_path: Path, kind: str) -> None:
+    folder = tmp_path / "bundles"
+    folder.mkdir()
+    bundled(folder, "honest", right("honest", 30))
+    forged(folder, "forged", HOSTILE[kind])
+    board, site = read_board(folder), tmp_path / "site"
+    write_board(board, site)
+    assert len(board.entries) + len(board.left_out) == 2
+    assert "honest" in "".join(path.read_text() for path in site.rglob("*.html"))
+    assert all(path.resolve().is_relative_to(site) for path in site.rglob("*"))
+    assert "<img src=x" not in "".join(path.read_text() for path in site.rglob("*.html"))
 
 
 def test_the_public_board_gets_rows_of_published_databases_alone(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from harness.session.request import Request
 from harness.session.verification import Reason, Verification, compared, reason_of, require_same, verify
 from loaders.base.files import as_json
 from tests import forked
+from tests.harness.conftest import Call
 from tests.harness.real_runs import evaluated
 from tests.harness.run_folders import right_on, write_run
 
@@ -113,6 +114,15 @@ def test_a_part_that_says_it_is_whole_is_told(tmp_path: Path) -> None:
     whole = forged(path, tmp_path / "a.json", lambda predicate, _: predicate.update(is_complete=True))
     line = "it says that it is of the whole set, and has no outcome for 126 of its pairs"
     assert line in verified(whole).claims
+
+
+@pytest.mark.parametrize("name", ["/etc", "../..", "shop", "x" * 5_000, "./sample", "a\nb", ""])
+def test_the_name_of_a_set_is_no_path(call: Call, bundle: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "shop").mkdir()
+    path = forged(bundle, tmp_path / "a.bundle.json", lambda predicate, _: predicate.update(set_name=name))
+    code, _, errors = call("verify", str(path))
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "which is not a published one; name the folder that you have of it with --set" in errors
 
 
 @pytest.mark.parametrize(
