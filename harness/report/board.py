@@ -54,7 +54,7 @@ from loaders.base.files import replace as replace_file
 
 _FOLDERS = ("bundles", "reports")
 _LONGEST = 60
-"""Characters of a set's name in the name of a file: its end, a digest, tells pages apart."""
+"""Characters of a set's name in the name of a file, which ends with a digest."""
 
 
 @dataclass(frozen=True)
