@@ -12,6 +12,7 @@ by its query. DEFAULT, CHECK and COLLATE clauses do not matter to a database tha
 counterpart; SQLite's own tables (`sqlite_sequence`, `sqlite_stat1`) are not data.
 """
 
+import os
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,8 +31,11 @@ from dialects.server_schema import LARGEST_REAL, TYPES, ServerTable
 from loaders.base.processes import ended_by
 from loaders.portable import escaped_text
 
-_JOURNALS = ("-wal", "-journal")
-"""Suffixes of files with changes that are not yet in the database. https://sqlite.org/tempfiles.html."""
+_JOURNALS = {"-wal": 32, "-journal": 0}
+"""Suffixes of files with changes that are not yet in the database, and the bytes of such a file without any.
+
+https://sqlite.org/tempfiles.html, https://sqlite.org/walformat.html
+"""
 
 _SINGLE = struct.Struct("f")
 
@@ -53,6 +57,35 @@ def text_of(name: str) -> str:
     return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN exact_text({name}) ELSE {name} END"
 
 
+def unwritten(path: Path) -> str | None:
+    """Return why a database file cannot be read as it is: a journal next to it has changes that it lacks.
+
+    None if there is none. SQLite looks for a journal next to the file that a link leads to. A journal whose
+    first byte is zero is over: https://sqlite.org/lockingv3.html#hot_journals.
+    """
+    for suffix, empty in _JOURNALS.items():
+        journal = f"{os.path.realpath(path)}{suffix}"
+        try:
+            size = os.stat(journal).st_size  # noqa: PTH116 - for each session: a path takes as long again
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            return f"{os.path.basename(journal)} cannot be read ({error.strerror}); check its permissions"  # noqa: PTH119 - as above
+        if size > empty and _begins(journal):
+            name = os.path.basename(journal)  # noqa: PTH119 - as above
+            return f"{name} holds changes not yet in it; open it once with sqlite3 and close it"
+    return None
+
+
+def _begins(journal: str) -> bool:
+    """Return True if the first byte of a file is not zero, or cannot be read."""
+    try:
+        with Path(journal).open("rb") as file:
+            return file.read(1) != b"\0"
+    except OSError:
+        return True
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a SQLite file read-only, with additional functions.
@@ -65,13 +98,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Also raised for
             errors of SQLite within the `with` block.
     """
-    for suffix in _JOURNALS:
-        # Next to the path as given, which may have no name, like `.`.
-        journal = Path(f"{path}{suffix}")
-        if journal.exists() and journal.stat().st_size:
-            raise BadInput(
-                f"{path}: {journal.name} holds changes not yet in it; open it once with sqlite3 and close it"
-            )
+    if fault := unwritten(path):
+        raise BadInput(f"{path}: {fault}")
     try:
         with closing(
             # Only one thread at a time uses it, but not always the one that opened it.

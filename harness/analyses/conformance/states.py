@@ -20,6 +20,7 @@ from dialects.identifiers import quoted
 from harness.analyses.conformance.comparison import without_names
 from harness.analyses.conformance.folders import statements
 from harness.analyses.conformance.sqllogictest import Left, Query, Script, Statement
+from loaders.source import unwritten
 
 Objects = Mapping[tuple[str, str], str]
 """Tables, indexes, views and triggers by kind and name, each with a digest of its definition and content."""
@@ -129,6 +130,8 @@ class _Maker:
             own = f"{(Path(place) / 'state.sqlite').as_uri()}?mode=rwc"
             # A base may be large, and no statement changes it: it is read in place.
             uri = own if base is None else f"{base.absolute().as_uri()}?mode=ro&immutable=1"
+            if base is not None and (fault := unwritten(base)):
+                raise BadInput(f"{base}: {fault}")
             connection = sqlite3.connect(uri, uri=True, isolation_level=None)
             with closing(connection):
                 self._connection = connection

@@ -44,6 +44,7 @@ from loaders.base.files import (
     read_text,
     refuse,
 )
+from loaders.source import unwritten
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""
@@ -462,6 +463,8 @@ def _check_databases(
         with path.open("rb") as file:
             if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
                 faults.add(db_id, "not an SQLite file, perhaps cut off or a pointer to one", remedies[1])
+        if fault := unwritten(path):
+            faults.add(db_id, *fault.split("; ", 1))
         other = spelled.setdefault(db_id.lower(), db_id)
         if other != db_id:
             fault = "the name of another but for case, so that both have one place on servers"

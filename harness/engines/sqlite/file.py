@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from harness.engines.base import EngineLost
+from loaders.source import unwritten
 
 HEAP_BYTES = 256 * 2**20
 """Memory limit of SQLite in this process, temporary tables and sorters included."""
@@ -96,6 +97,8 @@ def connect(path: Path, kept_statements: int, mapped_bytes: int = 0) -> sqlite3.
     110 MB there.
     """
     bound_memory()
+    if fault := unwritten(path):
+        raise EngineLost(f"SQLite cannot open {path}: {fault}")
     try:
         # A session moves between threads only one at a time; `interrupt` is the documented exception.
         connection = sqlite3.connect(
