@@ -33,7 +33,7 @@ class DatabaseTools:
     Args:
         evaluator: judges answers and runs SQL, under its time limit; closed by the caller.
         rows: the most rows that `run_sql` shows.
-        max_bytes: the most bytes of text in them.
+        max_bytes: the most bytes of texts and nested values in them.
     """
 
     def __init__(self, evaluator: Evaluator, *, rows: int = 50, max_bytes: int = 8_192) -> None:

@@ -5,16 +5,21 @@ work, which is the same on a busy machine as on an idle one; `harness.metrics.wo
 """
 
 import contextlib
+import datetime as dt
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from functools import partial
 from itertools import accumulate, chain
 from queue import SimpleQueue
+from sys import getsizeof
 from threading import Condition, Lock, Thread
+from types import NoneType
 from typing import Any, Self, cast
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from harness.engines import Administration, kind_of, on_server
@@ -35,8 +40,6 @@ from loaders.base.records import to_record
 from loaders.namespace import Database
 from loaders.server import Server
 
-_SIZED = (str, bytes)
-
 
 class Ending(StrEnum):
     """How the run of one SQL text can end."""
@@ -49,7 +52,9 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one SQL text may use: wall-clock seconds, rows, and bytes of text in all rows together.
+    """What one SQL text may use: wall-clock seconds, rows, and bytes of all rows together.
+
+    Bytes are those of texts and of nested values; a number or a date counts nothing.
 
     30 seconds is the official evaluator's limit for a prediction and its gold together. With `keeps_first`, a
     result that is too large keeps the first rows that are within the limits.
@@ -135,15 +140,59 @@ def _first(rows: list[Row], limits: Limits) -> tuple[Row, ...]:
     return tuple(rows[:count]) if limits.keeps_first else ()
 
 
+_HUGE = 2**128
+_DECIMAL_BYTES = getsizeof(Decimal(1))
+_ITEM_BYTES = 8
+
+
 def _size(rows: list[Row]) -> int:
-    """Bytes of texts and of bytes as Python keeps them; other values are small."""
-    return sum(
-        [
-            len(value) if isinstance(value, bytes) or value.isascii() else 4 * len(value)
-            for value in chain.from_iterable(rows)
-            if isinstance(value, _SIZED)
-        ]
-    )
+    """Bytes of texts, of bytes and of nested values as Python keeps them; other values are small.
+
+    An item of a nested value counts a pointer beside what is in it, so that many small ones count, too.
+    """
+    size = 0
+    for value in chain.from_iterable(rows):
+        kind = type(value)
+        if kind is str:
+            size += len(value) if value.isascii() else 4 * len(value)  # type: ignore[arg-type, attr-defined]
+        elif kind is int:
+            size += 0 if -_HUGE < value < _HUGE else getsizeof(value)  # type: ignore[operator]
+        elif kind is Decimal:
+            size += max(0, getsizeof(value) - _DECIMAL_BYTES)
+        elif kind not in _SMALL:
+            size += _nested_size(value)
+    return size
+
+
+_SMALL = frozenset({NoneType, bool, float, dt.date, dt.datetime, dt.time, dt.timedelta, UUID})
+
+
+def _nested_size(value: object) -> int:
+    """Bytes of a value of any kind, without recursion: it may be nested deeply."""
+    size, left = 0, [value]
+    while left:
+        one = left.pop()
+        if type(one) in _SMALL:
+            continue
+        if isinstance(one, int):
+            size += 0 if -_HUGE < one < _HUGE else getsizeof(one)
+        elif isinstance(one, str):
+            size += len(one) if one.isascii() else 4 * len(one)
+        elif isinstance(one, bytes | bytearray | memoryview):
+            size += len(one)
+        elif isinstance(one, Decimal):
+            size += max(0, getsizeof(one) - _DECIMAL_BYTES)
+        elif isinstance(one, Mapping):
+            size += 2 * _ITEM_BYTES * len(one)
+            left += one.keys()
+            left += one.values()
+        elif isinstance(one, Collection):
+            size += _ITEM_BYTES * len(one)
+            left += one
+        else:
+            # What a driver has a class of its own for, such as the ranges of PostgreSQL.
+            size += len(str(one))
+    return size
 
 
 CANCEL_AFTER = 0.25

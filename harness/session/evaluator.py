@@ -507,7 +507,7 @@ class Evaluator:
             sql: the text.
             dialect: its engine; may be None if the evaluator has only one.
             rows: the most rows to return; if there are more, `ending` is `too_large`.
-            max_bytes: the most bytes of text in them.
+            max_bytes: the most bytes of texts and nested values in them.
 
         Raises:
             BadInput: this evaluator lacks the database or the dialect, or `sql` is not a text.

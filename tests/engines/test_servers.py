@@ -102,6 +102,28 @@ def test_a_result_that_is_too_large_is_stopped(server: Server, animals: Database
 @pytest.mark.parametrize(
     "sql",
     [
+        "SELECT array_agg(g) FROM generate_series(1, 300000) g",
+        "SELECT array_agg(ARRAY[g, g]) FROM generate_series(1, 100000) g",
+        "SELECT array_agg(g::numeric) FROM generate_series(1, 300000) g",
+        "SELECT array_agg(g = 1) FROM generate_series(1, 300000) g",
+        "SELECT array_agg(int4range(g, g + 2)) FROM generate_series(1, 100000) g",
+        "SELECT range_agg(int4range(3 * g, 3 * g + 1)) FROM generate_series(1, 100000) g",
+        "SELECT array_agg(ROW(g, g)) FROM generate_series(1, 100000) g",
+        "SELECT jsonb_agg(g) FROM generate_series(1, 200000) g",
+        "SELECT 10::numeric ^ 100000 + g FROM generate_series(1, 30) g",
+    ],
+)
+def test_nested_values_of_postgresql_are_too_large(
+    postgresql_server: Server, animals: Database, sql: str
+) -> None:
+    execution = run(postgresql_server, animals, sql, Limits(seconds=30, bytes=2**20))
+    assert execution.ending is Ending.TOO_LARGE
+    assert run(postgresql_server, animals, sql, Limits(seconds=30)).ending is Ending.ROWS
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
         "INSERT INTO animal VALUES ('x', 1, NULL, NULL)",
         "UPDATE animal SET legs = 3",
         "DELETE FROM animal",

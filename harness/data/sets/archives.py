@@ -6,11 +6,11 @@ the answer is checked against that. Proxies are those of the environment
 (https://requests.readthedocs.io/en/latest/user/advanced/#proxies).
 
 A zip file's whole directory is checked before the first byte is written. Nothing is written outside the given
-folder. Links, devices, encrypted entries and names that systems read differently are refused, and so is an
-archive that unpacks to more than any published package does.
+folder. Links, devices, encrypted entries, methods of compression that take any memory, and names that
+systems read differently are refused, and so is an archive that unpacks to more than any published package
+does.
 """
 
-import lzma
 import re
 import shutil
 import stat
@@ -246,11 +246,16 @@ def _forget(part: Path) -> None:
 
 _ENCRYPTED = 0x1
 """Bit of the general purpose flags, https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT 4.4.4"""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""As the published packages are packed.
+
+An entry that is packed by LZMA decides how much memory unpacking it takes: its dictionary may have 4 GiB.
+"""
 _LONGEST_NAME = 255
 _FINDERS = frozenset({"__MACOSX", ".DS_Store"})
 _AGAIN = "fetch it again from its official place"
 _DAMAGED = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError, RuntimeError,
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, RuntimeError,
 )  # fmt: skip
 """Raised by the standard library for zip files that are damaged or use a method it lacks."""
 
@@ -374,6 +379,8 @@ def _faults(entry: zipfile.ZipInfo, parts: tuple[str, ...]) -> Iterator[str]:
         yield "is a folder with content"
     if entry.flag_bits & _ENCRYPTED:
         yield "is encrypted"
+    if entry.compress_type not in _METHODS:
+        yield "is compressed by another method than deflate"
 
 
 def _check_room(archive: Path, folder: Path, needed: int) -> None:

@@ -1,5 +1,6 @@
 """Nothing of a hostile or damaged archive is written outside its folder, and most of it not at all."""
 
+import io
 import os
 import shutil
 import struct
@@ -21,6 +22,14 @@ SMALL = zipped(("a/", b""), ("a/b.txt", b"one" * 9), ("c.txt", b"two"))
 
 def quiet(done: int, total: int) -> None:
     pass
+
+
+def packed(name: str, content: bytes, method: int) -> bytes:
+    """An archive whose only entry is compressed by a method."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 def damaged(raw: bytes, at: int) -> bytes:
@@ -53,6 +62,19 @@ HOSTILE = {
     "file and folder": (zipped((entry("a"), b"x"), (entry("a/"), b"")), "occurs twice"),
     "inside a file": (zipped((entry("a"), b"x"), (entry("a/b"), b"y")), "inside a file"),
     "folder with content": (zipped((entry("a/"), b"x")), "a folder with content"),
+    "LZMA": (packed("a", bytes(5_000), zipfile.ZIP_LZMA), "another method than deflate"),
+    "LZMA with a dictionary of 4 GiB": (
+        # The bytes before it: version, length of the properties, and the properties' first byte.
+        packed("a", os.urandom(5_000), zipfile.ZIP_LZMA).replace(
+            b"\x05\0\x5d\0\0\x80\0", b"\x05\0\x5d\xff\xff\xff\xff"
+        ),
+        "another method than deflate",
+    ),
+    "bzip2": (packed("a", bytes(5_000), zipfile.ZIP_BZIP2), "another method than deflate"),
+    "unknown method": (
+        zipped(("a", b"x")).replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x61\0"),
+        "another method than deflate",
+    ),
     "encrypted": (encrypted("a", b"secret"), "encrypted"),
     "bomb by ratio": (zipped(("a", BOMB)), "over 100 times its size"),
     "many bombs": (zipped(*((f"{n}", BOMB[: 2**18]) for n in range(50))), "over 100 times its size"),
