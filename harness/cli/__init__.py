@@ -4,7 +4,9 @@ Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 a
 """
 
 import io
+import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -128,4 +130,49 @@ def _lasting(stream: TextIO | None) -> tuple[io.TextIOWrapper, _OutlivedStream] 
         return None
     encoding = getattr(stream, "encoding", None)
     is_prompt = stream is sys.stderr or raw.isatty()
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, "replace", line_buffering=is_prompt), raw
+    # A file, such as the summary of a job, is no log.
+    is_log = bool(_RUNNERS & os.environ.keys()) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+    kind = _LogStream if is_log else io.TextIOWrapper
+    return kind(io.BufferedWriter(raw), encoding, "replace", line_buffering=is_prompt), raw
+
+
+_RUNNERS = {"GITHUB_ACTIONS", "TF_BUILD"}
+"""Variables of the runners that take commands from what a job prints.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/variables,
+https://learn.microsoft.com/en-us/azure/devops/pipelines/build/variables
+"""
+
+_COMMAND = re.compile(r"((?:^|[\r\n])\s*:):|(##(?:vso)?)\[", re.IGNORECASE)
+"""The beginning of a command: `::` at the beginning of a line, `##[` and `##vso[` anywhere.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands,
+https://learn.microsoft.com/en-us/azure/devops/pipelines/scripts/logging-commands
+"""
+_LONGEST_BEGINNING = len("##vso")
+
+
+class _LogStream(io.TextIOWrapper):
+    """A stream in the log of a runner that would take commands from names and texts of other people.
+
+    The last character of what begins a command becomes an escape, which is one of JSON, too.
+    """
+
+    _line = ""
+    """The line so far: its end, or all of it if that is blank up to a colon."""
+
+    def write(self, text: str, /) -> int:
+        """Write a text, whose line may have begun before."""
+        begun = self._line
+        escaped = _COMMAND.sub(_escape, begun + text)
+        *before, line = re.split(r"[\r\n]", escaped)
+        del before
+        is_open = line.strip() in {"", ":"}
+        # A blank line is as good as an empty one.
+        self._line = line.strip() if is_open else f"x{line[-_LONGEST_BEGINNING:]}"
+        super().write(escaped[len(begun) :])
+        return len(text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"{found[1]}\\u003a" if found[1] else f"{found[2]}\\u005b"

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -87,7 +87,15 @@ _KINDS = {
 
 
 class UnusableStore(Exception):
-    """A store of this project cannot be used: it is damaged, or of another version."""
+    """A store of this project cannot be used: it is damaged, or of an earlier version."""
+
+
+class NewerStore(UnusableStore):
+    """A store of a later version, which that version can use again."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"it is of version {version}, not {_VERSION}")
+        self.version = version
 
 
 def is_there(path: Path) -> bool:
@@ -172,10 +180,13 @@ def _make(path: Path) -> None:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    version = _number(connection, "user_version")
+    if version > _VERSION:
+        raise NewerStore(version)
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not tables <= {"entries", "contents"}:
         raise _refusal(path, path, "another program's database")
-    if (version := _number(connection, "user_version")) != _VERSION:
+    if version != _VERSION:
         raise UnusableStore(f"it is of version {version}, not {_VERSION}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}").fetchall()
@@ -214,6 +225,22 @@ def discard(path: Path) -> None:
     """
     if is_there(path):
         _unlink(path)
+
+
+def keep_aside(path: Path, version: int) -> Path:
+    """Rename a store of a later version, with its journals, to a name that is free; return it.
+
+    Processes that have it open continue with the renamed file.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    names = (f"{path.name}.version-{version}{again}" for again in chain([""], (f"-{n}" for n in count(2))))
+    aside = next(each for each in map(path.with_name, names) if not each.exists())
+    for suffix in ("", *_JOURNALS):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).rename(aside.with_name(aside.name + suffix))
+    return aside
 
 
 def _unlink(path: Path) -> None:
@@ -360,7 +387,8 @@ class Store:
     dropped first. In a forked process the store is empty and stores nothing: open another one there.
 
     Args:
-        path: the file; its folder is created. A store that is damaged or of another version is replaced.
+        path: the file; its folder is created. A store that is damaged or of an earlier version is replaced,
+            one of a later version is renamed.
         most_bytes: the greatest size of the file, which one `put` may exceed.
         say: called with a line when a file is replaced, and once when the store stops working.
 
@@ -383,6 +411,10 @@ class Store:
             with self._opening():
                 try:
                     self._connection = opened(path)
+                except NewerStore as reason:
+                    aside = keep_aside(path, reason.version)
+                    self._connection = opened(path)
+                    say(f"{path}: {reason}; it was kept as {aside}, and an empty one is used")
                 except UnusableStore as reason:
                     discard(path)
                     self._connection = opened(path)

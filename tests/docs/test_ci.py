@@ -272,6 +272,17 @@ def test_the_action_annotates_what_fails(
 
 
 @pytest.mark.slow
+def test_what_a_step_prints_is_no_command_of_the_runner(scored: Job) -> None:
+    for name, inputs in (("Score", {"predictions": "nowhere"}), ("Check", {"fail-under": "ex=99"})):
+        lines = scored.step(name, **inputs).stdout.splitlines()
+        [(first, token)] = re.findall(r"^(::stop-commands::)(\w{64})$", lines[0])
+        last = lines.index(f"::{token}::")
+        assert first
+        assert not [line for line in lines[1:last] if line.startswith("::")]
+        assert all(line.startswith("::error title=Text to SQL::") for line in lines[last + 1 :])
+
+
+@pytest.mark.slow
 def test_an_input_is_never_run_as_a_command(scored: Job) -> None:
     done = scored.step("Score", predictions="$(touch hurt)", arguments="; touch hurt")
     assert done.returncode == 2, done.stdout + done.stderr

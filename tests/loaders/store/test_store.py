@@ -191,7 +191,7 @@ def test_the_lines_of_the_command() -> None:
     assert cleared_lines(1234, at) == [f"{at}: 1,234 entries dropped"]
 
 
-@pytest.mark.parametrize("damage", ["PRAGMA user_version = 99", "DROP TABLE contents", "cut off"])
+@pytest.mark.parametrize("damage", ["PRAGMA user_version = 0", "DROP TABLE contents", "cut off"])
 def test_a_store_that_cannot_be_used_is_replaced(path: Path, damage: str, said: list[str]) -> None:
     with Store(path, say=pytest.fail) as store:
         store.put(entries(*range(100)))
@@ -205,6 +205,26 @@ def test_a_store_that_cannot_be_used_is_replaced(path: Path, damage: str, said: 
         assert store.get([key(1)]) == entries(1)
     assert len(said) == 1
     assert said[0].startswith(f"{path} was not a usable store: ")
+
+
+@pytest.mark.parametrize("tables", ["", "; CREATE TABLE more (a)", "; ALTER TABLE entries ADD COLUMN more"])
+def test_a_store_of_a_later_version_is_kept(path: Path, tables: str, said: list[str]) -> None:
+    for again in ("", "-2", "-3"):
+        said.clear()
+        with Store(path, say=pytest.fail) as store:
+            store.put(entries(*range(100)))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(f"PRAGMA user_version = 99{tables}")
+        with Store(path, say=said.append) as store:
+            assert store.get([key(1)]) == {}
+            store.put(entries(1))
+            assert store.get([key(1)]) == entries(1)
+        aside = path.with_name(f"{path.name}.version-99{again}")
+        assert said == [
+            f"{path}: it is of version 99, not 1; it was kept as {aside}, and an empty one is used"
+        ]
+        with closing(sqlite3.connect(aside)) as connection:
+            assert connection.execute("SELECT count(*) FROM contents").fetchone() == (100,)
 
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
