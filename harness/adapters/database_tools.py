@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from dialects.errors import BadInput
 from harness import Answer, Evaluator
+from harness.data.descriptions import description_folder
 from harness.data.outcomes import Judgement
 from harness.data.questions import Question
 from harness.engines import EngineName, kind_of
@@ -16,7 +17,7 @@ from harness.engines.execution import Ending, Execution
 from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.extraction import take_sql
 from harness.predictors.prompts import PromptOptions, open_prompter
-from harness.predictors.schema import describe, description_folder, plain_value, read_database
+from harness.predictors.schema import describe, plain_value, read_database
 from loaders.base.files import as_json, one_line
 
 _MAY_LOOK = (

@@ -11,6 +11,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.descriptions import MARKED, WINDOWS, description_folder, read_descriptions
 from harness.data.published_scores import birds_paper
 from harness.data.questions import Question, QuestionSet, cached_types
 from harness.report.table_model import (
@@ -26,8 +27,9 @@ from harness.report.table_model import (
     table,
 )
 from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, SqlCounts, count
-from loaders.base.files import printable_json
+from loaders.base.files import one_line, printable_json
 from loaders.inventory import ColumnInventory, Inventory, Range, Size, Stop, size
+from loaders.source import declarations, opened
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,29 @@ class Use:
 
 
 @dataclass(frozen=True)
+class DescriptionFiles:
+    """The description files of a database, checked against it.
+
+    `described` is the number of columns whose meaning or values are described. `encodings` counts the files
+    of each; `faults` has a line for each description that belongs to nothing, and each table without a file.
+    """
+
+    described: int
+    encodings: Mapping[str, int]
+    faults: Sequence[str]
+
+
+@dataclass(frozen=True)
 class DatabaseDescription:
-    """One database: how many questions are about it, and how much it holds; None where it is not there."""
+    """One database: how many questions are about it, and how much it holds; None where it is not there.
+
+    `files` are those that describe its columns; None if it has none.
+    """
 
     questions: int
     domain: str | None
     size: Size | None
+    files: DescriptionFiles | None = None
 
 
 @dataclass(frozen=True)
@@ -135,7 +154,10 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
     about = Counter(question.db_id for question in questions.questions)
     databases = {
         db_id: DatabaseDescription(
-            about[db_id], questions.domains.get(db_id), _size(questions, db_id, left_out)
+            about[db_id],
+            questions.domains.get(db_id),
+            _size(questions, db_id, left_out),
+            _description_files(questions, db_id, left_out),
         )
         for db_id in questions.db_ids
     }
@@ -189,6 +211,24 @@ def _size(questions: QuestionSet, db_id: str, left_out: list[str]) -> Size | Non
     except BadInput as error:
         left_out.append(str(error))
         return None
+
+
+def _description_files(questions: QuestionSet, db_id: str, left_out: list[str]) -> DescriptionFiles | None:
+    path = questions.database(db_id).sqlite_path
+    folder = description_folder(questions.databases, db_id)
+    if not (path.is_file() and folder.is_dir()):
+        return None
+    try:
+        with opened(path) as connection:
+            tables = {
+                table.name: [column.name for column in table.columns]
+                for table in declarations(connection).tables
+            }
+        found = read_descriptions(folder, db_id, tables)
+    except BadInput as error:
+        left_out.append(str(error))
+        return None
+    return DescriptionFiles(found.described, dict(Counter(found.encodings.values())), found.faults)
 
 
 def _golds(golds: Sequence[str], dialect: Dialect) -> CountedGolds:
@@ -254,6 +294,7 @@ def described(sets: Sequence[Description]) -> Document:
         ),
         _types(sets),
         _databases(sets),
+        _files(sets),
         _values(sets),
         _sql(sets),
         _shares(
@@ -390,6 +431,44 @@ def _databases(sets: Sequence[Description]) -> TableModel:
             values = (about.questions, _percent(about.questions, one.questions), *held)
             rows.append(row([one.name, db_id, about.domain or ""], values, db_id, predictor=one.name))
     return table("Databases", ["set", "database", "domain"], heads, rows)
+
+
+def _files(sets: Sequence[Description]) -> TableModel:
+    """Tabulate the description files of each database that has some; the notes name what fits nothing."""
+    heads = _columns(
+        "database",
+        ("files", "files", _COUNT),
+        ("columns", "columns", _COUNT),
+        ("described", "described", _COUNT),
+        ("%", "described_percent", _PERCENT),
+        ("strays", "strays", _COUNT),
+        ("byte order mark", "marked", _COUNT),
+        (WINDOWS, "windows_1252", _COUNT),
+    )
+    rows = []
+    faults: list[str] = []
+    for one in sets:
+        for db_id, about in one.databases.items():
+            if about.files is None or about.size is None:
+                continue
+            files = about.files
+            values = (
+                sum(files.encodings.values()),
+                about.size.columns,
+                files.described,
+                _percent(files.described, about.size.columns),
+                len(files.faults),
+                files.encodings.get(MARKED, 0),
+                files.encodings.get(WINDOWS, 0),
+            )
+            rows.append(row([one.name, db_id], values, db_id, predictor=one.name))
+            faults += files.faults
+    notes = (
+        "described: columns whose meaning or values a file describes.",
+        "strays: descriptions of no table or column, and tables without a file.",
+        *map(one_line, faults),
+    )
+    return table("Description files", ["set", "database"], heads, rows, *notes)
 
 
 def _values(sets: Sequence[Description]) -> TableModel:

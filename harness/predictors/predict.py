@@ -24,6 +24,7 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
+from harness.data.descriptions import description_folder
 from harness.data.outcomes import PairResult
 from harness.data.prediction_files import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
@@ -37,7 +38,7 @@ from harness.predictors.extraction import Taking
 from harness.predictors.jobs import Job, JobResult, JobRunner, Journal, Place, correction, jobs, trials, votes
 from harness.predictors.methods import Method, make_method
 from harness.predictors.prompts import PromptOptions, show, token_counter
-from harness.predictors.schema import describe, description_folder, read_database
+from harness.predictors.schema import describe, read_database
 from harness.report.console import loading_bar, print_grids
 from harness.report.files import title_of, write_document
 from harness.report.gold_ranks import passes_grid

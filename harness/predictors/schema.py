@@ -5,18 +5,17 @@ profile official a server keeps all databases of a collection in one namespace: 
 out, and so is what the loader added. Each engine provides its own statements (`schema` in its folder).
 """
 
-import csv
-import io
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import table_name
+from harness.data.descriptions import read_descriptions
 from harness.engines import EngineKind, kind_of
-from harness.engines.base import ColumnText, Engine, Row, SqlError, TableText
+from harness.engines.base import Engine, Row, SqlError, TableText
 from harness.predictors.base import DatabaseText
 from loaders.base.errors import EngineUnavailable
 from loaders.namespace import Database
@@ -110,29 +109,12 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
-_NAME = "original_column_name"
-_TEXTS = ("column_name", "column_description", "value_description")
-
-
-def description_folder(databases: Path, db_id: str) -> Path:
-    """Return the folder with the published description files of a database."""
-    return databases / db_id / "database_description"
-
-
 def describe(database: DatabaseText, folder: Path) -> tuple[DatabaseText, list[str]]:
     """Add the published descriptions in a folder to the columns of a schema, from any engine.
 
-    Each table has its own CSV file, `<table>.csv`, with the columns
-    `original_column_name, column_name, column_description, data_format, value_description`. The published
-    files are UTF-8, with a byte order mark or without, or Windows-1252; their names differ from those of the
-    databases in case and blanks. Descriptions of no known table or column are reported, never lost.
-
-    Names match without case and outer blanks; an exactly equal one is preferred. A missing or blank line for
-    a column is not an error.
-
     Args:
         database: a schema without descriptions.
-        folder: has files named after tables. If it does not exist, nothing is described, which is reported.
+        folder: as in `read_descriptions`.
 
     Returns:
         The schema with its descriptions, and one line for each description that belongs to nothing in it.
@@ -140,80 +122,18 @@ def describe(database: DatabaseText, folder: Path) -> tuple[DatabaseText, list[s
     Raises:
         BadInput: a file cannot be read, is not CSV, or has no column for the names.
     """
-    if not folder.is_dir():
-        return database, [f"{folder}: there are no descriptions of {database.db_id}"]
-    left_over: list[str] = []
-    tables = {table.name: table for table in database.tables}
-    described: set[str] = set()
-    for path in sorted(folder.glob("*.csv")):
-        name = _find(path.stem, tables)
-        if name is None:
-            left_over.append(f"{path}: {database.db_id} has no table {path.stem.strip()}")
-        elif name in described:
-            left_over.append(f"{path}: another file also describes table {name}")
-        else:
-            described.add(name)
-            tables[name], unused = _with(tables[name], _lines(path))
-            left_over += [f"{path}: {fault}" for fault in unused]
-    left_over += [f"{folder}: no file describes table {name}" for name in tables if name not in described]
-    return replace(database, tables=tuple(tables.values())), left_over
-
-
-_Line = tuple[int, str, list[str | None]]
-"""The number of a line, the name of its column, and its texts; blank ones are None."""
-
-
-def _lines(path: Path) -> list[_Line]:
-    """Read the lines of one file that are not blank."""
-    try:
-        rows = csv.reader(io.StringIO(_decoded(path.read_bytes()), newline=""), strict=True)
-        header = [cell.strip().lower() for cell in next(rows, [])]
-        if _NAME not in header:
-            raise BadInput(
-                f"{path}: line 1 has no column {_NAME}; a description file begins with"
-                f" {_NAME},column_name,column_description,data_format,value_description"
-            )
-        found: list[_Line] = []
-        start = rows.line_num + 1
-        for row in rows:
-            cells = dict(zip(header, (cell.strip() or None for cell in row), strict=False))
-            name, texts = cells.get(_NAME) or "", [cells.get(text) for text in _TEXTS]
-            if name or any(texts):
-                found.append((start, name, texts))
-            start = rows.line_num + 1
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
-    except csv.Error as error:
-        raise BadInput(f"{path}: line {rows.line_num}: not CSV ({error}); correct it") from error
-    return found
-
-
-def _decoded(raw: bytes) -> str:
-    """Decode UTF-8, else Windows-1252; the five bytes undefined there become a replacement character."""
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return raw.decode("cp1252", errors="replace")
-
-
-def _with(table: TableText, lines: Sequence[_Line]) -> tuple[TableText, list[str]]:
-    columns = {column.name: column for column in table.columns}
-    described: set[str] = set()
-    unused = []
-    for number, named, (title, description, values) in lines:
-        name = _find(named, columns) if named else None
-        if name is None:
-            unused.append(f"line {number}: table {table.name} has no column {named or '(no name)'}")
-        elif name in described:
-            unused.append(f"line {number}: describes column {name} a second time")
-        else:
-            described.add(name)
-            columns[name] = replace(columns[name], title=title, description=description, values=values)
-    return replace(table, columns=tuple(columns.values())), unused
-
-
-def _find(name: str, among: Mapping[str, ColumnText] | Mapping[str, TableText]) -> str | None:
-    def plain(spelled: str) -> str:
-        return " ".join(spelled.split()).casefold()
-
-    return name if name in among else next((each for each in among if plain(each) == plain(name)), None)
+    names = {table.name: [column.name for column in table.columns] for table in database.tables}
+    found = read_descriptions(folder, database.db_id, names)
+    tables = (
+        replace(
+            table,
+            columns=tuple(
+                replace(column, **asdict(found.columns[table.name, column.name]))
+                if (table.name, column.name) in found.columns
+                else column
+                for column in table.columns
+            ),
+        )
+        for table in database.tables
+    )
+    return replace(database, tables=tuple(tables)), list(found.faults)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from harness import provision
+from harness.data.descriptions import description_folder
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import dialect_of, on_server
@@ -19,7 +20,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import make_method
 from harness.predictors.prompts import PromptOptions, open_prompter, show
-from harness.predictors.schema import describe, description_folder, read_database
+from harness.predictors.schema import describe, read_database
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

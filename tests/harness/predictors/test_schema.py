@@ -11,13 +11,14 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.descriptions import description_folder
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import ColumnText, Engine, TableText
 from harness.engines.mysql.engine import without_noise
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import DatabaseText
-from harness.predictors.schema import describe, description_folder, read_database
+from harness.predictors.schema import describe, read_database
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database

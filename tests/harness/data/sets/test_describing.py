@@ -48,6 +48,43 @@ def test_a_set_is_counted(tmp_path: Path) -> None:
     assert (golds.joins_each.mean, golds.joins_each.median, golds.joins_each.greatest) == (0.25, 0, 1)
 
 
+HEAD = "original_column_name,column_name,column_description,data_format,value_description\n"
+
+
+def test_description_files_are_checked_against_the_database(tmp_path: Path, call: Call) -> None:
+    folder = shop(tmp_path / "shop")
+    files = folder / "files" / "shop" / "database_description"
+    files.mkdir(parents=True)
+    lines = "id,,,integer,\nName ,,caf\u00e9,text,\nprice,,,integer,in cents\nwins,,none,,\n"
+    (files / "items.csv").write_bytes((HEAD + lines).encode("cp1252"))
+    (files / "other.csv").write_bytes((HEAD + "a,b,c,d,e\n").encode("utf-8-sig"))
+    (about,) = describe(load_set(str(folder))).databases.values()
+    assert about.files is not None
+    assert (about.files.described, about.files.encodings) == (
+        2,
+        {"Windows-1252": 1, "UTF-8 with a byte order mark": 1},
+    )
+    assert [fault.removeprefix(str(files)).lstrip(": /") for fault in about.files.faults] == [
+        "items.csv: line 5: table items has no column wins",
+        "other.csv: shop has no table other",
+        "no file describes table sales",
+    ]
+    code, out, err = call("describe", "--set", str(folder), "--json")
+    assert code == 0, err
+    assert json.loads(out)["sets"][0]["databases"]["shop"]["files"]["described"] == 2
+    (files / "other.csv").write_text("name\n", encoding="utf-8")
+    assert "line 1 has no column original_column_name" in call("describe", "--set", str(folder))[2]
+
+
+@pytest.mark.bird
+def test_columns_of_the_kit_that_no_file_describes_are_counted(bird_home: Path) -> None:
+    found = describe(load_set("mini_dev", bird_home)).databases
+    described = {db_id: one.files.described for db_id, one in found.items() if one.files}
+    assert len(described) == 11
+    assert described["european_football_2"] == 103
+    assert sum(len(one.files.faults) for one in found.values() if one.files) == 1
+
+
 def test_dates_are_told_from_texts() -> None:
     found = describe(load_set("sample"))
     kinds = found.values
@@ -119,7 +156,7 @@ def hold_page(text: str) -> None:
     charts = [about for tag, about in tags if tag == "svg"]
     assert len(charts) > 10
     assert all(about["role"] == "img" and about["aria-labelledby"] in ids for about in charts)
-    assert len([about for tag, about in tags if tag == "table"]) == 10
+    assert len([about for tag, about in tags if tag == "table"]) == 11
     assert all(about["aria-label"] for tag, about in tags if about.get("role") == "region")
     assert re.search(r"default-src &#39;none&#39;; style-src &#39;sha256-", text)
 
