@@ -26,7 +26,17 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.sqltree.constructs import CATEGORIES, KEYWORDS, NGRAM, SqlCounts, count
+from harness.sqltree.constructs import (
+    CATEGORIES,
+    FUNCTIONS,
+    KEYWORDS,
+    NGRAM,
+    OF_EVIDENCE,
+    WINDOW,
+    SqlCounts,
+    count,
+    function_kinds,
+)
 from loaders.base.files import one_line, printable_json
 from loaders.inventory import ColumnInventory, Inventory, Range, Size, Stop, size
 from loaders.source import declarations, opened
@@ -79,8 +89,8 @@ class DatabaseDescription:
 class CountedGolds:
     """The golds of one dialect.
 
-    `counted` of them could be cut into words; everything else is of these. `joins` has how many golds have so
-    many JOINs.
+    `counted` of them could be cut into words; everything else is of these. `joins` has how many golds have
+    so many JOINs, `kinds` how many call a function of each kind, `with_function` how many one of any kind.
     """
 
     dialect: Dialect
@@ -92,6 +102,7 @@ class CountedGolds:
     joins: Mapping[int, int]
     keywords: Mapping[str, Use]
     functions: Mapping[str, Use]
+    kinds: Mapping[str, int]
     with_function: int
 
 
@@ -99,9 +110,9 @@ class CountedGolds:
 class Description:
     """One question set.
 
-    `levels` has the questions of each level of difficulty, in the set's order, `types` those of each type,
-    which are the set's own if `has_own_types`, and `with_knowledge` how many have evidence. `left_out` says
-    in sentences what could not be counted.
+    `levels` has the questions of each level of difficulty, in the set's order, `types` those of each type
+    that can be decided, which are the set's own if `has_own_types`, and `with_knowledge` how many have
+    evidence. `left_out` says in sentences what could not be counted.
     """
 
     name: str
@@ -182,14 +193,17 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
         )
     levels = Counter(str(question.difficulty) for question in questions.questions)
     types = Counter(each for one in cached_types(questions.questions).values() for each in one)
+    with_knowledge = sum(bool(question.evidence.strip()) for question in questions.questions)
+    # Without evidence nothing decides them: unknown, not 0.
+    undecided = () if with_knowledge or questions.own_types else OF_EVIDENCE
     return Description(
         name=questions.name,
         title=questions.title,
         questions=len(questions.questions),
-        with_knowledge=sum(bool(question.evidence.strip()) for question in questions.questions),
+        with_knowledge=with_knowledge,
         dialects=_dialects(questions),
         levels={each: levels[each] for each in questions.levels},
-        types={each: types[each] for each in questions.types},
+        types={each: types[each] for each in questions.types if each not in undecided},
         has_own_types=bool(questions.own_types),
         databases=databases,
         golds=figures,
@@ -243,7 +257,10 @@ def _golds(golds: Sequence[str], dialect: Dialect) -> CountedGolds:
         joins=dict(sorted(Counter(one.joins for one in counts).items())),
         keywords={word: _use(word, counts, lambda one: one.keywords) for word in KEYWORDS},
         functions=_called(counts),
-        with_function=sum(bool(one.functions) for one in counts),
+        kinds={
+            kind: sum(kind in each for each in map(function_kinds, counts)) for kind in (WINDOW, *FUNCTIONS)
+        },
+        with_function=sum(map(bool, map(function_kinds, counts))),
     )
 
 
@@ -307,6 +324,10 @@ def described(sets: Sequence[Description]) -> Document:
             for category, words in CATEGORIES.items()
             for word in words
         ]),
+        _shares(
+            "Golds by kind of function", "kind", "golds", sets,
+            [(one.golds.kinds, one.golds.counted) for one in sets],
+        ),
         _functions(sets),
     )  # fmt: skip
     # An empty table would only say so.
@@ -360,7 +381,8 @@ def _overview(sets: Sequence[Description]) -> TableModel:
         )
         rows.append(row([one.name], values, predictor=one.name))
     notes = (
-        "function: golds that call an SQL function; knowledge: questions with evidence.",
+        "function: golds that call a window, date, conversion, math or string function; aggregates are none.",
+        "knowledge: questions with evidence.",
         "size: the files of all databases together.",
     )
     return table("Overview", ["set"], heads, rows, *notes)

@@ -36,7 +36,7 @@ from harness.report.table_model import (
 )
 from harness.runs.reader import AGAIN, Run, read_labels, read_questions
 from harness.runs.summary import TOTAL, By, Key, Score, Share, by_level, pairs, shares, summarize
-from harness.sqltree.constructs import QuestionType
+from harness.sqltree.constructs import OF_EVIDENCE, QuestionType
 from harness.sqltree.diagnosis import ErrorGroup
 from loaders.base.records import read_record, to_record
 
@@ -159,10 +159,6 @@ def _ours(metric: str, score: Score | None) -> Sequence[Cell | None]:
     return [Cell(score.metrics[metric].get(level)) for level in _LEVELS]
 
 
-_OF_EVIDENCE = (QuestionType.DOMAIN_KNOWLEDGE, QuestionType.SYNONYM, QuestionType.VALUE_ILLUSTRATION)
-"""The types that only evidence decides."""
-
-
 def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
     """Return EX by type and level: for each type a row of the paper's predictor and one of each of ours."""
     paper, metric = birds_paper(), "ex"
@@ -179,7 +175,7 @@ def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
     for group in (TOTAL, *QuestionType):
         name, theirs = group.replace("_", " "), tuple(map(Cell, cells[group]))
         rows.append(TableRow((name, paper.typed), theirs, paper.typed, level=group, by="published"))
-        decided = is_known or group not in _OF_EVIDENCE
+        decided = is_known or group not in OF_EVIDENCE
         for score in scores:
             some = [each for each in score.results if group in (TOTAL, *labels[each.question])]
             found = by_level(some if decided else (), metric, BIRD_LEVELS)
@@ -188,7 +184,7 @@ def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
     *levels, total = level_columns(_LEVELS, metric, "type")
     notes = [f"{paper.typed}: {paper.source}. A question may be of several types; ours are by our rules."]
     if not is_known:
-        undecided = ", ".join(each.replace("_", " ") for each in _OF_EVIDENCE)
+        undecided = ", ".join(each.replace("_", " ") for each in OF_EVIDENCE)
         notes.append(f"No question here has evidence, so it is not known which are of the types {undecided}.")
     notes += databases_note(run.manifest)
     groups = (ColumnGroup("", (*levels, replace(total, has_questions=True))),)

@@ -41,6 +41,44 @@ CATEGORIES: Mapping[str, tuple[str, ...]] = {
 
 KEYWORDS: tuple[str, ...] = tuple(word for words in CATEGORIES.values() for word in words)
 
+FUNCTIONS: Mapping[str, frozenset[str]] = {
+    "date": frozenset({
+        "AGE", "CURDATE", "CURRENT_DATE", "DATE", "DATEDIFF", "DATETIME", "DATE_ADD", "DATE_DIFF",
+        "DATE_FORMAT", "DATE_PART", "DATE_SUB", "DATE_TRUNC", "DAY", "DAYOFMONTH", "DAYOFWEEK",
+        "DAYOFYEAR", "EXTRACT", "FROM_UNIXTIME", "HOUR", "JULIANDAY", "LAST_DAY", "MAKE_DATE", "MINUTE",
+        "MONTH", "NOW", "QUARTER", "SECOND", "STRFTIME", "STRPTIME", "STR_TO_DATE", "TIME", "TIMEDIFF",
+        "TIMESTAMP", "TIMESTAMPDIFF", "TO_DATE", "TO_TIMESTAMP", "UNIXEPOCH", "UNIX_TIMESTAMP", "WEEK",
+        "WEEKDAY", "YEAR",
+    }),
+    "conversion": frozenset({
+        "ASCII", "CAST", "CHAR", "CHR", "CONVERT", "HEX", "TO_CHAR", "TO_NUMBER", "TRY_CAST", "TYPEOF",
+        "UNHEX", "UNICODE",
+    }),
+    "math": frozenset({
+        "ABS", "ACOS", "ASIN", "ATAN", "ATAN2", "CEIL", "CEILING", "COS", "DEGREES", "DIV", "EXP",
+        "FLOOR", "LN", "LOG", "LOG10", "LOG2", "MOD", "PI", "POW", "POWER", "RADIANS", "RAND", "RANDOM",
+        "ROUND", "SIGN", "SIN", "SQRT", "TAN", "TRUNC", "TRUNCATE",
+    }),
+    "string": frozenset({
+        "CHAR_LENGTH", "CONCAT", "CONCAT_WS", "FORMAT", "INITCAP", "INSTR", "LEFT", "LENGTH", "LOCATE",
+        "LOWER", "LPAD", "LTRIM", "PRINTF", "REPEAT", "REPLACE", "REVERSE", "RIGHT", "RPAD", "RTRIM",
+        "SPLIT_PART", "STRPOS", "SUBSTR", "SUBSTRING", "SUBSTRING_INDEX", "TRANSLATE", "TRIM", "UPPER",
+    }),
+}  # fmt: skip
+"""The functions that BIRD's paper counts, by kind, in the spellings of every dialect.
+
+Window functions are those with OVER, whatever they are called; aggregates without it are none."""
+
+WINDOW = "window"
+"""The kind of functions with OVER."""
+
+
+def function_kinds(counts: "SqlCounts") -> frozenset[str]:
+    """Return the kinds of functions that a text calls, as BIRD's paper divides them."""
+    kinds = {kind for kind, names in FUNCTIONS.items() if names & counts.functions.keys()}
+    return frozenset(kinds | ({WINDOW} if counts.keywords.get("OVER") else set()))
+
+
 NGRAM = 3
 """How many tokens in a row the paper counts as one n-gram."""
 
@@ -235,6 +273,9 @@ class QuestionType(StrEnum):
     VALUE_ILLUSTRATION = "value_illustration"
     """A stored value that the evidence names."""
 
+
+OF_EVIDENCE = (QuestionType.DOMAIN_KNOWLEDGE, QuestionType.SYNONYM, QuestionType.VALUE_ILLUSTRATION)
+"""The types that only evidence decides."""
 
 _AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "MIN", "MAX", "TOTAL", "GROUP_CONCAT", "STRING_AGG"})
 _OF_TWO = frozenset({"MIN", "MAX"})

@@ -41,11 +41,39 @@ def test_a_set_is_counted(tmp_path: Path) -> None:
     assert found.values == {"integer": 12, "real": 0, "text": 3, "blob": 0, "date": 0, "datetime": 0}
     assert found.left_out == []
     golds = found.golds
-    assert (golds.counted, golds.with_function, dict(golds.joins)) == (4, 2, {0: 3, 1: 1})
+    assert (golds.counted, golds.with_function, dict(golds.joins)) == (4, 0, {0: 3, 1: 1}), (
+        "aggregates are no functions"
+    )
     assert golds.functions["COUNT"].golds == golds.functions["MAX"].golds == 1
     assert (golds.keywords["SELECT"].occurrences, golds.keywords["SELECT"].golds) == (5, 4)
     assert golds.joins_each is not None
     assert (golds.joins_each.mean, golds.joins_each.median, golds.joins_each.greatest) == (0.25, 0, 1)
+
+
+def test_functions_are_counted_by_kind(tmp_path: Path) -> None:
+    golds = [
+        "SELECT COUNT(*), MAX(price) FROM items",
+        "SELECT CAST(ROUND(price) AS TEXT) FROM items",
+        "SELECT strftime('%Y', day), substr(name, 1) FROM sales, items",
+        "SELECT SUM(price) OVER () FROM items",
+    ]
+    folder = shop(tmp_path / "shop")
+    sets.write(
+        folder / "questions.json",
+        [one | {"SQL": sql} for one, sql in zip(sets.records(), golds, strict=True)],
+    )
+    found = describe(load_set(str(folder)))
+    assert found.golds.kinds == {"window": 1, "date": 1, "conversion": 1, "math": 1, "string": 1}
+    assert found.golds.with_function == 3
+
+
+@pytest.mark.parametrize("evidence", ["", "a hint"])
+def test_types_that_need_evidence_are_unknown_without_any(evidence: str, tmp_path: Path) -> None:
+    folder = shop(tmp_path / "shop")
+    sets.write(folder / "questions.json", [one | {"evidence": evidence} for one in sets.records()])
+    types = describe(load_set(str(folder))).types
+    assert ("synonym" in types) is bool(evidence)
+    assert "counting" in types
 
 
 HEAD = "original_column_name,column_name,column_description,data_format,value_description\n"
@@ -156,7 +184,7 @@ def hold_page(text: str) -> None:
     charts = [about for tag, about in tags if tag == "svg"]
     assert len(charts) > 10
     assert all(about["role"] == "img" and about["aria-labelledby"] in ids for about in charts)
-    assert len([about for tag, about in tags if tag == "table"]) == 11
+    assert len([about for tag, about in tags if tag == "table"]) == 12
     assert all(about["aria-label"] for tag, about in tags if about.get("role") == "region")
     assert re.search(r"default-src &#39;none&#39;; style-src &#39;sha256-", text)
 
