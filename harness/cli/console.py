@@ -16,7 +16,7 @@ from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
 from harness.session.options import OPTIONS
 from harness.session.plan import find_servers
-from harness.session.request import AUTO, Request, parse_dialects
+from harness.session.request import AUTO, SPELLED, Request, parse_dialects
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import one_line, printable_json
 from loaders.server import Server
@@ -68,8 +68,8 @@ def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callab
 
     def parameter(name: str) -> Parameter:
         kind, default = types[name], usual[name]
-        if name in _SPELLED:
-            kind, default = str, _SPELLED[name]
+        if name in SPELLED:
+            kind, default = (str, _SPELLED[name]) if name in _SPELLED else (str | None, None)
         elif OPTIONS[name].repeatable:
             kind, default = list[get_args(kind)[0]] | None, None  # type: ignore[misc]
         annotation = Annotated[kind, option(name, more=_MORE.get(name, ""))]  # type: ignore[valid-type]

@@ -9,6 +9,7 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, messages, option, say
+from harness.data.answer_records import parse_keys
 from harness.report.console import loading_bar
 from harness.report.files import HTML, give, write_page
 from harness.report.plans import plans_json, plans_markdown, print_plans
@@ -44,6 +45,7 @@ def explain(  # noqa: PLR0913 - one parameter an option
         str | None, typer.Option(metavar="NAME", help="Only this predictor's answers. Default: all.")
     ] = None,
     extract: ExtractName = Request.extract,
+    keys: Annotated[str | None, option("answer_keys")] = None,
     question: Keys = None,
     dialect: Dialects = AUTO,
     sql: Annotated[
@@ -82,7 +84,8 @@ def explain(  # noqa: PLR0913 - one parameter an option
     _check_kind(run, predictions, sql, gold, database, question, keep=keep)
     request = Request(
         set_name=set_name, predictions=predictions or (), dialects=parse_dialects(dialect),
-        predictor=predictor, extract=extract, keys=question or (), seconds=timeout,
+        predictor=predictor, extract=extract,
+        answer_keys=() if keys is None else parse_keys(keys), keys=question or (), seconds=timeout,
     )  # fmt: skip
     if run is not None and keep:
         keep_plans_of(run, request)

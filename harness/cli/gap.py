@@ -29,8 +29,8 @@ _AT_A_TIME = 3
 
 @app.command("gap")
 @asks(
-    "predictions", "predictor", "extract", "allow_missing", "profile", "workers", *CHOICE, "seed", "seconds",
-    "out", "resume", "cache",
+    "predictions", "predictor", "extract", "answer_keys", "allow_missing", "profile", "workers", *CHOICE,
+    "seed", "seconds", "out", "resume", "cache",
 )  # fmt: skip
 def explain_gap(
     request: Request,

@@ -131,7 +131,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 @app.command()
-@asks(*CHOICE, "dialects", "metrics", "workers", "cache")
+@asks(*CHOICE, "dialects", "answer_keys", "metrics", "workers", "cache")
 @takes(_OPTIONS, _given, "given")
 def predict(
     request: Request,
@@ -162,6 +162,7 @@ def predict(
         "stop": tuple(settings["stop"] or ()),
         "extra_body": _object(settings["extra_body"]),
         "predictor": name,
+        "answer_keys": request.answer_keys,
     }
     asked = PredictRequest(
         request=replace(request, **given["request"]),

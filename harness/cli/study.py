@@ -15,8 +15,8 @@ from harness.session.request import Request
 
 @app.command("study")
 @asks(
-    "predictions", "dialects", "predictor", "extract", "allow_missing", "profile", "workers", *CHOICE[1:],
-    "seed", "seconds", "out", "resume", "cache",
+    "predictions", "dialects", "predictor", "extract", "answer_keys", "allow_missing", "profile", "workers",
+    *CHOICE[1:], "seed", "seconds", "out", "resume", "cache",
 )  # fmt: skip
 def study_efficiency(
     request: Request,

@@ -19,7 +19,8 @@ from harness.analyses.coverage.golds import (
     write_golds,
 )
 from harness.cli.commands import app
-from harness.cli.console import messages, one_of_each, say, served_dialects
+from harness.cli.console import messages, one_of_each, option, say, served_dialects
+from harness.data.answer_records import OPTION, parse_keys
 from harness.data.gold_packs import with_golds
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
@@ -50,6 +51,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
             help="With --set: SQLite prediction files to translate instead of golds.", metavar="PATH"
         ),
     ] = None,
+    keys: Annotated[str | None, option("answer_keys")] = None,
     out: Annotated[
         Path | None, typer.Option(help="With --set: folder to write the translated set or answers to.")
     ] = None,
@@ -82,7 +84,9 @@ def translate(  # noqa: PLR0913 - one parameter an option
     if predictions:
         if gold is not None:
             raise BadInput("--gold: selects golds to translate; leave out --gold or --predictions")
-        raise typer.Exit(_answers(set_name, predictions, out, targets))
+        raise typer.Exit(_answers(set_name, predictions, out, targets, keys))
+    if keys is not None:
+        raise BadInput(f"{OPTION}: names keys of prediction files; add --predictions")
     questions = with_golds(load_set(set_name), gold)
     raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
 
@@ -121,9 +125,18 @@ def _standard_input() -> str:
         raise BadInput(f"standard input: is not UTF-8 ({error.reason} at byte {error.start})") from error
 
 
-def _answers(set_name: str, paths: Sequence[Path], out: Path, targets: Sequence[Dialect]) -> int:
+def _answers(
+    set_name: str, paths: Sequence[Path], out: Path, targets: Sequence[Dialect], keys: str | None
+) -> int:
     questions = load_set(set_name)
-    files = read_predictions(paths, questions, allow_missing=True, dialects=[Dialect.SQLITE], say=say)
+    files = read_predictions(
+        paths,
+        questions,
+        allow_missing=True,
+        dialects=[Dialect.SQLITE],
+        keys=() if keys is None else parse_keys(keys),
+        say=say,
+    )
     for file in files:
         for target in targets:
             with messages.status(f"translating {file.predictor} to {target}"):

@@ -3,28 +3,29 @@ r"""Readers of the formats of prediction files.
 - Official: a JSON object whose entries, keyed "0" to "n-1", follow the set's published order in the file's
   dialect; a value is SQL, `\t----- bird -----\t` and db_id.
   https://github.com/bird-bench/mini_dev#evaluation
-- JSON lines: one object per line with question_id and sql, and, unless the file's name or the caller
-  gives them, predictor and dialect; db_id is checked if present. One file may hold several predictors. If
-  a predictor has no answer, sql is null and reason says why. translated_from is the dialect of the
-  predictor's own answer, of which the text is a translation. prompt_tokens, completion_tokens, seconds and
-  cost are the usage of the answer.
-- A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
+- A JSON object keyed by ids of questions: a value is SQL, as above or without its database, or a record.
+- JSON lines: a record in each line; `harness.data.answer_records` has the keys. One file may hold several
+  predictors. Records without ids are in the set's order. If a predictor has no answer, sql is null and reason
+  says why. translated_from is the dialect of the predictor's own answer, of which the text is a translation.
+  prompt_tokens, completion_tokens, seconds and cost are the usage of the answer.
+- A JSON array of records; or of SQL texts, one for each question in the set's published order.
 - One SQL text per line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads
   it: https://github.com/taoyds/spider#evaluation. The database may follow a tab; a blank line is no answer.
-- CSV (`.csv`) with a header: question_id, without which the rows are in the set's order, and sql.
+- CSV (`.csv`) with a header: a record in each row.
 """
 
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.data.outcomes import USAGE, AnswerUsage
+from harness.data.answer_records import ID, NAME_KEYS, NO_ANSWER, OPTION, SQL, WRITE_BOTH, Keys, RecordError
+from harness.data.outcomes import AnswerUsage
 from harness.data.questions import QuestionSet
 from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, dialect_of, kinds_by_name
@@ -150,7 +151,9 @@ _READ = (
     " JSON array of such objects, or of SQL texts; one SQL text per line (.sql, .txt); or CSV"
     " (docs/reference/file-formats.md)"
 )
-_KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason", "translated_from")
+_TEXTS = (SQL, "db_id", "predictor", "dialect", "reason", "translated_from")
+_SHOWN = 200
+"""Maximum characters of keys in a note."""
 _SOMETHING = re.compile(rb"\S")
 _OPTIONS = {"predictor": "--predictor", "dialect": "--dialect"}
 
@@ -160,17 +163,13 @@ class Format(StrEnum):
 
     OFFICIAL = "official"
     LINES = "jsonl"
+    KEYED = "keyed"
+    """A JSON object keyed by ids of questions."""
     ARRAY = "array"
     """A JSON array of objects or of SQL texts."""
     TEXT = "text"
     """One SQL text a line."""
     CSV = "csv"
-
-
-_ANSWER = "sql", "predicted", "prediction", "predicted_sql", "pred_sql", "pred", "answer", "query"
-"""Names of the column of answers; the first one present counts."""
-_ID = "question_id", "instance_id", "id"
-_NO_ANSWER = "the file has no answer there"
 
 
 @dataclass(frozen=True)
@@ -191,37 +190,55 @@ class Prediction:
     usage: AnswerUsage = field(default_factory=AnswerUsage)
 
 
-def read_entries(
-    file: TextFile, questions: QuestionSet, named: Label
-) -> tuple[Format, list[Prediction], Sequence[int | str]]:
+@dataclass(frozen=True)
+class Entries:
+    """The content of a prediction file.
+
+    `taken_in_order` are ids that several questions share and that were assigned in order. `notes` tell the
+    user how it was read.
+    """
+
+    format: Format
+    predictions: Sequence[Prediction]
+    taken_in_order: Sequence[int | str] = ()
+    notes: Sequence[str] = ()
+
+
+def read_entries(file: TextFile, questions: QuestionSet, named: Label, keys: Keys) -> Entries:
     """Read a file in any of the formats.
 
     No predictor answers a question twice in one dialect; questions may be missing.
 
-    Returns:
-        The format, the entries, and the ids that several questions share and that were assigned in order.
+    Args:
+        file: the file.
+        questions: the whole set.
+        named: predictor and dialect, as far as they are known.
+        keys: how records are read.
 
     Raises:
         BadInput: the file or one of its entries is wrong, or it has no entries.
     """
+    reader = _Reader(file, questions, named, keys)
     kind = file.path.suffix.lower()
     if kind in {".sql", ".txt"}:
-        return Format.TEXT, _read_lines(file, questions, named), ()
+        return reader.texts()
     if kind == ".csv":
-        return Format.CSV, *_read_csv(file, questions, named)
+        return reader.table()
     start = file.encoded.lstrip()[:1]
     if start not in {b"{", b"["}:
         refuse(file.path, f"not JSON: it begins with {brief(next(file.lines()), 20)!r}", _READ)
     first, rest = _first_line(file)
-    if start == b"{" and (isinstance(first, dict) and (rest or "question_id" in first)):
-        found = Format.LINES, *_read_records(file, read_json_lines(file), "line", questions, named)
+    if start == b"{" and isinstance(first, dict) and (rest or keys.is_record(first)):
+        found = reader.records(Format.LINES, read_json_lines(file), "line")
     else:
         content = first if first is not None and not rest else read_json(file)
         if isinstance(content, list):
-            found = Format.ARRAY, *_read_array(file, content, questions, named)
+            found = reader.array(content)
+        elif keys.is_record(content):
+            found = reader.records(Format.ARRAY, [(0, content)], "entry")
         else:
-            found = Format.OFFICIAL, _read_official(file, content, questions, named), ()
-    if not found[1]:
+            found = reader.object(content)
+    if not found.predictions:
         refuse(file.path, "holds no predictions", "write it again")
     return found
 
@@ -237,105 +254,248 @@ def _first_line(file: TextFile) -> tuple[Any, bool]:
         return None, rest
 
 
-def _whole(file: TextFile, named: Label) -> tuple[str, EngineName]:
-    """Return predictor and dialect of a file whose content does not name them."""
-    dialect = named.dialect or named.otherwise
-    if named.predictor is None or dialect is None:
-        untold = {"predictor": named.predictor, "dialect": dialect}
-        refuse(
-            file.path,
-            f"its {' and '.join(name for name, value in untold.items() if value is None)} is unknown",
-            f"call it {SCHEME}, or give {options_for(named.predictor, dialect)}",
-        )
-    return named.predictor, dialect
+@dataclass(frozen=True)
+class _Reader:
+    """Reads one file for a question set."""
 
+    file: TextFile
+    questions: QuestionSet
+    named: Label
+    keys: Keys
 
-def _read_array(
-    file: TextFile, content: list[Any], questions: QuestionSet, named: Label
-) -> tuple[list[Prediction], Sequence[int | str]]:
-    if not any(isinstance(one, str) for one in content):
-        return _read_records(file, list(enumerate(content)), "entry", questions, named)
-    predictor, dialect = _whole(file, named)
-    order = questions.order[dialect_of(dialect)]
-    if len(content) != len(order):
-        texts = f"it has {len(content)} texts, but {questions.name} has {len(order)} questions"
-        refuse(file.path, texts, "write one for each question, in their order, null where there is none")
-    faults = Faults(file.path, "entry")
-    predictions: list[Prediction] = []
-    for position, (key, value) in enumerate(zip(order, content, strict=True)):
-        if value is None:
-            continue
-        try:
-            sql = _text_sql(value, questions.by_key[key].db_id)
-        except _EntryError as error:
-            faults.add(f"{position}{error.detail}", error.fault, error.remedy)
-            continue
-        predictions.append(Prediction(key, sql, predictor, dialect))
-    faults.stop()
-    return predictions, ()
-
-
-def _read_lines(file: TextFile, questions: QuestionSet, named: Label) -> list[Prediction]:
-    predictor, dialect = _whole(file, named)
-    order = questions.order[dialect_of(dialect)]
-    lines = [line.removesuffix("\r") for line in file.lines()]
-    while lines and not lines[-1].strip():
-        del lines[-1]
-    if len(lines) != len(order):
-        remedy = "write one SQL text per line, in the order of the questions; an empty line is no answer"
-        refuse(
-            file.path, f"it has {len(lines)} lines, but {questions.name} has {len(order)} questions", remedy
-        )
-    faults = Faults(file.path, "line")
-    predictions: list[Prediction] = []
-    known = {db_id.casefold() for db_id in questions.db_ids}
-    for number, (key, line) in enumerate(zip(order, lines, strict=True), start=1):
-        sql, tab, db_id = line.rpartition("\t")
-        db_id = db_id.strip()
-        if not tab or db_id.casefold() not in known:
-            sql = line
-        elif db_id.casefold() != questions.by_key[key].db_id.casefold():
-            faults.add(
-                f"{number} ({db_id}, not {questions.by_key[key].db_id})", "for another database", _OTHER_SET
+    def _whole(self) -> tuple[str, EngineName, Sequence[str]]:
+        """Return predictor, dialect and order of the questions of a file whose content does not name them."""
+        path, named = self.file.path, self.named
+        dialect = named.dialect or named.otherwise
+        if named.predictor is None or dialect is None:
+            untold = {"predictor": named.predictor, "dialect": dialect}
+            refuse(
+                path,
+                f"its {' and '.join(name for name, value in untold.items() if value is None)} is unknown",
+                f"call it {SCHEME}, or give {options_for(named.predictor, dialect)}",
             )
-        answer = sql.strip() or None
-        predictions.append(Prediction(key, answer, predictor, dialect, None if answer else _NO_ANSWER))
-    faults.stop()
-    return predictions
+        return named.predictor, dialect, self.questions.order[dialect_of(dialect)]
 
+    def _refuse_keys(self) -> None:
+        if self.keys.named:
+            refuse(self.file.path, f"has no records, so that {OPTION} names nothing in it", f"omit {OPTION}")
 
-def _read_csv(
-    file: TextFile, questions: QuestionSet, named: Label
-) -> tuple[list[Prediction], Sequence[int | str]]:
-    """Read the rows of a table as records; other columns are ignored."""
-    head, rows = _table(file)
-    answer = next((name for name in _ANSWER if name in head), None)
-    identity = next((name for name in _ID if name in head), None)
-    if answer is None:
-        shown = brief(", ".join(head))
-        refuse(
-            file.path, f"its header ({shown}) has no column of answers", "call one sql, and one question_id"
-        )
-    dialect = named.dialect or named.otherwise
-    order = questions.order[Dialect.SQLITE if dialect is None else dialect_of(dialect)]
-    if identity is None and len(rows) != len(order):
-        remedy = "add a column question_id, or write one row for each question in their order"
-        refuse(file.path, f"has {len(rows)} rows, and {questions.name} {len(order)} questions", remedy)
-    records = []
-    for place, (line, cells) in enumerate(rows):
-        record: dict[str, Any] = {
-            name: cells[name] for name in _KEYS if name != "reason" and cells.get(name, "").strip()
-        }
-        record["question_id"] = cells[identity].strip() if identity else order[place]
-        record["sql"] = cells[answer]
-        if not cells[answer].strip():
-            record |= {"sql": None, "reason": cells.get("reason", "").strip() or _NO_ANSWER}
-        records.append((line, record))
-    return _read_records(file, records, "line", questions, named)
+    def array(self, content: list[Any]) -> Entries:
+        """Read a JSON array: of records, or of SQL texts."""
+        if not any(isinstance(one, str) for one in content):
+            return self.records(Format.ARRAY, list(enumerate(content)), "entry")
+        self._refuse_keys()
+        path, questions = self.file.path, self.questions
+        predictor, dialect, order = self._whole()
+        if len(content) != len(order):
+            texts = f"it has {len(content)} texts, but {questions.name} has {len(order)} questions"
+            refuse(path, texts, "write one for each question, in their order, null where there is none")
+        faults = Faults(path, "entry")
+        predictions: list[Prediction] = []
+        for position, (key, value) in enumerate(zip(order, content, strict=True)):
+            if value is None:
+                continue
+            try:
+                sql = _text_sql(value, questions.by_key[key].db_id)
+            except RecordError as error:
+                faults.add(f"{position}{error.detail}", error.fault, error.remedy)
+                continue
+            predictions.append(Prediction(key, sql, predictor, dialect))
+        faults.stop()
+        return Entries(Format.ARRAY, predictions)
+
+    def texts(self) -> Entries:
+        """Read one SQL text per line."""
+        self._refuse_keys()
+        path, questions = self.file.path, self.questions
+        predictor, dialect, order = self._whole()
+        lines = [line.removesuffix("\r") for line in self.file.lines()]
+        while lines and not lines[-1].strip():
+            del lines[-1]
+        if len(lines) != len(order):
+            remedy = "write one SQL text per line, in the order of the questions; an empty line is no answer"
+            refuse(
+                path, f"it has {len(lines)} lines, but {questions.name} has {len(order)} questions", remedy
+            )
+        faults = Faults(path, "line")
+        predictions: list[Prediction] = []
+        known = {db_id.casefold() for db_id in questions.db_ids}
+        for number, (key, line) in enumerate(zip(order, lines, strict=True), start=1):
+            sql, tab, db_id = line.rpartition("\t")
+            db_id = db_id.strip()
+            if not tab or db_id.casefold() not in known:
+                sql = line
+            elif db_id.casefold() != questions.by_key[key].db_id.casefold():
+                another = f"{number} ({db_id}, not {questions.by_key[key].db_id})"
+                faults.add(another, "for another database", _OTHER_SET)
+            answer = sql.strip() or None
+            predictions.append(Prediction(key, answer, predictor, dialect, None if answer else NO_ANSWER))
+        faults.stop()
+        return Entries(Format.TEXT, predictions)
+
+    def table(self) -> Entries:
+        """Read the rows of a CSV file as records."""
+        head, rows = _table(self.file)
+        if not self.keys.columns(SQL, head):
+            remedy = f"call one sql, and one question_id, or {NAME_KEYS}"
+            refuse(self.file.path, f"its header ({brief(', '.join(head))}) has no column of answers", remedy)
+        records = [(line, self.keys.of_cells(cells)) for line, cells in rows]
+        return self.records(Format.CSV, records, "line")
+
+    def object(self, content: Any) -> Entries:
+        """Read a JSON object: in the official format, or keyed by ids."""
+        if not isinstance(content, dict):
+            refuse(self.file.path, f"is {json_type(content)}", _READ)
+        if self._is_keyed(content):
+            return self._keyed(content)
+        self._refuse_keys()
+        return self._official(content)
+
+    def _is_keyed(self, content: Mapping[str, Any]) -> bool:
+        """Return True if the keys are ids of questions, False if they are positions in the set.
+
+        Raises:
+            BadInput: they may be either, and mean different questions.
+        """
+        name, by_key = self.questions.name, self.questions.by_key
+        dialect = self.named.dialect or self.named.otherwise
+        order = self.questions.order[Dialect.SQLITE if dialect is None else dialect_of(dialect)]
+        at = {str(position): key for position, key in enumerate(order)}
+        strangers_by_id = sum(key not in by_key for key in content)
+        strangers_by_place = sum(key not in at for key in content)
+        if strangers_by_id or strangers_by_place:
+            return strangers_by_id < strangers_by_place
+
+        def fits(keys: Mapping[str, str]) -> bool:
+            """True if no answer is for another database."""
+            said = ((by_key[keys[key]].db_id, _database_of(value)) for key, value in content.items())
+            return all(db_id == named for db_id, named in said if named is not None)
+
+        if all(at[key] == key for key in content):
+            return not all(_is_official(value) for value in content.values())
+        is_by_id, is_by_place = fits({key: key for key in content}), fits(at)
+        if is_by_id and is_by_place:
+            refuse(
+                self.file.path,
+                f"its keys may be positions in {name} or ids of questions, and these differ",
+                "write JSON lines with question_id and sql",
+            )
+        return is_by_id
+
+    def _keyed(self, content: Mapping[str, Any]) -> Entries:
+        reader = replace(self, keys=self.keys.without_id())
+        faults = Faults(self.file.path, "entry")
+        records: list[tuple[str, Any]] = []
+        by_key = self.questions.by_key
+        for key, value in content.items():
+            if value is None or _is_no_answer(value):
+                continue
+            record = value if isinstance(value, dict) and reader.keys.is_record(value) else {SQL: value}
+            try:
+                if isinstance(value, str) and key in by_key:
+                    record = {SQL: _text_sql(value, by_key[key].db_id)}
+                _check_id(record, key)
+            except RecordError as error:
+                faults.add(f"{key}{error.detail}", error.fault, error.remedy)
+                continue
+            records.append((key, {**record, ID: key}))
+        faults.stop()
+        return reader.records(Format.KEYED, records, "entry")
+
+    def _official(self, content: Mapping[str, Any]) -> Entries:
+        questions = self.questions
+        predictor, dialect, order = self._whole()
+        positions = {str(position): position for position in range(len(order))}
+        faults = Faults(self.file.path, "entry")
+        predictions: list[Prediction] = []
+        highest = -1
+        for name, value in content.items():
+            position = positions.get(name)
+            if position is None:
+                outside = f"not a position in {questions.name} (0 to {len(order) - 1})"
+                faults.add(repr(name), outside, _OTHER_SET)
+                continue
+            if position < highest:
+                remedy = "sort the entries by number: official scripts go by place"
+                faults.add(name, "out of order", remedy)
+            highest = max(highest, position)
+            key = order[position]
+            if _is_no_answer(value):
+                predictions.append(Prediction(key, None, predictor, dialect, NO_ANSWER))
+                continue
+            try:
+                sql = _official_sql(value, questions.by_key[key].db_id)
+            except RecordError as error:
+                faults.add(f"{name}{error.detail}", error.fault, error.remedy)
+                continue
+            predictions.append(Prediction(key, sql, predictor, dialect))
+        faults.stop()
+        return Entries(Format.OFFICIAL, predictions)
+
+    def records(self, form: Format, records: Iterable[tuple[int | str, Any]], noun: str) -> Entries:
+        """Read records, by their numbers in the file."""
+        questions = self.questions
+        if not self.keys.named and self.file.sha256 in questions.files.values():
+            another = f"is a file of {questions.name} itself, whose SQL is gold"
+            refuse(self.file.path, another, f"name a file of answers, or {NAME_KEYS} to score it")
+        faults = Faults(self.file.path, noun)
+        read: list[tuple[int | str, dict[str, Any]]] = []
+        contents: list[Any] = []
+        unread: dict[str, None] = {}
+        for number, content in records:
+            try:
+                record, others = self.keys.read(content)
+            except RecordError as error:
+                faults.add(f"{number}{error.detail}", error.fault, error.remedy)
+                continue
+            read.append((number, record))
+            contents.append(content)
+            unread |= dict.fromkeys(others)
+        notes = [f"keys that are not read: {brief(', '.join(unread), _SHOWN)}"] if unread else []
+        if read and not any(ID in record for _, record in read):
+            faults.stop()
+            self._add_ids(read, contents, noun)
+            notes.append(f"has no ids, so it is taken in the order of {questions.name}")
+        predictions: list[Prediction] = []
+        seen: dict[tuple[str, str, EngineName], int | str] = {}
+        keys, taken = _in_order(read, questions)
+        for number, record in read:
+            try:
+                prediction = _prediction(record, questions, self.named, keys.get(number))
+            except RecordError as error:
+                faults.add(f"{number}{error.detail}", error.fault, error.remedy)
+                continue
+            identity = (prediction.key, prediction.predictor, prediction.dialect)
+            if identity in seen:
+                again = f"{number} (question {prediction.key}, as {noun} {seen[identity]})"
+                faults.add(again, "a question that was answered before", "keep one of the answers")
+            seen.setdefault(identity, number)
+            predictions.append(prediction)
+        faults.stop()
+        return Entries(form, predictions, taken, notes)
+
+    def _add_ids(
+        self, records: Sequence[tuple[int | str, dict[str, Any]]], contents: Sequence[Any], noun: str
+    ) -> None:
+        """Give records without ids those of the questions, in the set's order."""
+        dialect = self.named.dialect or str(records[0][1].get("dialect", self.named.otherwise))
+        order = self.questions.order[dialect_of(dialect if dialect in kinds_by_name() else Dialect.SQLITE)]
+        if len(records) != len(order):
+            nouns = noun if len(records) == 1 else {"entry": "entries"}.get(noun, f"{noun}s")
+            refuse(
+                self.file.path,
+                f"has {len(records)} {nouns} without ids, and {self.questions.name} {len(order)} questions",
+                f"add question_id, {NAME_KEYS}, or write one for each question in their order",
+            )
+        if (key := self.keys.other_order(contents, order)) is not None:
+            remedy = f"name it with {OPTION} id={key}, or remove it"
+            refuse(self.file.path, f"has no known ids, and {brief(key)} may be one in another order", remedy)
+        for (_, record), key in zip(records, order, strict=True):
+            record[ID] = key
 
 
 def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Return the header of a CSV file in lower case, and its rows by the numbers of their first lines."""
+    """Return the header of a CSV file, and its rows by the numbers of their first lines."""
     reader = csv.reader(io.StringIO(file.text, newline=""), strict=True)
     rows: list[tuple[int, list[str]]] = []
     number = 1
@@ -346,8 +506,8 @@ def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]
             number = reader.line_num + 1
     except csv.Error as error:
         refuse(file.path, f"line {reader.line_num}: not valid CSV ({error})", "write it as RFC 4180 says")
-    head = [name.strip().lower() for name in rows[0][1]]
-    if len(set(head)) < len(head):
+    head = [name.strip() for name in rows[0][1]]
+    if len({name.casefold() for name in head}) < len(head):
         refuse(file.path, "its header has a column twice", "name each once")
     faults = Faults(file.path, "line")
     for line, row in rows[1:]:
@@ -362,95 +522,60 @@ def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]
 
 def _text_sql(value: Any, db_id: str) -> str:
     if not isinstance(value, str):
-        raise _EntryError(f"{json_type(value)} among texts", "write only SQL texts, or only objects")
+        raise RecordError(f"{json_type(value)} among texts", "write only SQL texts, or only objects")
     if SEPARATOR in value:
         return _official_sql(value, db_id)
     _check_characters(value)
     return value
 
 
-def _read_official(file: TextFile, content: Any, questions: QuestionSet, named: Label) -> list[Prediction]:
-    if not isinstance(content, dict):
-        refuse(file.path, f"is {json_type(content)}", _READ)
-    predictor, dialect = _whole(file, named)
-    order = questions.order[dialect_of(dialect)]
-    positions = {str(position): position for position in range(len(order))}
-    faults = Faults(file.path, "entry")
-    predictions: list[Prediction] = []
-    highest = -1
-    for name, value in content.items():
-        position = positions.get(name)
-        if position is None:
-            outside = f"not a position in {questions.name} (0 to {len(order) - 1})"
-            faults.add(repr(name), outside, _OTHER_SET)
-            continue
-        if position < highest:
-            faults.add(name, "out of order", "sort the entries by number: official scripts go by place")
-        highest = max(highest, position)
-        key = order[position]
-        if type(value) is int and value == 0:
-            # Published files have this in place of a missing answer.
-            predictions.append(Prediction(key, None, predictor, dialect, _NO_ANSWER))
-            continue
-        try:
-            sql = _official_sql(value, questions.by_key[key].db_id)
-        except _EntryError as error:
-            faults.add(f"{name}{error.detail}", error.fault, error.remedy)
-            continue
-        predictions.append(Prediction(key, sql, predictor, dialect))
-    faults.stop()
-    return predictions
+def _check_id(record: Mapping[str, Any], key: str) -> None:
+    if str(record.get(ID, key)) != key:
+        raise RecordError("for another question", "make its key and question_id agree", str(record[ID]))
+
+
+def _is_no_answer(value: Any) -> bool:
+    """True for the number 0, which published files have in place of a missing answer."""
+    return type(value) is int and value == 0
+
+
+def _is_official(value: Any) -> bool:
+    return _is_no_answer(value) or (isinstance(value, str) and SEPARATOR in value)
+
+
+def _database_of(value: Any) -> str | None:
+    """Return the database that an answer names."""
+    if isinstance(value, str) and SEPARATOR in value:
+        return value.rpartition(SEPARATOR)[2]
+    named = value.get("db_id") if isinstance(value, dict) else None
+    return named if isinstance(named, str) else None
 
 
 def _official_sql(value: Any, db_id: str) -> str:
     if not isinstance(value, str):
-        raise _EntryError(f"{json_type(value)} instead of a string", _FORM)
+        raise RecordError(f"{json_type(value)} instead of a string", _FORM)
     _check_characters(value)
     sql, *others = value.split(SEPARATOR)
     if not others:
-        raise _EntryError("no separator", _FORM)
+        raise RecordError("no separator", _FORM)
     if len(others) > 1:
-        raise _EntryError("the separator more than once", _FORM)
+        raise RecordError("the separator more than once", _FORM)
     _check_database(others[0], db_id)
     return sql
 
 
-def _read_records(
-    file: TextFile, records: Sequence[tuple[int, Any]], noun: str, questions: QuestionSet, named: Label
-) -> tuple[list[Prediction], Sequence[int | str]]:
-    """Read objects that name their questions; also return the ids that were assigned in order."""
-    faults = Faults(file.path, noun)
-    predictions: list[Prediction] = []
-    seen: dict[tuple[str, str, EngineName], int] = {}
-    keys, taken = _in_order(records, questions)
-    for number, record in records:
-        try:
-            prediction = _prediction(record, questions, named, keys.get(number))
-        except _EntryError as error:
-            faults.add(f"{number}{error.detail}", error.fault, error.remedy)
-            continue
-        identity = (prediction.key, prediction.predictor, prediction.dialect)
-        if identity in seen:
-            again = f"{number} (question {prediction.key}, as {noun} {seen[identity]})"
-            faults.add(again, "a question that was answered before", "keep one of the answers")
-        seen.setdefault(identity, number)
-        predictions.append(prediction)
-    faults.stop()
-    return predictions, taken
-
-
 def _in_order(
-    records: Sequence[tuple[int, Any]], questions: QuestionSet
-) -> tuple[Mapping[int, str], Sequence[int | str]]:
+    records: Sequence[tuple[int | str, Mapping[str, Any]]], questions: QuestionSet
+) -> tuple[Mapping[int | str, str], Sequence[int | str]]:
     """Return the keys of records with an id that several questions share, by record number, and the ids.
 
     Only if a predictor names the id as often as the set has it, and none of these questions by key: such
     records were made from the published questions, and have their order.
     """
-    named: dict[tuple[int, str, str], list[int]] = {}
+    named: dict[tuple[int, str, str], list[int | str]] = {}
     by_key: set[tuple[int, str, str]] = set()
     for number, record in records:
-        name = record.get("question_id") if isinstance(record, dict) else None
+        name = record.get(ID)
         question = questions.by_key.get(name) if isinstance(name, str) else None
         question_id = name if type(name) is int else question.question_id if question else None
         if type(question_id) is not int or len(questions.keys_of(question_id)) < 2:  # noqa: PLR2004
@@ -459,7 +584,7 @@ def _in_order(
         if isinstance(name, str) and "#" in name:
             by_key.add(whose)
         named.setdefault(whose, []).append(number)
-    keys: dict[int, str] = {}
+    keys: dict[int | str, str] = {}
     taken: dict[int | str, None] = {}
     for whose, numbers in named.items():
         shared = questions.keys_of(whose[0])
@@ -469,49 +594,46 @@ def _in_order(
     return keys, list(taken)
 
 
-def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str | None) -> Prediction:
-    if not isinstance(record, dict):
-        raise _EntryError(f"{json_type(record)} instead of an object", "write only objects")
-    unknown = [repr(key) for key in record if key not in (*_KEYS, *USAGE)]
-    if unknown:
-        raise _EntryError("unknown key", f"write only {', '.join((*_KEYS, *USAGE))}", ", ".join(unknown))
-    if "question_id" not in record or "sql" not in record:
-        raise _EntryError("no question_id or no sql", "write both")
-    key = in_order or _key(record["question_id"], questions)
+def _prediction(
+    record: Mapping[str, Any], questions: QuestionSet, named: Label, in_order: str | None
+) -> Prediction:
+    if ID not in record:
+        raise RecordError("no question_id", WRITE_BOTH)
+    key = in_order or _key(record[ID], questions)
     _check_texts(record, key)
     if "db_id" in record:
         _check_database(record["db_id"], questions.by_key[key].db_id)
     predictor = _told("predictor", record, named.predictor)
     if not is_predictor(predictor):
         remedy = "give a printable one without outer blanks"
-        raise _EntryError("not a predictor's name", remedy, repr(predictor))
+        raise RecordError("not a predictor's name", remedy, repr(predictor))
     dialect = _told("dialect", record, named.dialect or (None if "dialect" in record else named.otherwise))
     if dialect not in kinds_by_name():
-        raise _EntryError("not a dialect", f"write one of {', '.join(kinds_by_name())}", repr(dialect))
+        raise RecordError("not a dialect", f"write one of {', '.join(kinds_by_name())}", repr(dialect))
     source = record.get("translated_from")
     if source is not None and source not in kinds_by_name():
-        raise _EntryError(
+        raise RecordError(
             "translated_from no dialect", f"write one of {', '.join(kinds_by_name())}", repr(source)
         )
     try:
         usage = AnswerUsage.from_json(record)
     except RecordFault as fault:
         remedy = "write a number, or omit it if it is unknown"
-        raise _EntryError(str(fault), remedy, f"question {key}") from None
+        raise RecordError(str(fault), remedy, f"question {key}") from None
     return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source, usage)
 
 
 def _check_texts(record: Mapping[str, Any], key: str) -> None:
     if record["sql"] is None and not record.get("reason"):
-        raise _EntryError(
+        raise RecordError(
             "sql is null", "write a string, or say in reason why there is none", f"question {key}"
         )
     if record["sql"] is not None and "reason" in record:
-        raise _EntryError("sql and a reason for having none", "omit one", f"question {key}")
-    for name in _KEYS[1:]:
-        value = record.get(name, "") if name != "sql" or record["sql"] is not None else ""
+        raise RecordError("sql and a reason for having none", "omit one", f"question {key}")
+    for name in _TEXTS:
+        value = record.get(name, "") if name != SQL or record[SQL] is not None else ""
         if not isinstance(value, str):
-            raise _EntryError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
+            raise RecordError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
         _check_characters(value)
 
 
@@ -523,10 +645,10 @@ def _key(question_id: Any, questions: QuestionSet) -> str:
     if not keys and type(question_id) is int and str(question_id) in questions.by_key:
         return str(question_id)
     if not keys:
-        raise _EntryError(f"not a question of {questions.name}", _OTHER_SET, f"question_id {question_id!r}")
+        raise RecordError(f"not a question of {questions.name}", _OTHER_SET, f"question_id {question_id!r}")
     if len(keys) > 1:
         choice = " or ".join(f'"{key}"' for key in keys)
-        raise _EntryError(
+        raise RecordError(
             f"a number that {len(keys)} questions share",
             f"write {choice}, in quotes, or all of them in order",
         )
@@ -538,30 +660,20 @@ def _told(name: str, record: Mapping[str, Any], outside: str | None) -> str:
     if name not in record:
         if outside is None:
             remedy = f"add it to the line, call the file {SCHEME} or give {_OPTIONS[name]}"
-            raise _EntryError(f"no {name}", remedy)
+            raise RecordError(f"no {name}", remedy)
         return outside
     said = str(record[name])
     if outside is not None and said != outside:
         contradiction = f"a {name} other than that of the file's name or {_OPTIONS[name]}"
-        raise _EntryError(contradiction, "make them agree", f"{said}, not {outside}")
+        raise RecordError(contradiction, "make them agree", f"{said}, not {outside}")
     return said
 
 
 def _check_characters(text: str) -> None:
     if not is_text(text):
-        raise _EntryError("half a character, a surrogate without its pair", "write the whole character")
+        raise RecordError("half a character, a surrogate without its pair", "write the whole character")
 
 
 def _check_database(given: str, db_id: str) -> None:
     if given != db_id:
-        raise _EntryError("for another database", _OTHER_SET, f"{given}, not {db_id}")
-
-
-class _EntryError(Exception):
-    """The fault of one entry and the remedy; `detail` is specific to the entry."""
-
-    def __init__(self, fault: str, remedy: str, detail: str = "") -> None:
-        super().__init__(fault, remedy, detail)
-        self.fault = fault
-        self.remedy = remedy
-        self.detail = f" ({detail})" if detail else ""
+        raise RecordError("for another database", _OTHER_SET, f"{given}, not {db_id}")

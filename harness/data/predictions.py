@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 from dialects.errors import BadInput
+from harness.data.answer_records import Keys
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import (
     ANSWERS,
@@ -166,7 +167,8 @@ class PredictionFile:
 
     `predictions` has every question of the set by its key; None if the file has no answer. `reasons` has
     the file's reasons for missing answers. `extracted` counts the answers that `extract` changed.
-    `taken_in_order` are ids that several questions share and that the file names as often. `translated_from`
+    `taken_in_order` are ids that several questions share and that the file names as often. `notes` tell how
+    the file was read. `translated_from`
     is the predictor's own dialect if its answers are translations. `usage` is the known usage of answers, by
     the question's key.
     """
@@ -181,6 +183,7 @@ class PredictionFile:
     extracted: int = 0
     reasons: Mapping[str, str] = field(default_factory=dict)
     taken_in_order: Sequence[int | str] = ()
+    notes: Sequence[str] = ()
     translated_from: EngineName | None = None
     usage: Mapping[str, AnswerUsage] = field(default_factory=dict)
 
@@ -194,6 +197,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     allow_missing: bool = False,
     dialects: Sequence[EngineName] | None = None,
     scored: QuestionSet | None = None,
+    keys: Sequence[str] = (),
     say: Callable[[str], None] | None = None,
 ) -> list[PredictionFile]:
     """Read prediction files and folders of them.
@@ -208,7 +212,9 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
         dialects: ignore other dialects; None keeps all. A single one is also the dialect of files that
             do not name theirs.
         scored: the part of the set that needs answers; None means all of it.
-        say: called with a line about each folder in which some such files are not read.
+        keys: the files' own names of keys, as `harness.data.answer_records.parse_keys` returns them.
+        say: called with a line about each folder in which some such files are not read, and about what is
+            not read of a file.
 
     Returns:
         One per predictor and dialect, in the order of the files.
@@ -222,12 +228,16 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     for path in _expand(paths, say):
         named = label(path, questions.name, predictor, only, questions.questions_of)
         if named.dialect is None or named.dialect in asked:
-            files += _read(path, questions, named, asked)
+            files += _read(path, questions, named, asked, Keys.of(keys))
     if not files:
         named_paths = ", ".join(map(str, paths)) or "no prediction file"
         remedy = "name files that have some, or choose another dialect"
         raise BadInput(one_line(f"{named_paths}: no predictions for {', '.join(asked)}; {remedy}"))
     _refuse_doubles(files)
+    if say is not None:
+        for path, notes in {file.path: file.notes for file in files}.items():
+            for note in notes:
+                say(f"{path}: {note}")
     if not allow_missing:
         for file in files:
             _refuse_missing(file, questions, scored or questions)
@@ -276,15 +286,15 @@ def _inside(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _read(
-    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[EngineName]
+    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[EngineName], keys: Keys
 ) -> list[PredictionFile]:
     file = read_text(path, most_bytes())
-    file_format, entries, taken_in_order = read_entries(file, questions, named)
+    entries = read_entries(file, questions, named, keys)
     answers: dict[tuple[str, EngineName], dict[str, str | None]] = {}
     reasons: dict[tuple[str, EngineName], dict[str, str]] = {}
     sources: dict[tuple[str, EngineName], EngineName] = {}
     used: dict[tuple[str, EngineName], dict[str, AnswerUsage]] = {}
-    for entry in entries:
+    for entry in entries.predictions:
         whose = entry.predictor, entry.dialect
         answers.setdefault(whose, {})[entry.key] = entry.sql
         if entry.reason is not None:
@@ -299,10 +309,11 @@ def _read(
             dialect=dialect,
             path=file.path,
             sha256=file.sha256,
-            format=file_format,
+            format=entries.format,
             predictions={question.key: given.get(question.key) for question in questions.questions},
             reasons=reasons.get((predictor, dialect), {}),
-            taken_in_order=taken_in_order,
+            taken_in_order=entries.taken_in_order,
+            notes=entries.notes,
             translated_from=sources.get((predictor, dialect)),
             # A line's own figures override those stored beside the file.
             usage=_known(usage_beside(path, dialect), given) | used.get((predictor, dialect), {}),

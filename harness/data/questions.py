@@ -19,7 +19,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.file_cache import cached_values
 from harness.data.published_sets import Published, repair
-from harness.data.set_manifest import CORRECT, FIELDS, TOTAL, TYPES, Layout, SetServer
+from harness.data.set_manifest import CORRECT, FIELDS, MANIFEST, TOTAL, TYPES, Layout, SetServer
 from harness.sqltree import DatabaseSchema
 from harness.sqltree.constructs import QuestionType
 from loaders.base.errors import brief
@@ -420,7 +420,10 @@ def read_questions(
         seen[entry.key] += 1
         count = seen[entry.key]
         if count > 1 and not layout.ids_repeat:
-            remedy = remedy if layout.is_own else f"{remedy}, for this revision"
+            if layout.is_own:
+                remedy = f"{remedy}, or say ids_repeat = true in {MANIFEST} if ids may repeat"
+            else:
+                remedy = f"{remedy}, for this revision"
             shown = f"{record.place} (question_id {brief(entry.key)})"
             faults[record.file.path].add(shown, "an id that occurred before", remedy)
         entries.append(entry if count == 1 else replace(entry, key=f"{entry.key}#{count}"))

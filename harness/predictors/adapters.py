@@ -91,6 +91,7 @@ class FilePredictor:
             [path],
             questions,
             predictor=settings.predictor,
+            keys=settings.answer_keys,
             allow_missing=settings.allow_missing,
             dialects=dialects,
         )

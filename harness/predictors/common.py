@@ -4,7 +4,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
@@ -100,6 +100,8 @@ class Settings:
     """Additional fields for the JSON of each request, such as {"reasoning_effort": "low"}."""
     predictor: str | None = None
     """Predictor whose answers ready-made files have, instead of the one in their names."""
+    answer_keys: Sequence[str] = ()
+    """Keys of the records of ready-made files, `FIELD=KEY` each."""
     allow_missing: bool = True
     """Whether ready-made files may leave questions out."""
 

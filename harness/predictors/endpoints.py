@@ -23,6 +23,7 @@ from anyio import CancelScope
 from anyio.from_thread import start_blocking_portal
 
 from dialects.errors import BadInput
+from harness.data.responses import chat_response, member, responses_response
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
 from harness.predictors.budget import CLOSED, Bill, Meter, prompt_tokens
 from harness.predictors.common import (
@@ -382,7 +383,7 @@ _REMEDIES: Mapping[int, str] = {
 
 def usage_of(body: bytes) -> Usage:
     """Read the tokens that an answer reports, by either interface; None if it doesn't."""
-    told = _at(_parsed(body), "usage")
+    told = member(_parsed(body), "usage")
     if not isinstance(told, dict):
         return Usage(1)
     prompt = count_or_none(told.get("prompt_tokens", told.get("input_tokens")))
@@ -400,11 +401,11 @@ def reply_of(body: bytes, api: Api, usage: Usage) -> Reply:
         raise RequestFailed(f"the answer is {_kind(body)} instead of a JSON object: {_shown(body)}", usage)
     if answer.get("error"):
         raise RequestFailed(f"the answer is an error: {_error(answer)[1]}", usage)
-    read = _chat if api is Api.CHAT else _responses
-    text, finish, fault = read(answer)
-    if text is None:
-        raise RequestFailed(fault or _without_text(finish), usage)
-    return Reply(writable(text), usage, finish, text_or_none(answer.get("model")))
+    response = chat_response(answer) if api is Api.CHAT else responses_response(answer)
+    finish = text_or_none(response.finish)
+    if response.text is None:
+        raise RequestFailed(response.fault or _without_text(finish), usage)
+    return Reply(writable(response.text), usage, finish, text_or_none(answer.get("model")))
 
 
 def refusal_of(status: int, body: bytes) -> RequestFailed | PredictorBroken:
@@ -421,65 +422,10 @@ def refusal_of(status: int, body: bytes) -> RequestFailed | PredictorBroken:
     return PredictorBroken(f"{said} ({remedy})") if remedy else RequestFailed(said)
 
 
-_Text = tuple[str | None, str | None, str | None]
-"""The text of an answer, why it ended, and why there is no text, if the answer shows that."""
-
-
-def _chat(answer: Mapping[str, Any]) -> _Text:
-    choice = _at(answer, "choices", 0)
-    message = _at(choice, "message")
-    if not isinstance(choice, dict):
-        return None, None, "the answer has no choices"
-    finish = text_or_none(choice.get("finish_reason"))
-    if not isinstance(message, dict):
-        return None, finish, "the answer's choice has no message"
-    return _content(message.get("content"), "text"), finish, _refused(message.get("refusal"))
-
-
-def _responses(answer: Mapping[str, Any]) -> _Text:
-    output = answer.get("output")
-    if not isinstance(output, list):
-        return None, None, "the answer has no output"
-    status = text_or_none(answer.get("status"))
-    finish = text_or_none(_at(answer, "incomplete_details", "reason"))
-    finish = {None: "stop" if status == "completed" else status, "max_output_tokens": "length"}.get(
-        finish, finish
-    )
-    contents = [_at(item, "content") for item in output if _at(item, "type") == "message"]
-    texts = [text for content in contents if (text := _content(content, "output_text")) is not None]
-    parts = [part for content in contents if isinstance(content, list) for part in content]
-    refusals = [said for part in parts if (said := _refused(_at(part, "refusal"))) is not None]
-    return "".join(texts) if texts else None, finish, next(iter(refusals), None)
-
-
-def _refused(said: object) -> str | None:
-    return f"the model refused: {shortened(said)}" if isinstance(said, str) else None
-
-
 def _without_text(finish: str | None) -> str:
     if finish == "length":
         return "the answer has no text: all its tokens went into reasoning (allow more tokens)"
     return f"the answer has no text (finished by {shortened(finish)})" if finish else "the answer has no text"
-
-
-def _content(content: object, kind: str) -> str | None:
-    """Return a text, or the joined texts of a list of parts; None if there is neither."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = [_at(part, "text") for part in parts if _at(part, "type") == kind]
-    found = [text for text in texts if isinstance(text, str)]
-    return "".join(found) if found else None
-
-
-def _at(value: Any, *path: str | int) -> Any:
-    """Return the value at a path; None if there is none."""
-    for step in path:
-        try:
-            value = value[step]
-        except (LookupError, TypeError):
-            return None
-    return value
 
 
 def _parsed(body: bytes) -> Any:

@@ -501,7 +501,10 @@ def score_predicted(
     """
     # Questions outside the selection were not asked.
     request = replace(
-        asked.request, predictions=predicted.files, allow_missing=bool(str(asked.request.choice))
+        asked.request,
+        predictions=predicted.files,
+        answer_keys=(),
+        allow_missing=bool(str(asked.request.choice)),
     )
     with loading_bar(console) as progress:
         plan = prepare_evaluation(request, say=say, progress=progress)

@@ -424,7 +424,7 @@ _SHOWN = 60
 
 _SAME = (
     "set", "gold", "reference", "questions", "choice", "set_files", "databases", "profile", "metrics",
-    "variants", "limits", "extract", "allow_missing", "predictions", "engines",
+    "variants", "limits", "extract", "keys", "allow_missing", "predictions", "engines",
 )  # fmt: skip
 """The entries of a manifest that decide the results of the run."""
 

@@ -156,7 +156,7 @@ def _files(
     def read(predictor: str | None) -> list[PredictionFile]:
         return read_predictions(
             paths, questions, predictor=predictor, extract=request.extract, allow_missing=True,
-            dialects=request.dialects, say=say,
+            dialects=request.dialects, keys=request.answer_keys, say=say,
         )  # fmt: skip
 
     if request.predictor is None:

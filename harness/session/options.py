@@ -88,6 +88,10 @@ OPTIONS: Mapping[str, Option] = {
         "extract", "Extract SQL from Markdown fences, or run answers as they are.", default="none",
         choices=("none", "fences"),
     ),
+    "answer_keys": Option(
+        "keys", "Keys of the records of prediction files, where they are none of the known ones"
+        " (docs/reference/file-formats.md).", "FIELD=KEY,...", needs_predictions=True,
+    ),
     "allow_missing": Option(
         "allow-missing", "Score files that lack answers; those count as missing.", kind=bool,
         needs_predictions=True,

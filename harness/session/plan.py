@@ -220,6 +220,7 @@ class Plan:
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
             "workers": request.processes,
             "extract": request.extract,
+            **({"keys": list(request.answer_keys)} if request.answer_keys else {}),
             "allow_missing": request.allow_missing,
             "predictions": [
                 {
@@ -264,6 +265,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         everything,
         predictor=request.predictor,
         extract=request.extract,
+        keys=request.answer_keys,
         allow_missing=request.allow_missing,
         dialects=request.dialects,
         scored=questions,

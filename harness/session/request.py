@@ -10,6 +10,7 @@ from typing import Any, Self, get_args, get_type_hints
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
+from harness.data.answer_records import parse_keys
 from harness.data.gold_packs import PUBLISHED, use_sqlite_reference, with_golds
 from harness.data.predictions import Choice, Extract
 from harness.data.questions import QuestionSet
@@ -66,7 +67,11 @@ class ShownTables(StrEnum):
     ALL = "all"
 
 
-SPELLED: Mapping[str, Callable[[str], Any]] = {"dialects": parse_dialects, "metrics": parse_metrics}
+SPELLED: Mapping[str, Callable[[str], Any]] = {
+    "dialects": parse_dialects,
+    "metrics": parse_metrics,
+    "answer_keys": parse_keys,
+}
 """The fields whose option takes one word with commas, and their parsers."""
 
 _OF_THE_RUN = frozenset({"out", "resume"})
@@ -81,6 +86,7 @@ class Request:
 
     `dialects` None means every dialect with prediction files and an engine that is up; a named dialect
     must have both. `predictions` empty means the sample's own files, for the sample only.
+    `answer_keys` are the keys of records of prediction files, `FIELD=KEY` each.
     `golds` are paths of gold packs, or `published`: a run has one, the command line runs each in turn.
     `reference`: compare predictions on servers with `gold` of their dialect, or with the rows of gold on
     `sqlite`.
@@ -100,6 +106,7 @@ class Request:
     reference: str = OPTIONS["reference"].default
     predictor: str | None = None
     extract: Extract = _EXTRACT
+    answer_keys: Sequence[str] = ()
     allow_missing: bool = False
     metrics: Sequence[str] = DEFAULT_METRICS
     variants: str | None = None

@@ -106,8 +106,8 @@ PREDICTIONS = [
     ),
     Case(
         "array_of_objects_without_sql",
-        on_predictions(lambda _: [{"question_id": 9, "query": "SELECT 1"}]),
-        (GOOD_NAME, "entry 0 ('query')", "unknown key", "question_id, sql"),
+        on_predictions(lambda _: [{"question_id": 9, "code": "SELECT 1"}]),
+        (GOOD_NAME, "entry 0", "no sql", "write both question_id and sql", "--keys id=KEY,sql=KEY"),
     ),
     Case(
         "array_that_is_empty",
@@ -240,9 +240,19 @@ PREDICTIONS = [
         (GOOD_NAME, "3 entries (2, 1, 0)", "out of order", "sort the entries"),
     ),
     Case(
-        "entries_keyed_by_question_id",
-        on_predictions(lambda good: {"1471": good["0"], "9": good["1"]}, "--allow-missing"),
-        (GOOD_NAME, "2 entries ('1471', '9')", "not a position in mini_dev", "use a file made for this set"),
+        "entries_keyed_by_an_unknown_id",
+        on_predictions(lambda good: {"1471": good["0"], "9": good["1"], "10": "SELECT 1"}, "--allow-missing"),
+        (GOOD_NAME, "entry 10 (question_id '10')", "not a question of mini_dev", "made for this set"),
+    ),
+    Case(
+        "entries_keyed_by_the_id_of_another_database",
+        on_predictions(lambda good: {"1471": good["0"], "9": good["2"]}, "--allow-missing"),
+        (GOOD_NAME, "entry 9 (bank, not zoo)", "use a file made for this set"),
+    ),
+    Case(
+        "entries_keyed_by_id_that_say_another",
+        on_predictions(lambda _: {"1471": {"question_id": 9, "sql": "SELECT 1"}}, "--allow-missing"),
+        (GOOD_NAME, "entry 1471 (9)", "for another question", "make its key and question_id agree"),
     ),
     Case(
         "entry_null",
@@ -327,12 +337,53 @@ PREDICTIONS = [
     Case(
         "line_with_an_unknown_key",
         on_lines(field(3, "dialekt", "mysql")),
-        ("answers.jsonl", "line 4 ('dialekt')", "write only question_id, sql"),
+        ("answers.jsonl", "line 4 ('dialekt')", "nearly a known one", "write dialect"),
     ),
     Case(
         "line_without_sql",
         on_lines(lambda records: records[0].pop("sql")),
         ("answers.jsonl", "line 1", "no sql", "write both"),
+    ),
+    Case(
+        "line_without_question_id",
+        on_lines(lambda records: records[0].pop("question_id")),
+        ("answers.jsonl", "line 1", "no question_id", "write both"),
+    ),
+    Case(
+        "line_with_two_answers",
+        on_lines(field(0, "response", "SELECT 2")),
+        ("answers.jsonl", "line 1 (sql, response)", "several answers that differ", "--keys sql=sql"),
+    ),
+    Case(
+        "line_with_two_ids",
+        on_lines(field(0, "instance_id", "9")),
+        ("answers.jsonl", "line 1 (question_id 1471, instance_id '9')", "that differ", "--keys id=KEY"),
+    ),
+    Case(
+        "line_of_a_response_with_two_choices",
+        on_lines(
+            lambda records: records[0].update(
+                sql={"choices": [{"text": "SELECT 1"}, {"text": "SELECT 2"}]},
+            )
+        ),
+        ("answers.jsonl", "line 1", "sql has 2 answers that differ", "a file for each sample"),
+    ),
+    Case(
+        "line_of_an_answer_that_is_no_response",
+        on_lines(field(0, "sql", {"text": "SELECT 1"})),
+        ("answers.jsonl", "line 1", "sql is an object", "a string or a response", "--keys sql=KEY.KEY"),
+    ),
+    Case(
+        "line_of_a_question_and_its_gold",
+        on_lines(
+            lambda records: records[0].update(question="How many?", SQL=records[0].pop("sql")),
+        ),
+        ("answers.jsonl", "line 1", "SQL beside the question's text", "gold", "--keys sql=SQL"),
+    ),
+    Case(
+        "lines_without_ids_too_few",
+        on_lines(lambda records: [record.pop("question_id") for record in records] and records.pop()),
+        ("answers.jsonl", "has 3 lines without ids", "mini_dev 4 questions", "add question_id", "--keys id="),
     ),
     Case(
         "line_with_sql_null",

@@ -37,7 +37,7 @@ FOLDERS = Folders(
     "study.json",
     (
         "set", "questions", "choice", "set_files", "databases", "scales", "profile", "limits", "extract",
-        "predictions", "engines", "times", "weights",
+        "keys", "predictions", "engines", "times", "weights",
     ),
 )  # fmt: skip
 
@@ -122,6 +122,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
             "profile": setup.profile,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
             "extract": request.extract,
+            **({"keys": list(request.answer_keys)} if request.answer_keys else {}),
             "predictions": [
                 {
                     "file": file.path.name,
@@ -230,6 +231,7 @@ def _predictions(request: Request, whole: QuestionSet, say: Say) -> list[Predict
         whole,
         predictor=request.predictor,
         extract=request.extract,
+        keys=request.answer_keys,
         allow_missing=request.allow_missing,
         dialects=request.dialects,
         say=say,

@@ -7,6 +7,7 @@ from tests.docs.blocks import ROOT
 from tests.docs.reference.api import api
 from tests.docs.reference.command_line import cli, make
 from tests.docs.reference.plugin import plugin
+from tests.docs.reference.records import file_formats
 from tests.docs.reference.vocabularies import errors, vocabularies
 from tests.docs.reference.written import COMMAND, WRITTEN
 
@@ -14,11 +15,12 @@ HOME = ROOT / "docs" / "reference"
 
 
 def pages() -> Mapping[str, str]:
-    """The text of each page that is written from the code, by its file name."""
+    """The text of each page that is written from the code, wholly or in part, by its file name."""
     return {
         "cli.md": f"{cli()}\n{make()}\n{plugin()}",
         "api.md": api(),
         "words.md": f"{vocabularies()}\n{errors()}",
+        "file-formats.md": file_formats(HOME / "file-formats.md"),
     }
 
 

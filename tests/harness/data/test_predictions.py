@@ -433,7 +433,7 @@ def test_the_number_0_in_an_official_file_is_no_answer(tmp_path: Path) -> None:
         ("a.csv", "sql,sql\na,b\n", ["a column twice", "name each once"]),
         ("a.csv", "question_id,sql\nQ/0,SELECT 1,2\n", ["line 2 (3 cells, 2 columns)", "double quotes"]),
         ("a.csv", 'question_id,sql\nQ/0,"SELECT 1\n', ["line 2", "not valid CSV"]),
-        ("a.csv", "sql\nSELECT 1\n", ["has 1 rows", "4 questions", "add a column question_id"]),
+        ("a.csv", "sql\nSELECT 1\n", ["has 1 line without ids", "4 questions", "add question_id"]),
         ("a.csv", "question_id,sql\nQ/9,SELECT 1\n", ["line 2", "'Q/9'", "not a question of Shop-Bench"]),
         ("a.csv", "question_id,sql\nQ/0,a\nQ/0,b\n", ["line 3 (question Q/0, as line 2)", "answered before"]),
         ("a.csv", "question_id,sql,db_id\nQ/0,a,bank\n", ["line 2", "bank, not shop", "another database"]),

@@ -289,7 +289,11 @@ FILES = [
     Case(
         "id_has_a_line_break", record(0, "id", "a\nb"), ("first.json", "entry 0", r"'a\nb'", "is not an id")
     ),
-    Case("id_twice", record(1, "id", "Q/0"), ("first.json", "entry 1 (question_id Q/0)", "occurred before")),
+    Case(
+        "id_twice",
+        record(1, "id", "Q/0"),
+        ("first.json", "entry 1 (question_id Q/0)", "occurred before", "ids_repeat = true in benchmark.toml"),
+    ),
     Case(
         "id_twice_as_text_and_number",
         lambda folder: [record(0, "id", 7)(folder), record(1, "id", "7")(folder)],
