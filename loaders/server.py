@@ -65,7 +65,7 @@ READER_CONNECTIONS = 150
 """Most connections of the reading role; the harness's own servers allow 200 in total.
 
 The rest stays free for loading and for administration. PostgreSQL limits the role; on MySQL each connection
-has its own account (`mysql_accounts`).
+has its own account (`harness.engines.mysql.connections.Accounts`).
 """
 
 

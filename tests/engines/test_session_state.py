@@ -86,7 +86,7 @@ MYSQL = (
     Kind("variable", "SELECT @a := 1", "SELECT @a"),
     Kind("variable by INTO", "SELECT 1 INTO @a", "SELECT @a"),
     Kind("named lock", "SELECT GET_LOCK('bird_state', 1)",
-         "SELECT IS_USED_LOCK('bird_state') = CONNECTION_ID()"),
+         "SELECT IS_USED_LOCK('bird_state') = CONNECTION_ID()", REFUSED),
     Kind("last key", "SELECT LAST_INSERT_ID(5)", "SELECT LAST_INSERT_ID()"),
     Kind("number of rows", "SELECT 1 UNION SELECT 2 UNION SELECT 3", "SELECT FOUND_ROWS(), ROW_COUNT()"),
     Kind("number of rows found", "SELECT SQL_CALC_FOUND_ROWS 1 UNION SELECT 2 LIMIT 1",

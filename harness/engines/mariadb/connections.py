@@ -37,10 +37,10 @@ ERROR_NUMBERS = Codes(
 
 class _Accounts(Accounts):
     MAKE: ClassVar[Sequence[str]] = (
-        "CREATE USER IF NOT EXISTS %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1",
-        "ALTER USER %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1",
+        "CREATE USER IF NOT EXISTS %(account)s@'%%' IDENTIFIED BY %(nothing)s",
         "GRANT %(role)s TO %(account)s@'%%'",
         "SET DEFAULT ROLE %(role)s FOR %(account)s@'%%'",
+        "ALTER USER %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1 ACCOUNT UNLOCK",
     )
 
 

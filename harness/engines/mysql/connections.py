@@ -7,6 +7,7 @@ from __future__ import annotations  # PyMySQL's Connection is generic in its stu
 
 import contextlib
 import re
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
@@ -42,59 +43,100 @@ GRACE_SECONDS = 10
 
 @dataclass(frozen=True)
 class _Kept:
-    """A connection that waits, with the settings and the database that it has when the server has reset it.
+    """A connection that waits, with the database that it has when the server has reset it.
 
     PyMySQL has no public call for any of this.
     """
 
     connection: Any
-    settings: str
     database: str
 
     def reset(self) -> None:
-        """Send what resets the connection and sets it up, without waiting for the answers."""
-        commands = bytes([_RESET_CONNECTION]), bytes([COMMAND.COM_QUERY]) + self.settings.encode()
-        # A packet is its length in three bytes, its number, which is 0 for a command, and the command.
-        packets = [len(command).to_bytes(4, "little") + command for command in commands]
-        self.connection._result = None
-        self.connection._write_bytes(b"".join(packets))
+        """Send what resets the connection, without waiting for the answer."""
+        _send(self.connection, bytes([_RESET_CONNECTION]))
 
-    def use(self, settings: str, database: str, patience: float) -> None:
-        """Read the answers, and change what another session than the last one needs.
+    def use(self, settings: str, database: str, patience: float) -> Sequence[Bystander]:
+        """Read the answer and set the connection up for a session; see `set_up`.
 
         Raises:
             pymysql.Error, OSError: the connection is lost, or not as new.
         """
         connection = self.connection
         connection._read_timeout = connection._write_timeout = patience
-        for _ in ("reset", "settings"):
-            connection._next_seq_id = 1
-            connection._read_ok_packet()
+        _read_ok(connection)
         if is_readable(connection._sock.fileno()):
             raise pymysql.OperationalError("the server has said more: that would be a farewell")
-        if settings != self.settings:
-            # Not on top of those of another session, which may set more.
-            connection._execute_command(_RESET_CONNECTION, b"")
-            connection._read_ok_packet()
-            connection.query(settings)
+        bystanders = set_up(connection, settings)
         if database != self.database:
             connection.select_db(database)
+        return bystanders
+
+
+class Bystander(NamedTuple):
+    """Another session that a session can see."""
+
+    number: int
+    user: str
+
+
+def set_up(connection: Any, settings: str) -> Sequence[Bystander]:
+    """Apply the settings of a session, and return the other sessions that it can see the statements of.
+
+    Without the right PROCESS these are the sessions of the same account. Both statements go to the server in
+    one packet. The settings are the second: they leave no warnings.
+    https://dev.mysql.com/doc/refman/9.7/en/processlist-access.html
+
+    Raises:
+        pymysql.Error, OSError: the connection is lost.
+    """
+    _send(
+        connection, *(bytes([COMMAND.COM_QUERY]) + text.encode() for text in ("SHOW PROCESSLIST", settings))
+    )
+    connection._next_seq_id = 1
+    columns = connection._read_packet().read_length_encoded_integer()
+    for _ in range(columns + 1):  # and the end of the columns
+        connection._read_packet()
+    own, found = connection.thread_id(), []
+    while not (packet := connection._read_packet()).is_eof_packet():
+        number, user = int(packet.read_length_coded_string()), packet.read_length_coded_string()
+        if number != own:
+            found.append(Bystander(number, (user or b"").decode()))
+    _read_ok(connection)
+    return found
+
+
+def _send(connection: Any, *commands: bytes) -> None:
+    """Send commands together. A packet is its length in three bytes, its number, 0, and the command."""
+    connection._result = None
+    connection._write_bytes(b"".join(len(each).to_bytes(4, "little") + each for each in commands))
+
+
+def _read_ok(connection: Any) -> None:
+    connection._next_seq_id = 1
+    connection._read_ok_packet()
 
 
 class MySQLConnections:
     """Makes connections, and keeps those that can serve another session.
 
     A kept one is reset by the server: that undoes settings and user variables, drops temporary tables and
-    prepared statements and frees locks, and leaves the database, which no query can change. The settings of
-    a session follow in the same packet, so that one answer from the server is awaited less; both answers are
+    prepared statements and frees locks, and leaves the database, which no query can change. The answer is
     read when the connection is used again, usually after the last result was scored.
     https://dev.mysql.com/doc/c-api/9.7/en/mysql-reset-connection.html
+
+    A connection serves only while it is the one session of its account. That is asked of the server before
+    each session: MariaDB no longer counts a connection for `MAX_USER_CONNECTIONS` once it was reset.
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._accounts = self.accounts(server)
         self._pool: Pool[_Kept] = Pool(lambda kept: close_at_once(kept.connection))
+
+    @property
+    def are_shared(self) -> bool:
+        """True if sessions of others have the same account, and can see the statements of each other."""
+        return self._accounts.are_shared
 
     def take(self, database: Database, seconds: float) -> Connection[Any]:
         """Return a connection to `database`, read-only and with `seconds` as the limit of each statement.
@@ -105,16 +147,15 @@ class MySQLConnections:
         settings, patience = self.settings(database, seconds), seconds + GRACE_SECONDS
         while kept := self._pool.take(None):
             try:
-                kept.use(settings, database.mysql_database, patience)
+                bystanders = kept.use(settings, database.mysql_database, patience)
             except (pymysql.Error, OSError):
                 close_at_once(kept.connection)
-            else:
+                continue
+            if self.are_shared or not bystanders:
                 return kept.connection  # type: ignore[no-any-return]
+            close_at_once(kept.connection)
         return self._accounts.connect(
-            database=database.mysql_database,
-            read_timeout=patience,
-            write_timeout=patience,
-            init_command=settings,
+            settings, database=database.mysql_database, read_timeout=patience, write_timeout=patience
         )
 
     @staticmethod
@@ -131,9 +172,9 @@ class MySQLConnections:
             f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
         )
 
-    def give(self, connection: Connection[Any], database: Database, seconds: float) -> None:
+    def give(self, connection: Connection[Any], database: Database) -> None:
         """Have a connection whose last statement has ended made as new, and keep it."""
-        kept = _Kept(connection, self.settings(database, seconds), database.mysql_database)
+        kept = _Kept(connection, database.mysql_database)
         try:
             kept.reset()
         except (pymysql.Error, OSError):
@@ -229,14 +270,19 @@ _KILL_SECONDS = 2
 
 _IN_USE = 1226
 """ER_USER_LIMIT_REACHED."""
-_REFUSED = 1045
-"""ER_ACCESS_DENIED_ERROR: there is no such account, or its password is another one."""
+_INCOMPLETE = frozenset({1044, 1045, 3118, 4151})
+"""The account does not exist, has another password or not the role, or is locked (on MySQL, on MariaDB)."""
+_MAY_NOT = frozenset({1044, 1045, 1142, 1227, 1410, 1959, 3523})
+"""The administrating account has no right to make accounts, or no role has been made yet."""
+_LOCK = "bird_harness accounts"
 
 _MAY_END_OTHERS = (
     "SELECT COUNT(*) FROM information_schema.user_privileges"
     " WHERE privilege_type IN ('SUPER', 'CONNECTION_ADMIN', 'CONNECTION ADMIN')"
     " AND grantee = CONCAT('\\'', REPLACE(CURRENT_USER(), '@', '\\'@\\''), '\\'')"
 )
+
+_SESSIONS = "SELECT DISTINCT user FROM information_schema.processlist"
 
 _NUMBERED = re.compile(rf"'({re.escape(Server.reader_user)})_\d+'")
 
@@ -263,90 +309,123 @@ class Accounts:
 
     MySQL shows the statements of all sessions of an account to each of them (`SHOW PROCESSLIST`, `EXPLAIN FOR
     CONNECTION`), and no privilege takes that away. So the reading role is a role, `bird_reader`, and its
-    accounts are `bird_reader_1`, `bird_reader_2` and so on, made when they are first needed. The server
-    allows each one connection: who is refused because an account is in use tries the next one.
+    accounts are `bird_reader_1`, `bird_reader_2` and so on, made when they are first needed.
     https://dev.mysql.com/doc/refman/9.7/en/processlist-access.html
+
+    Accounts are claimed one at a time, under a lock of the server: an account is free if no session has it,
+    whatever the server counts. A connection that sees another session of its account is closed before any
+    text runs in it.
     """
 
     MAKE: ClassVar[Sequence[str]] = (
-        (
-            "CREATE USER IF NOT EXISTS %(account)s@'%%' IDENTIFIED BY %(password)s"
-            " DEFAULT ROLE %(role)s@'%%' WITH MAX_USER_CONNECTIONS 1"
-        ),
-        "ALTER USER %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1",
+        "CREATE USER IF NOT EXISTS %(account)s@'%%' IDENTIFIED BY %(nothing)s",
+        "GRANT %(role)s@'%%' TO %(account)s@'%%'",
+        "ALTER USER %(account)s@'%%' DEFAULT ROLE %(role)s@'%%'",
+        "ALTER USER %(account)s@'%%' IDENTIFIED BY %(password)s WITH MAX_USER_CONNECTIONS 1 ACCOUNT UNLOCK",
     )
-    """Statements that make an account of the role, or give it the right password."""
+    """Statements that make an account of the role, or repair it. Its password is right from the last one on:
+    nobody can use an account that is half made."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._first = 1
-        self._are_to_be_had = not server.is_private
+        self.are_shared = server.is_private
 
-    def connect(self, **options: Any) -> Connection[Any]:
-        """Return a new connection, of an account that has no other.
+    def connect(self, settings: str, **options: Any) -> Connection[Any]:
+        """Return a new connection with these settings, of an account that has no other.
 
         On a server whose administrator may not make accounts or end the statements of others, all connections
-        are of one account, and can see each other's statements.
+        are of one account, and `are_shared` is True.
 
         Raises:
             EngineLost: the server does not answer, or has no connection left for the role.
         """
         try:
-            if self._are_to_be_had and (found := self._free(options)):
+            if not self.are_shared and (found := self._claimed(settings, options)):
                 return found
-            return _connect(self._server, self._server.reader_user, self._server.reader_password, **options)
+            server = self._server
+            connection = _connect(server, server.reader_user, server.reader_password, **options)
+            set_up(connection, settings)
         except pymysql.Error as error:
             raise _lost(self._server, error) from error
+        return connection
 
-    def _free(self, options: dict[str, Any]) -> Connection[Any] | None:
+    def _claimed(self, settings: str, options: dict[str, Any]) -> Connection[Any] | None:
         """Return a connection of the first account that is free; None where there can be no such accounts."""
-        busy: pymysql.Error | None = None
-        for step in range(READER_CONNECTIONS):
-            number = (self._first - 1 + step) % READER_CONNECTIONS + 1
-            own = replace(self._server, reader_user=f"{self._server.reader_user}_{number}")
-            try:
+        server = self._server
+        where = f"{TITLES[server.dialect]} at {server.address}"
+        # The lock ends with its connection.
+        with closing(_connect(server, server.user, server.password)) as administrator:
+            if _ask(administrator, _MAY_END_OTHERS) == [(0,)]:
+                self.are_shared = True
+                return None
+            if _ask(administrator, "SELECT GET_LOCK(%s, %s)", [_LOCK, CONNECT_SECONDS - 1]) != [(1,)]:
+                raise pymysql.OperationalError("other processes are taking the accounts of the reading role")
+            taken = {str(user) for (user,) in _ask(administrator, _SESSIONS)}
+            for step in range(READER_CONNECTIONS):
+                number = (self._first - 1 + step) % READER_CONNECTIONS + 1
+                own = replace(server, reader_user=f"{server.reader_user}_{number}")
+                if own.reader_user in taken:
+                    continue
                 try:
-                    found = _connect(own, own.reader_user, own.reader_password, **options)
+                    found = self._connected(administrator, own, options)
                 except pymysql.OperationalError as error:
-                    if error.args[0] != _REFUSED:
+                    if error.args[0] != _IN_USE:
                         raise
-                    if not self._made(own):
-                        self._are_to_be_had = False
-                        return None
-                    found = _connect(own, own.reader_user, own.reader_password, **options)
-            except pymysql.OperationalError as error:
-                if error.args[0] != _IN_USE:
-                    raise
-                busy = error
-                continue
-            self._first = number
-            return found
-        assert busy is not None  # noqa: S101 - there was at least one to try
-        raise busy
+                    continue
+                if found is None:
+                    self.are_shared = True
+                    return None
+                bystanders = set_up(found, settings)
+                if not bystanders:
+                    self._first = number
+                    return found
+                close_at_once(found)
+                if foreign := {each.user for each in bystanders} - {own.reader_user}:
+                    raise EngineLost(
+                        f"{where}: the reading role sees the statements of {', '.join(sorted(foreign))};"
+                        f" revoke PROCESS from {server.reader_user}"
+                    )
+        raise EngineLost(
+            f"{where}: all {READER_CONNECTIONS} accounts of the reading role have a session; use fewer"
+            f" workers, or end sessions of {server.reader_user}_1 and so on"
+        )
 
-    def _made(self, own: Server) -> bool:
-        """Make an account of the role, or give it the right password. Whether that could be done.
+    def _connected(
+        self, administrator: Connection[Any], own: Server, options: dict[str, Any]
+    ) -> Connection[Any] | None:
+        """Return a connection of an account, which is made or repaired first if it must be.
+
+        None if the administrating account may not do that.
 
         Raises:
-            pymysql.Error: the server took no connection of the administrating account.
+            pymysql.Error: the account is in use, or the server is to blame.
         """
-        server = self._server
-        with closing(_connect(server, server.user, server.password)) as connection:
-            try:
-                with connection.cursor() as cursor:
-                    cursor.execute(_MAY_END_OTHERS)
-                    if cursor.fetchone() == (0,):
-                        return False
-                    values = {
-                        "account": own.reader_user,
-                        "password": own.reader_password,
-                        "role": server.reader_user,
-                    }
-                    for statement in self.MAKE:
-                        cursor.execute(statement, values)
-            except pymysql.Error:
-                return False
-        return True
+        try:
+            return _connect(own, own.reader_user, own.reader_password, **options)
+        except pymysql.OperationalError as error:
+            if error.args[0] not in _INCOMPLETE:
+                raise
+        values = {
+            "account": own.reader_user,
+            "nothing": secrets.token_hex(),
+            "password": own.reader_password,
+            "role": self._server.reader_user,
+        }
+        try:
+            for statement in self.MAKE:
+                _ask(administrator, statement, values)
+        except pymysql.Error as error:
+            if error.args[0] not in _MAY_NOT:
+                raise
+            return None
+        return _connect(own, own.reader_user, own.reader_password, **options)
+
+
+def _ask(connection: Connection[Any], statement: str, values: Any = None) -> list[Row]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
 
 
 FAILURES = (pymysql.Error, OSError)

@@ -69,6 +69,9 @@ _SHORT = 2**16
 _NOT_A_QUERY = "1064"
 """ER_PARSE_ERROR, MySQL's own error for most such texts."""
 
+_DENIED = "1227"
+"""ER_SPECIFIC_ACCESS_DENIED_ERROR."""
+
 _OF_THE_LAST = re.compile(rb"found_rows|row_count", re.IGNORECASE)
 """Functions of the session's last statement, which resetting a connection does not forget."""
 
@@ -103,7 +106,22 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`. Only queries are sent."""
-        yield from self._sent(_encoded(sql))
+        yield from self._sent(self._encoded(sql))
+
+    def _encoded(self, sql: str) -> bytes:
+        """Return a text as the server gets it, if it is a query that keeps to its own session.
+
+        Raises:
+            SqlError: it is none.
+        """
+        if reason := refused(sql):
+            raise SqlError(reason, _NOT_A_QUERY)
+        if reason := reaching_out(sql, is_shared=self._connections.are_shared):
+            raise SqlError(reason, _DENIED)
+        try:
+            return sql.encode()
+        except UnicodeError as error:
+            raise SqlError(str(error), None) from error
 
     def _sent(self, text: bytes) -> Iterator[list[Row]]:
         started = time.monotonic()
@@ -182,7 +200,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             self._begin_counting()
         except CannotCount as error:
             raise SqlError(error.reason, None) from error
-        [[told]] = self._all(f"{self.EXPLAIN[is_run]} ".encode() + _encoded(sql))
+        [[told]] = self._all(f"{self.EXPLAIN[is_run]} ".encode() + self._encoded(sql))
         try:
             return self.read_plan(str(told))
         except ValueError as error:
@@ -199,7 +217,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
 
     def counted(self, sql: str) -> Mapping[str, int]:
         """See `Session.counted`."""
-        text = _encoded(sql)
+        text = self._encoded(sql)
         if word := uncounted(sql):
             raise CannotCount(f"MySQL counts what EXPLAIN ANALYZE takes, which a text with {word} is not")
         self._begin_counting()
@@ -259,26 +277,12 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
     def __exit__(self, *_: object) -> None:
         self._closing.close()
         if not (self._runs or self._stopped or self._broken):
-            self._connections.give(self._connection, self._database, self._seconds)
+            self._connections.give(self._connection, self._database)
             return
         close_at_once(self._connection)
         if self._runs or self._stopped:
             # MySQL notices that its client has gone when it has something to send, which may be never.
             self._connections.kill(self._thread, "CONNECTION")
-
-
-def _encoded(sql: str) -> bytes:
-    """Return a text as the server gets it, if it is a query.
-
-    Raises:
-        SqlError: it is none.
-    """
-    if reason := refused(sql):
-        raise SqlError(reason, _NOT_A_QUERY)
-    try:
-        return sql.encode()
-    except UnicodeError as error:
-        raise SqlError(str(error), None) from error
 
 
 def _batched(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -365,11 +369,11 @@ _WORD = re.compile(r"\w{1,40}|/\*M?!|.", re.DOTALL)
 def refused(sql: str) -> str | None:
     """Return why a text is not sent, or None if it is; the server refuses a text without any statement.
 
-    The reading role may change nothing, but it may end other sessions of its own account, take locks and
-    wait. What is in a query can do that to its own session only, which ends with it. Whatever cannot be
-    recognised as a query is refused, so nothing depends on reading it just as MySQL does.
+    The reading role may change nothing, but it may end other sessions of its own account and wait. What is in
+    a query can do that to its own session only, which ends with it. Whatever cannot be recognised as a query
+    is refused, so nothing depends on reading it just as MySQL does.
     """
-    found = _first(sql)
+    [found] = _words(sql, 1)
     if not found or found.upper() in _QUERIES:
         return None
     if _NOTHING.match(sql):
@@ -377,17 +381,70 @@ def refused(sql: str) -> str | None:
     return f"{found!r} does not begin a query, and only queries are run"
 
 
+_LOCKS = re.compile(r"\b(get_lock)`?\s*+(?:\(|/\*|--|\#)", re.IGNORECASE)
+"""A call that takes a lock by name, which all sessions of the server see: one text could tell another."""
+
+_OF_OTHERS = re.compile(
+    r"(processlist|performance_schema|innodb_trx|general_log|slow_log|\bsys\b`?\s*+(?=\.|/\*|--|\#))",
+    re.IGNORECASE,
+)
+"""Names by which an account sees the statements of its other sessions. No name can be spelled otherwise."""
+_CONNECTION = re.compile(r"\bconnection\b", re.IGNORECASE)
+_EXPLAINS = frozenset({"EXPLAIN", "DESCRIBE", "DESC"})
+
+_SHOWN = frozenset(
+    """
+    character charset collation columns count create databases engines errors events fields function index
+    indexes keys package plugins privileges procedure schemas status table tables triggers variables warnings
+    """.upper().split()
+)
+"""What SHOW may be followed by: the data, the server's features and the session. Not accounts, because SHOW
+GRANTS has a password's hash on MariaDB, and not what other sessions do.
+https://dev.mysql.com/doc/refman/9.7/en/show.html, https://mariadb.com/kb/en/show/"""
+_SHOW_OPTIONS = frozenset({"FULL", "EXTENDED", "GLOBAL", "SESSION", "LOCAL", "STORAGE"})
+_SHOWN_CREATED = frozenset({
+    "TABLE", "VIEW", "DATABASE", "SCHEMA", "FUNCTION", "PROCEDURE", "PACKAGE", "TRIGGER", "EVENT", "SEQUENCE",
+})  # fmt: skip
+
+
+def reaching_out(sql: str, *, is_shared: bool) -> str | None:
+    """Return why a query is not sent because it shows or reaches other sessions, or None if it does not.
+
+    Args:
+        sql: a text that `refused` does not refuse.
+        is_shared: whether other sessions of the account run texts, so that the server shows them.
+    """
+    if found := _LOCKS.search(sql):
+        return f"{found[1].upper()} reaches other sessions: a text has none but its own"
+    first, *words = (word.upper() for word in _words(sql, 4))
+    if first == "SHOW":
+        while words and words[0] in _SHOW_OPTIONS:
+            del words[0]
+        name, created = [*words, "", ""][:2]
+        if name not in _SHOWN or (name == "CREATE" and created not in _SHOWN_CREATED):
+            return f"SHOW {name}: accounts and other sessions are not shown"
+    if is_shared:
+        names = (_OF_OTHERS, _CONNECTION) if first in _EXPLAINS else (_OF_OTHERS,)
+        if found := next(filter(None, (name.search(sql) for name in names)), None):
+            return f"{found[0]}: other sessions have the same account, whose statements it shows"
+    return None
+
+
+def _words(sql: str, count: int) -> list[str]:
+    """Return the first words of a text, or signs in their place; empty where there is nothing."""
+    found, at = [], 0
+    for _ in range(count):
+        skipped = _SKIPPED.match(sql, at)
+        word = _WORD.match(sql, skipped.end() if skipped else at)
+        found.append(word[0] if word else "")
+        at = word.end() if word else len(sql)
+    return found
+
+
 def uncounted(sql: str) -> str | None:
     """The first word of a text whose work the server does not count; None where it does, or there is none."""
-    found = _first(sql)
+    [found] = _words(sql, 1)
     return found if found and found.upper() not in _COUNTED else None
-
-
-def _first(sql: str) -> str:
-    """Return the first word of a text, or a sign in its place; empty where there is nothing."""
-    skipped = _SKIPPED.match(sql)
-    found = _WORD.match(sql, skipped.end() if skipped else 0)
-    return found[0] if found else ""
 
 
 # Tables: what SHOW CREATE TABLE prints, without what says nothing of how to query a table. Left out are

@@ -147,9 +147,17 @@ The harness takes them from its own role (`loaders.postgresql.target`), and cann
 """
 
 
+_OF_OTHERS = re.compile(
+    r"\b(pg_stat_activity|pg_stat_get_(?:backend_)?activity|pg_stat_statements\w*)\b",
+    re.ASCII | re.IGNORECASE,
+)
+"""Names by which another's role sees the statements of its other sessions: `track_activities` may be on."""
+
+
 def _refuse_reaching_out(sql: str) -> None:
-    if found := _REACHES_OUT.search(sql):
-        raise SqlError(f"permission denied for function {(found[1] or found[0]).lower()}", _NOT_ALLOWED)
+    for kind, names in (("function", _REACHES_OUT), ("relation", _OF_OTHERS)):
+        if found := names.search(sql):
+            raise SqlError(f"permission denied for {kind} {(found[1] or found[0]).lower()}", _NOT_ALLOWED)
 
 
 @lru_cache(maxsize=1024)
