@@ -238,6 +238,7 @@ def test_a_reading_role_that_sees_everybody_runs_nothing(server: Server, tmp_pat
 @OF_ACCOUNTS
 @pytest.mark.parametrize("sql", [
     "SELECT info FROM information_schema.processlist", "SELECT * FROM performance_schema.threads",
+    "SELECT info FROM information_schema.PROCE\u017f\u017fLIST",
     "SELECT * FROM `sys` . session", "EXPLAIN FORMAT=JSON FOR CONNECTION 1", "SHOW FULL PROCESSLIST",
 ])  # fmt: skip
 def test_on_a_shared_account_the_lists_of_its_sessions_are_refused(

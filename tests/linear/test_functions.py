@@ -6,6 +6,7 @@ and what takes 64 times as long for it, again and again, does not grow as its le
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -15,7 +16,7 @@ from dialects.source import parse
 from dialects.volatility import is_volatile
 from harness.data.predictions import unfenced
 from harness.engines import kind_of
-from harness.engines.mysql.engine import refused
+from harness.engines.mysql.engine import reaching_out, refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
 from harness.scoring.cache import lifetime
@@ -42,6 +43,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "lifetime": lifetime,
     "lasting today": lambda text: lifetime(f"select current_date {text}"),
     "mysql refused": refused,
+    "mysql reaching out": partial(reaching_out, is_shared=True),
     "postgresql statements": statements,
     "unfenced": unfenced,
     "unfenced block": lambda text: unfenced(f"```sql\n{text}"),
