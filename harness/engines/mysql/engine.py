@@ -109,7 +109,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         yield from self._sent(_encoded(sql), sql)
 
     def _sent(self, text: bytes, sql: str = "") -> Iterator[list[Row]]:
-        """Send a statement and yield its rows; `sql` is what a predictor wrote of it."""
+        """Send a statement and yield its rows; `sql` is the part that a predictor wrote."""
         started = time.monotonic()
         try:
             self._require_room(text)
