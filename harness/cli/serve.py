@@ -46,6 +46,14 @@ def serve(  # noqa: PLR0913 - one parameter an option
     host: Annotated[
         str, typer.Option(help="Address to listen at; others than this machine's own need a token.")
     ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host",
+            metavar="NAME",
+            help="Name by which clients may ask a server without a token, besides localhost; repeatable.",
+        ),
+    ] = None,
     port: Annotated[int, typer.Option(help="Port to listen at; 0 for any free one.")] = 8642,
     processes: Annotated[int, typer.Option(metavar="N", help="Server processes behind the port.")] = 1,
     queue: Annotated[
@@ -71,6 +79,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
     except ImportError as error:
         raise BadInput(_NEEDS.format(error)) from None
     token = server.token_for(host)
+    hosts = {each.lower() for each in (host, *(allow_host or ()))}
     if databases is not None and set_name:
         raise BadInput(f"--databases {databases}: replaces --set; leave one of them out")
     names = list(dict.fromkeys(set_name or [Request.set_name]))
@@ -91,7 +100,10 @@ def serve(  # noqa: PLR0913 - one parameter an option
         for name in names
     }
     sets = server.ServedSets(
-        evaluators, parse_metrics(metrics), application.ServiceLimits(queue, max_bytes, deadline), token
+        evaluators,
+        parse_metrics(metrics),
+        application.ServiceLimits(queue, max_bytes, deadline, hosts),
+        token,
     )
     with server.listen(host, port) as listening:
         shown = f"[{host}]" if ":" in host else host

@@ -26,7 +26,9 @@ _DEFAULTS: Mapping[str, str] = {
     **{kind.image_variable: f"{kind.official}:{kind.versions[-1]}" for kind in SERVERS.values()},
     **_PORTS,
 }
-NAMES = (*_DEFAULTS, *_PASSWORDS, PROJECT)
+HARNESS_USER = "HARNESS_USER"
+"""User and group of the harness in a container: whoever writes the file, so that results are theirs."""
+NAMES = (*_DEFAULTS, *_PASSWORDS, PROJECT, HARNESS_USER)
 """Every variable that the containers use."""
 
 
@@ -55,8 +57,8 @@ def read(path: Path) -> dict[str, str]:
 def ensure(path: Path) -> dict[str, str]:
     """Add missing variables to the file, and read it.
 
-    These are a password for each engine, a port if another program listens on the default one, and a unique
-    project name, so that two checkouts on one machine do not share containers.
+    These are a password for each engine, the user of the harness, a port if another program listens on the
+    default one, and a unique project name, so that two checkouts on one machine do not share containers.
 
     Raises:
         BadInput: a port is not a number.
@@ -65,6 +67,8 @@ def ensure(path: Path) -> dict[str, str]:
     for name in _PASSWORDS:
         if name not in values:
             write(path, name, secrets.token_urlsafe(24))
+    if HARNESS_USER not in values:
+        write(path, HARNESS_USER, f"{os.getuid()}:{os.getgid()}")
     if PROJECT not in values:
         write(path, PROJECT, f"bird-harness-{secrets.token_hex(2)}")
         for name in _PORTS:

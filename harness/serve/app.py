@@ -2,11 +2,13 @@
 
 import asyncio
 import hmac
+import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from starlette.applications import Starlette
@@ -39,6 +41,12 @@ from loaders.base.records import encode
 
 _BODY_SECONDS = 30
 """Seconds that a client has to send a body."""
+_PAUSE_SECONDS = 5
+"""Seconds that it may pause between two parts."""
+_SMALL_BODY = 2**16
+"""Bytes of a body that there is always room for, as many as have arrived before anything is refused."""
+_BODIES = 64 * 2**20
+"""Bytes of larger bodies that are in memory at a time, from their first part to the end of the response."""
 _DISCARDED = 4
 """Times the greatest size that are read of a body that is too large: a client reads the refusal after it."""
 _RETRY = {"Retry-After": "1"}
@@ -49,12 +57,65 @@ class ServiceLimits:
     """What one process of a server accepts.
 
     `queue` is the most answers being judged at a time, `body` the most bytes of a request, `deadline` the
-    most seconds of a batch and what holds for one without a deadline.
+    most seconds of a batch and what holds for one without a deadline. `hosts` are the names, in lower case,
+    by which a server without a token may be asked, besides those of loopback addresses.
     """
 
     queue: int
     body: int
     deadline: float
+    hosts: Collection[str] = ()
+
+
+class _Room:
+    """The bytes of the bodies of all requests, and those of one of them."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    @contextmanager
+    def share(self) -> Iterator["_Share"]:
+        """Provide a share of it, which is given back at the end of the block."""
+        share = _Share(self)
+        try:
+            yield share
+        finally:
+            self.left += share.taken
+
+
+class _Share:
+    def __init__(self, room: _Room) -> None:
+        self._room = room
+        self.taken = 0
+
+    def take(self, size: int) -> bool:
+        """Take what a body of that size needs beyond what every body has; False if there is no room."""
+        more = max(0, size - _SMALL_BODY) - self.taken
+        if more > self._room.left:
+            return False
+        self._room.left -= more
+        self.taken += more
+        return True
+
+
+def is_named(name: str, hosts: Collection[str]) -> bool:
+    """Return True if a host is this machine by a loopback name or address, or one of `hosts`.
+
+    Args:
+        name: a host with or without a port, as in the header `Host` or after the scheme of an `Origin`.
+        hosts: other names, in lower case.
+    """
+    bracketed = _BRACKETED.fullmatch(name)
+    host = (bracketed[1] if bracketed else name.partition(":")[0]).lower().removesuffix(".")
+    if host == "localhost" or host in hosts:
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_BRACKETED = re.compile(r"\[([^\[\]]*)\](?::\d*)?")
 
 
 class Service:
@@ -64,7 +125,8 @@ class Service:
         evaluators: by the name of their set.
         metrics: those that the evaluators compute.
         limits: what is accepted at a time.
-        token: must come with each request but those for health; None where everybody may ask.
+        token: must come with each request but those for health; None where everybody may ask who names the
+            server by a loopback name or one of its hosts.
         counters: count what is done.
     """
 
@@ -81,6 +143,7 @@ class Service:
         self._limits = limits
         self._token = token
         self.counters = counters
+        self.room = _Room(max(_BODIES, 2 * limits.body))
         self._waiting = 0
         self._will_note = False
         self.is_stopping = False
@@ -102,6 +165,23 @@ class Service:
                 {"WWW-Authenticate": "Bearer"},
             )
 
+    def check_host(self, scope: Scope) -> None:
+        """Refuse what a page of another site sends by its visitor's browser, where no token keeps it out.
+
+        Such a page may have its own name lead to this machine, which its `Host` shows.
+        """
+        if self._token is not None:
+            return
+        for name, value in scope["headers"]:
+            text = value.decode("latin-1")
+            host = text.partition("://")[2] if name == b"origin" else text
+            if name in {b"host", b"origin"} and not is_named(host, self._limits.hosts):
+                raise HTTPException(
+                    403,
+                    f"{name.decode()} {brief(repr(text))} is no name of this server; ask it as localhost, or"
+                    " start it with --allow-host or a token",
+                )
+
     async def health(self, request: Request) -> Response:
         """Tell whether batches are accepted."""
         del request
@@ -122,19 +202,19 @@ class Service:
     async def docs(self, request: Request) -> Response:
         """Return the same as a page."""
         del request
-        return HTMLResponse(docs_page())
+        page, policy = docs_page()
+        return HTMLResponse(page, headers={"Content-Security-Policy": policy})
 
-    async def score(self, scope: Scope, receive: Receive) -> Response:
-        """Judge one answer or a batch."""
+    async def score(self, scope: Scope, receive: Receive, share: _Share) -> Response:
+        """Judge one answer or a batch, whose body has a share of the room."""
         self.check_token(scope)
         if self.is_stopping:
             raise HTTPException(503, "the server is stopping; try again", _RETRY)
         headers = dict(scope["headers"])
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
             raise HTTPException(415, "the body is not JSON; send it with `Content-Type: application/json`")
-        body = await self._body(receive)
         try:
-            content = parse_json(body.decode())
+            content = parse_json((await self._body(receive, share)).decode())
         except ValueError as fault:
             raise HTTPException(400, f"the body is not JSON: {brief(fault, 300)}") from None
         try:
@@ -159,25 +239,34 @@ class Service:
         shown = [scored(each, sent.metrics) for each in judged]
         return _json(shown[0] if isinstance(sent, SentSingle) else ScoredBatch(shown))
 
-    async def _body(self, receive: Receive) -> bytes:
-        """Read the body of a request, within its limits of size and time."""
-        most, size, parts = self._limits.body, 0, []
+    async def _body(self, receive: Receive, share: _Share) -> bytearray:
+        """Read the body of a request, within its limits of size and time and the room that is left."""
+        most, size, body, has_room = self._limits.body, 0, bytearray(), True
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 while size <= _DISCARDED * most:
-                    message = await receive()
+                    async with asyncio.timeout(_PAUSE_SECONDS):
+                        message = await receive()
                     if message["type"] == "http.disconnect":
                         raise HTTPException(400, "the body was not sent completely")
                     size += len(message["body"])
-                    if size <= most:
-                        parts.append(message["body"])
+                    has_room = has_room and size <= most and share.take(size)
+                    if has_room:
+                        body += message["body"]
+                    else:
+                        body.clear()
                     if not message["more_body"]:
                         break
         except TimeoutError:
-            raise HTTPException(408, f"the body took more than {_BODY_SECONDS} s; send it faster") from None
+            raise HTTPException(
+                408,
+                f"the body took more than {_BODY_SECONDS} s, or a pause {_PAUSE_SECONDS} s; send it faster",
+            ) from None
         if size > most:
             raise HTTPException(413, f"the body has more than {most:,} bytes; send smaller batches")
-        return b"".join(parts)
+        if not has_room:
+            raise HTTPException(429, "the bodies of others fill the memory; try again", _RETRY)
+        return body
 
     def _evaluator(self, name: str | None) -> Evaluator:
         names = ", ".join(self._evaluators)
@@ -284,10 +373,14 @@ class _Scores:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._service.room.share() as share:
+            await self._answer(scope, receive, send, share)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, share: _Share) -> None:
         begun = time.monotonic()
         failure: Exception | None = None
         try:
-            response = await self._service.score(scope, receive)
+            response = await self._service.score(scope, receive, share)
         except HTTPException as error:
             response = await _refused(None, error)
         except HarnessError as error:
@@ -301,17 +394,22 @@ class _Scores:
 
 
 class _Counted:
-    """Counts the requests of an application, whose router those for scores pass by."""
+    """Counts the requests of an application, whose router those for scores pass by, and checks their host."""
 
-    def __init__(self, app: ASGIApp, scores: ASGIApp, counters: Counters) -> None:
-        self._app, self._scores, self._counters = app, scores, counters
+    def __init__(self, app: ASGIApp, scores: ASGIApp, service: Service) -> None:
+        self._app, self._scores, self._service = app, scores, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._counters.request(message["status"])
+                self._service.counters.request(message["status"])
             await send(message)
 
+        try:
+            self._service.check_host(scope)
+        except HTTPException as error:
+            await (await _refused(None, error))(scope, receive, counted)
+            return
         is_scores = scope["type"] == "http" and scope["path"] == "/score" and scope["method"] == "POST"
         await (self._scores if is_scores else self._app)(scope, receive, counted)
 
@@ -333,7 +431,7 @@ def application(service: Service) -> ASGIApp:
             Exception: _broken,
         },
     )
-    return _Counted(app, scores, service.counters)
+    return _Counted(app, scores, service)
 
 
 async def _refused(request: Request | None, error: Exception) -> Response:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.data.outcomes import Outcome
 
-STATUSES = (200, 400, 401, 404, 405, 408, 413, 415, 422, 429, 500, 503)
+STATUSES = (200, 400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 500, 503)
 """The status codes of all answers of a server."""
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0)
 """Upper bounds of the latencies that are counted together, in seconds."""

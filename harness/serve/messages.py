@@ -1,10 +1,12 @@
 """What is sent to a server and what it returns, read strictly; and both as OpenAPI 3.1 and as a page."""
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jinja2
 import msgspec
@@ -58,7 +60,7 @@ class SentOptions:
 
     set: str | None = None
     metrics: list[str] | None = None
-    deadline: int | float | None = None
+    deadline: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,11 +142,12 @@ def scored(judgement: Judgement, metrics: Sequence[str] | None) -> ScoredAnswer:
 _SAYS: Mapping[int, str] = {
     400: "The body is not JSON, or was not sent completely.",
     401: "The bearer token is missing or wrong.",
+    403: "The server has no token, and the host or origin of the request is none of its names.",
     408: "The body took too long.",
     413: "The body is too large, or the batch has too many answers.",
     415: "The body is not declared as application/json.",
     422: "A member is wrong: a question, database, engine or metric is unknown.",
-    429: "Too many answers are waiting: try again after `Retry-After` seconds.",
+    429: "Too many answers are waiting, or bytes of bodies: try again after `Retry-After` seconds.",
     503: "The server is stopping: try again after `Retry-After` seconds.",
 }
 
@@ -206,11 +209,18 @@ def openapi() -> dict[str, Any]:
     }
 
 
-def docs_page() -> str:
-    """Return the same description as a page for people."""
+@cache
+def docs_page() -> tuple[str, str]:
+    """Return the same description as a page for people, and its content security policy."""
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.ChainableUndefined)
-    template = environment.from_string(_DOCS.read_text(encoding="utf-8"))
-    return template.render(openapi(), names=_names)
+    text = environment.from_string(_DOCS.read_text(encoding="utf-8")).render(openapi(), names=_names)
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none';"
+        " form-action 'none'; frame-ancestors 'none'"
+    )
+    return text, policy
 
 
 def _names(media: Mapping[str, Any]) -> str:

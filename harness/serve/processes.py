@@ -1,12 +1,16 @@
 """The processes of a reward server behind one port, and how they end."""
 
+import asyncio
+import errno
 import gc
 import ipaddress
+import logging
 import multiprocessing
 import os
 import resource
 import signal
 import socket
+import time
 from asyncio import Transport
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -16,6 +20,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -31,6 +36,14 @@ TOKEN = "BIRD_SERVE_TOKEN"  # noqa: S105 - the variable's name
 
 _CONNECTIONS = 1_024
 """Most connections of a process at a time: if all have requests, others get 503."""
+_SPARE_FILES = 192
+"""Descriptors that are left to what is accepted at once and to judging; no more connections are taken."""
+_ACCEPTED = 64
+"""Connections that are accepted at once."""
+_PATIENCE_SECONDS = 1.0
+"""Seconds from the head of a request after which one without its whole body may lose its place."""
+_QUIET_SECONDS = 60.0
+"""Seconds between two lines about a lack of descriptors."""
 _HEAD = 65_536
 """Most bytes of a request before, after and between the parts of its body."""
 _ENDING = (signal.SIGTERM, signal.SIGINT)
@@ -152,20 +165,31 @@ def _supervise(sets: ServedSets, listening: socket.socket, counts: Path, process
 class _Connection(HttpToolsProtocol):
     """A connection; where all places are taken, it gets that of one without a request.
 
+    If all have requests, it gets that of the one whose body has been sent for longest: a client that sends
+    none to its end holds a place only until another one needs it.
+
     What is sent beside bodies has to be short: the parser keeps heads and trailers of any length.
     """
 
     _beside_bodies = 0
+    _sending: float | None = None
+    """When the head of a request had come whose body has not."""
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn's
         """Accept it."""
-        if len(self.connections) >= _CONNECTIONS - 1:
-            others = (each for each in self.connections if isinstance(each, _Connection))
+        if len(self.connections) >= (self.limit_concurrency or _CONNECTIONS) - 1:
+            others = [each for each in self.connections if isinstance(each, _Connection)]
             idle = next((each for each in others if not each.cycle or each.cycle.response_complete), None)
-            if idle is not None:
-                self.connections.discard(idle)
-                idle.transport.close()
+            leaving = idle or _longest_sending(others)
+            if leaving is not None:
+                self.connections.discard(leaving)
+                leaving.transport.close()
         super().connection_made(transport)
+
+    def on_headers_complete(self) -> None:
+        """Begin a request."""
+        self._sending = time.monotonic()
+        super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
         """Read it, and close the connection if there is no end to a head."""
@@ -182,7 +206,16 @@ class _Connection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """End a request."""
         self._beside_bodies = 0
+        self._sending = None
         super().on_message_complete()
+
+
+def _longest_sending(connections: Sequence[_Connection]) -> _Connection | None:
+    """Return the connection whose body has been sent for longest; None if all are quick."""
+    begun = {each: each._sending for each in connections if each._sending is not None}  # noqa: SLF001 - of this module
+    oldest = min(begun, key=lambda each: begun[each] or 0.0, default=None)
+    is_slow = oldest is not None and (begun[oldest] or 0.0) < time.monotonic() - _PATIENCE_SECONDS
+    return oldest if is_slow else None
 
 
 class _Server(uvicorn.Server):
@@ -200,6 +233,13 @@ class _Server(uvicorn.Server):
         self.should_exit = self.force_exit = self._service.is_stopping
         self._service.is_stopping = True
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections; if descriptors run out, wait instead of filling the log."""
+        asyncio.get_running_loop().set_exception_handler(_Complaints())
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(_CONNECTIONS)
+
     async def on_tick(self, counter: int) -> bool:
         """Return True when the server is to end."""
         if self._parent is not None and os.getppid() != self._parent:
@@ -207,24 +247,62 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter) or (self._service.is_stopping and self._service.is_idle)
 
 
+class _Complaints:
+    """Logs what goes wrong in an event loop; of a lack of descriptors, a line a minute.
+
+    The loop reports each connection that it could not accept, thousands each second, and tries again.
+    """
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _NO_FILES:
+            loop.default_exception_handler(context)
+        elif time.monotonic() >= self._until:
+            self._until = time.monotonic() + _QUIET_SECONDS
+            _LOGGER.error("no connection can be accepted: %s; raise the limit (ulimit -n)", error.strerror)
+
+
+_NO_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+_LOGGER = logging.getLogger("uvicorn.error")
+
+
+def _most_connections() -> int:
+    """Return how many connections this process has descriptors for, at most `_CONNECTIONS`."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return _CONNECTIONS
+    try:
+        taken = len(os.listdir("/dev/fd"))  # noqa: PTH208 - their number is all that counts
+    except OSError:
+        taken = 0
+    return max(_FEWEST, min(_CONNECTIONS, soft - taken - _SPARE_FILES))
+
+
+_FEWEST = 16
+
+
 def _serve(sets: ServedSets, listening: socket.socket, counts: Path, parent: int | None) -> None:
     """Serve in this process."""
     service = Service(sets.evaluators, sets.metrics, sets.limits, sets.token, Counters(counts))
-    config = uvicorn.Config(
-        application(service),
-        http=_Connection,
-        ws="none",
-        lifespan="off",
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=5,
-    )
     with ExitStack() as stack:
         for each in sets.evaluators.values():
             stack.enter_context(each)
+        config = uvicorn.Config(
+            application(service),
+            http=_Connection,
+            ws="none",
+            lifespan="off",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_most_connections(),
+            backlog=_ACCEPTED,
+            timeout_graceful_shutdown=5,
+        )
         # What is there by now stays: no request waits until the collector has looked at all of it.
         gc.freeze()
         _Server(config, service, parent).run([listening])

@@ -1,15 +1,18 @@
+import os
 import socket
 import stat
 from pathlib import Path
 
 import pytest
+import yaml
 
 from dialects.errors import BadInput
 from harness.provision import envfile
 
+ROOT = Path(__file__).parents[2]
 VARIABLES = (
-    "BIND_ADDRESS", "COMPOSE_PROJECT_NAME", "MYSQL_IMAGE", "MYSQL_PORT", "MYSQL_ROOT_PASSWORD",
-    "POSTGRES_IMAGE", "POSTGRES_PASSWORD", "POSTGRES_PORT",
+    "BIND_ADDRESS", "COMPOSE_PROJECT_NAME", "HARNESS_USER", "MYSQL_IMAGE", "MYSQL_PORT",
+    "MYSQL_ROOT_PASSWORD", "POSTGRES_IMAGE", "POSTGRES_PASSWORD", "POSTGRES_PORT",
 )  # fmt: skip
 
 
@@ -38,6 +41,16 @@ def test_first_use_writes_passwords_that_only_the_owner_can_read(path: Path) -> 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len({values["MYSQL_ROOT_PASSWORD"], values["POSTGRES_PASSWORD"]}) == 2
     assert min(len(values["MYSQL_ROOT_PASSWORD"]), len(values["POSTGRES_PASSWORD"])) >= 32
+
+
+def test_the_harness_in_a_container_is_the_user_who_started_the_servers(path: Path) -> None:
+    assert envfile.ensure(path)["HARNESS_USER"] == f"{os.getuid()}:{os.getgid()}"
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    for name in ("harness", "serve"):
+        assert services[name]["user"] == "${HARNESS_USER:-1000:1000}"
+        assert "no-new-privileges:true" in services[name]["security_opt"]
+    lines = (ROOT / "docker" / "harness" / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith("USER ")] == ["USER 1000:1000"]
 
 
 def test_second_use_changes_nothing(path: Path) -> None:

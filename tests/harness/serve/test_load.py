@@ -1,5 +1,6 @@
 """What is killed while batches are judged, and clients that behave badly: no score is ever wrong."""
 
+import json
 import os
 import resource
 import signal
@@ -13,12 +14,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.engines.execution import Ending
 from harness.serve.client import ScoreClient, reward
+from harness.serve.processes import _most_connections
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import is_text
 from tests.engines.hostile import sqlite_cases
@@ -210,3 +213,102 @@ def test_more_connections_than_there_are_places_hurt_nobody_else(steady: Served)
             stack.enter_context(_connected(steady))
         with ScoreClient(steady.address, patience=0) as client:
             Load(client).check()
+
+
+def _half_sent(server: Served, size: int, body: bytes) -> socket.socket:
+    """A connection with a request for scores that lacks some of its body."""
+    connection = _connected(server)
+    head = (
+        "POST /score HTTP/1.1",
+        "Host: localhost",
+        "Content-Type: application/json",
+        f"Content-Length: {size}",
+    )
+    connection.sendall("\r\n".join((*head, "", "")).encode() + body)
+    return connection
+
+
+@contextmanager
+def _many_files(count: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, count)), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_half_sent_bodies_keep_nobody_out() -> None:
+    with _many_files(4_096), served() as server, ExitStack() as stack:
+        for _ in range(1_500):
+            stack.enter_context(_half_sent(server, 1_000, b"{"))
+        time.sleep(2)
+        for place in range(5):
+            sent = {"database": "city_library", "gold": GOLD, "sql": f"{GOLD} -- {place}"}
+            answer = httpx2.post(f"{server.address}/score", json=sent, timeout=PATIENT_SECONDS)
+            assert answer.status_code == 200, answer.text
+
+
+def _peak(server: Served) -> int:
+    """The most bytes that the first process has had in memory."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="ascii")
+    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
+
+def test_large_bodies_share_a_bounded_room() -> None:
+    size, count = 4_000_000, 100
+    body = json.dumps({"answers": [], "set": "x" * (size - 26)}).encode()
+    assert len(body) == size
+    with served() as server, ExitStack() as stack, ScoreClient(server.address) as client:
+        client.score([{"database": "city_library", "gold": GOLD, "sql": GOLD}])
+        before = _peak(server)
+        with ThreadPoolExecutor(count) as pool:
+            opened = [*pool.map(lambda _: _half_sent(server, size, body[:-1]), range(count))]
+            for each in opened:
+                stack.enter_context(each)
+            # Small ones have room beside them.
+            assert client.score([{"database": "city_library", "gold": GOLD, "sql": GOLD}])
+            for each in opened:
+                with suppress(OSError):
+                    each.sendall(body[-1:])
+            said = [*pool.map(_first_line, opened)]
+        assert _peak(server) - before < count * size // 2
+        assert {line[9:12] for line in said} <= {b"422", b"429", b"408", b""}
+        assert client.score([{"database": "city_library", "gold": GOLD, "sql": GOLD}])
+
+
+def _first_line(connection: socket.socket) -> bytes:
+    connection.settimeout(PATIENT_SECONDS)
+    with suppress(OSError):
+        return connection.recv(4_096).partition(b"\r\n")[0]
+    return b""
+
+
+def test_without_descriptors_the_log_stays_short() -> None:
+    with _many_files(2_048), served() as server, ExitStack() as stack:
+        pid = server.process.pid
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        taken = sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (taken + 5, hard))
+        for _ in range(300):
+            stack.enter_context(_connected(server))
+        time.sleep(2)
+        stack.close()
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
+        with ScoreClient(server.address) as client:
+            assert client.score([{"database": "city_library", "gold": GOLD, "sql": GOLD}])
+        assert server.end() == 0
+        assert server.process.stderr is not None
+        lines = server.process.stderr.read().splitlines()
+        assert [line for line in lines if "raise the limit" in line]
+        assert len(lines) < 20
+
+
+@pytest.mark.parametrize(("soft", "most"), [(4_096, 1_024), (600, 600 - 192), (200, 16)])
+def test_connections_are_no_more_than_descriptors(soft: int, most: int) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, before[1]))
+    try:
+        assert 16 <= _most_connections() <= most
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

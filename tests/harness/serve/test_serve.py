@@ -22,6 +22,7 @@ from dialects.enums import Dialect
 from harness.provision.dsn import variable
 from harness.runs.reader import RESULTS
 from harness.serve import client as client_file
+from harness.serve.app import is_named
 from harness.serve.client import ScoreClient, ScoreFailure, reward
 from loaders.server import Server
 from tests import forked
@@ -183,6 +184,60 @@ def test_the_counts_are_those_of_the_requests() -> None:
     assert found['bird_requests_total{status="400"}'] == 1
     assert found["bird_score_seconds_count"] == found['bird_score_seconds_bucket{le="+Inf"}'] == 3
     assert found["bird_waiting_answers"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "is_own"),
+    [
+        ("localhost", True), ("LocalHost:8642", True), ("localhost.", True), ("127.0.0.1:1", True),
+        ("127.9.9.9", True), ("[::1]:8642", True), ("[::1]", True), ("gpu-7:8642", True),
+        ("evil.example", False), ("evil.example:8642", False), ("localhost.evil.example", False),
+        ("127.0.0.1.evil.example", False), ("192.168.0.1", False), ("8.8.8.8", False), ("", False),
+        ("null", False), ("[::1].evil.example", False), ("evil.example@localhost", False),
+        ("localhost@evil.example", False), ("[::2]:1", False), ("[", False),
+    ],
+)  # fmt: skip
+def test_a_server_has_loopback_names_and_its_own(name: str, *, is_own: bool) -> None:
+    assert is_named(name, {"gpu-7"}) is is_own
+
+
+def test_a_page_of_another_site_is_refused(shared: Served) -> None:
+    paths = ("/score", "/health", "/metrics", "/openapi.json", "/docs")
+    for sent in (
+        {"Host": "evil.example"},
+        {"Host": "evil.example:8642", "Origin": "http://evil.example:8642"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    ):
+        assert post(shared, RIGHT, **sent).status_code == 403
+        for path in paths:
+            assert httpx2.get(f"{shared.address}{path}", headers=sent).status_code == 403, (path, sent)
+    for sent in ({"Host": "localhost"}, {"Origin": "http://localhost:3000"}, {"Host": "[::1]:1"}):
+        assert post(shared, RIGHT, **sent).status_code == 200
+    with served("--allow-host", "GPU-7.example") as server:
+        assert post(server, RIGHT, Host="gpu-7.example:80").status_code == 200
+        assert post(server, RIGHT, Host="gpu-8.example").status_code == 403
+    with served(BIRD_SERVE_TOKEN=TOKEN) as server:
+        sent = {"Host": "proxy.example", "Authorization": f"Bearer {TOKEN}"}
+        assert post(server, RIGHT, **sent).status_code == 200
+
+
+def test_the_page_of_the_interface_loads_nothing(shared: Served) -> None:
+    policy = httpx2.get(f"{shared.address}/docs").headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("deadline", [0, -1, 0.0, 1e999])
+def test_a_deadline_is_above_zero_and_declared_so(shared: Served, deadline: float) -> None:
+    described = httpx2.get(f"{shared.address}/openapi.json").json()["components"]["schemas"]
+    for kind in ("SentSingle", "SentBatch"):
+        one_of = described[kind]["properties"]["deadline"]["anyOf"]
+        assert {"type": "number", "exclusiveMinimum": 0} in one_of
+    body = json.dumps({**RIGHT, "deadline": deadline}).encode()
+    answer = post(shared, body)
+    assert (answer.status_code, "deadline" in answer.json()["error"]) == (422, True)
+    assert post(shared, {**RIGHT, "deadline": 1}).status_code == 200
 
 
 def test_a_token_is_needed_if_there_is_one() -> None:
