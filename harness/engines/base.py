@@ -9,7 +9,7 @@ import select
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from dialects.enums import Dialect
 from loaders.base.errors import EngineUnavailable, brief
@@ -199,6 +199,19 @@ class Engine(Protocol):
 
     def settings(self) -> Mapping[str, str]:
         """Return the settings that can change a result, read back from the engine for the manifest."""
+        ...
+
+
+@runtime_checkable
+class EmbeddedEngine(Engine, Protocol):
+    """An engine in this process that can tell a broken file from a text that looks like one."""
+
+    def check(self, database: Database) -> None:
+        """Read the whole of a database by statements of the harness's own, on a new connection.
+
+        Raises:
+            EngineLost: that fails.
+        """
         ...
 
 

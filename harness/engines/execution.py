@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 from harness.engines import Administration, kind_of, on_server
 from harness.engines.base import (
     CannotCount,
+    EmbeddedEngine,
     Engine,
     EngineLost,
     Row,
@@ -103,6 +104,11 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
                 failure.__cause__ = failure.__context__ = failure.__traceback__ = None
             except MemoryError:
                 ending, rows, error = Ending.TOO_LARGE, (), "more memory than a result may take"
+            except EngineLost:
+                raise
+            except Exception as failure:
+                # A driver may raise anything for a text; whose fault it is, the engine's next answer tells.
+                raise EngineLost(f"{type(failure).__name__}: {failure}") from failure
         return Execution(ending, rows, error, code, time.perf_counter() - started)
 
 
@@ -549,7 +555,8 @@ def execute_patiently(
     """Execute as `execute`, but outlast the failures of a server that comes back.
 
     Where the engine stopped a text early, its second run counts: the first may have been stopped by a server
-    that shuts down, or by another text. SQLite has no server to wait for.
+    that shuts down, or by another text. An engine in this process has no server to wait for: where it fails
+    under a text twice, the text is to blame unless the engine cannot read the database without it either.
 
     Args:
         engine: where to run it; this object keeps the record of its failures.
@@ -564,7 +571,7 @@ def execute_patiently(
     """
     server: Server | None = getattr(engine, "server", None)
     if server is None:
-        return execute(engine, database, sql, limits)
+        return _execute_embedded(engine, database, sql, limits)
     breaker = _BREAKERS.get(engine) or _BREAKERS.setdefault(engine, CircuitBreaker())
     waiting = breaker.enter(backoff)
     history = _History(limits)
@@ -583,6 +590,27 @@ def execute_patiently(
             breaker.end()
             return execution
         run = partial(_alone, server, database, sql, limits)
+
+
+def _execute_embedded(engine: Engine, database: Database, sql: str, limits: Limits) -> Execution:
+    """Execute as `execute`, and blame the text for a failure of an engine that answers afterwards.
+
+    Raises:
+        EngineLost: the engine cannot open the database, or read it without the text.
+    """
+    for _ in range(CONFIRMATIONS):
+        opening = _Opening(engine)
+        try:
+            return execute(cast("Engine", opening), database, sql, limits)
+        except EngineLost as lost:
+            if opening.opened is None:
+                raise
+            seconds, words = time.perf_counter() - opening.opened, str(lost)
+    if isinstance(engine, EmbeddedEngine):
+        engine.check(database)
+    else:
+        execute(engine, database, "SELECT 1", limits)
+    return Execution(Ending.ERROR, error=cut(words), seconds=seconds)
 
 
 class _Lost(Exception):

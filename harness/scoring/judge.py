@@ -322,6 +322,9 @@ class Judge:
                 # Wait for a server that is restarting.
                 execute_patiently(engine, database, "SELECT 1", limits)
                 work = count_work(engine, database, sql, limits)
+        except EngineLost as lost:
+            execute_patiently(engine, database, "SELECT 1", limits)
+            return NotCounted(f"its engine fails while its work is counted: {lost}")
         except SqlError as error:
             return NotCounted(f"it failed while its work was counted: {error.message}")
         if isinstance(work, Work) and sql not in task.volatile:

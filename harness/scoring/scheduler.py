@@ -1,7 +1,8 @@
 """Turn SQL texts into judgements: look cached outcomes up and send the rest to the workers as tasks.
 
-A text is executed once for all callers, in this run and, with a store, in later ones. An engine that fails
-repeatedly is given up, and its remaining texts become harness errors.
+A text is executed once for all callers, in this run and, with a store, in later ones. A server that fails
+repeatedly, and at a statement of the harness's own, too, is given up: its remaining texts become harness
+errors.
 """
 
 import hashlib
@@ -17,8 +18,9 @@ from threading import Condition, Lock, get_ident
 from dialects.volatility import is_volatile
 from harness.data.outcomes import Judgement, Outcome, Verdict
 from harness.data.questions import Question
-from harness.engines import EngineName, dialect_of
-from harness.engines.base import Engine
+from harness.engines import EngineName, dialect_of, kind_of
+from harness.engines.base import Engine, EngineLost
+from harness.engines.execution import Ending, execute
 from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
 from harness.scoring.golds import Golds, NoGold
@@ -338,7 +340,8 @@ class Scheduler:
                 self.executed += len(task.texts) - len(task.undecided)
                 self.cached += len(task.undecided)
         try:
-            self._count_failures(task.dialect, result)
+            if not future.cancelled():
+                self._count_failures(task, result)
             kinds = _worth_keeping(batch, keys, task, result) if self._is_same_code() else {}
             for values in kinds.values():
                 self._lookup.note(values)
@@ -383,22 +386,39 @@ class Scheduler:
     def _all_broken(self, task: JudgeTask, why: str) -> TaskResult:
         return TaskResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, why)))
 
-    def _count_failures(self, dialect: EngineName, result: TaskResult) -> None:
-        """Give a server up that failed for several tasks in a row."""
+    def _count_failures(self, task: JudgeTask, result: TaskResult) -> None:
+        """Give a server up that failed for several tasks in a row, and does not answer."""
+        dialect = task.dialect
         judgements = result.judgements.values()
         errors = [each.error for each in judgements if each.outcome is Outcome.HARNESS_ERROR]
         with self._lock:
-            # SQLite has no server: a failure concerns one file.
-            if len(errors) < len(judgements) or not self._setup.servers[dialect]:
+            # Without a server, a failure concerns one file.
+            has_server = self._setup.servers[dialect] and kind_of(dialect).embedded is None
+            if len(errors) < len(judgements) or not has_server:
                 self._failures[dialect] = 0
                 return
             self._failures[dialect] += 1
             if self._failures[dialect] < MOST_FAILURES or dialect in self.failed:
                 return
-            self.failed[dialect] = errors[0] or ""
+        if self._responds(task):
+            # Whatever failed, it was not the server: other texts are judged as before.
+            with self._lock:
+                self._failures[dialect] = 0
+            return
+        with self._lock:
+            self.failed.setdefault(dialect, errors[0] or "")
             waiting = [future for future, task in self._tasks.items() if task.dialect == dialect]
         for future in waiting:
             future.cancel()
+
+    def _responds(self, task: JudgeTask) -> bool:
+        """Return True if the engine runs a statement of the harness's own on the database of a task."""
+        try:
+            database = self._setup.database(task.question.db_id, task.dialect)
+            found = execute(self.engines[task.dialect], database, "SELECT 1", self._setup.limits)
+        except EngineLost:
+            return False
+        return found.ending is Ending.ROWS
 
     def _answer(self, key: Key, judgement: Judgement) -> None:
         with self._lock:

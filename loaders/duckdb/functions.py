@@ -7,7 +7,7 @@ NULL where an argument is NULL. `install` brings them to any connection.
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from inspect import Parameter, Signature
@@ -73,57 +73,124 @@ def _quotient(a: float, b: float, whole: bool) -> float | None:  # noqa: FBT001 
 
 
 # A moment is a BIGINT: milliseconds since the noon of November 24, 4714 B.C., as in SQLite's DateTime.iJD.
-# SQLite remembers more of a text that it has parsed: February 31, hour 24, a time zone. A text of that kind
-# is a moment below `_ODD`: the number of the text and its modifiers among those met here.
+# SQLite prints what it parsed as long as no modifier has changed it: February 31, hour 24. The bits from
+# `_FLAGS_AT` on keep how that differs from what the milliseconds say, the same as on PostgreSQL and MySQL.
 
 _DAY = 86_400_000
+_NOON = _DAY // 2
 _EPOCH = 210_866_760_000_000
 _LAST = 464_269_060_799_999
-_ODD = -(2**60)
+_MIDNIGHT_2000 = 211_813_444_800_000
+_FLAGS_AT = 57
+_FLAGGED = 2**_FLAGS_AT
+
+_SPILLED = 3
+"""Days beyond the last of the month."""
+_HOUR_24 = 4
+_DATELESS = 8
+"""The time came without a date, and the milliseconds are of another day than 2000-01-01."""
+_ROUNDED = 16
+"""The milliseconds were rounded up to a whole second."""
+_ZONED = 32
+"""A time zone was given."""
+
 _PLAIN = re.compile(
     r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
     r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,3})?)?)?"
 )
+_DATED = re.compile(r"-?[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WITH_ZONE = re.compile(r":[0-9.:]*\s*(?:[zZ]|[+-][0-9]{2}:[0-9]{2})\s*")
 _FIXED = re.compile(r"[+-]?[0-9.][0-9.e+-]*(?::|\s*(?:second|minute|hour|day))", re.IGNORECASE)
 """A modifier that moves each moment equally."""
 _OF_NUMBERS = frozenset({"unixepoch", "julianday", "auto"})
-
-_Parts = tuple[str | float, ...]
-_numbers: dict[_Parts, int] = {}
-_parts: list[_Parts] = []
-
-
-def _odd(parts: _Parts) -> int:
-    """Return the moment of a text and its modifiers."""
-    if parts not in _numbers:
-        _parts.append(parts)
-        _numbers[parts] = len(_parts)
-    return _ODD - _numbers[parts]
-
-
-def _told(function: str, moment: int, *first: str) -> Any:
-    """Return what a function of SQLite's tells of a moment, after the arguments `first`."""
-    parts = _parts[_ODD - moment - 1] if moment < _ODD else (moment / _DAY,)
-    if moment >= _ODD and not 0 <= moment <= _LAST:
-        return None
-    values = (*first, *parts)
-    marks = ", ".join(f"?{place}" for place in range(1, len(values) + 1))
-    return _sqlite(f"{function}({marks})", *values)
+_BEYOND_DAYS = 40
+"""Days by which a modifier other than a fixed one may leave the range for a moment."""
+_HOUR_25 = 25 * 3_600_000
+_MOST_MINUTES = 14 * 60 + 59
+"""Of a time zone."""
 
 
 def _milliseconds(day: float | None) -> int | None:
     return None if day is None else round(day * _DAY)
 
 
-def _milliseconds_of(moment: int) -> int | None:
-    return _milliseconds(_told("julianday", moment)) if moment < _ODD else moment
+def _milliseconds_of(moment: int) -> int:
+    return moment % _FLAGGED if moment >= _FLAGGED else moment
+
+
+def _flags_of(moment: int) -> int:
+    return moment >> _FLAGS_AT if moment >= _FLAGGED else 0
+
+
+def _clock(milliseconds: int) -> str:
+    return (
+        f"{milliseconds // 3_600_000:02}:{milliseconds // 60_000 % 60:02}:"
+        f"{milliseconds // 1000 % 60:02}.{milliseconds % 1000:03}"
+    )
+
+
+def _text_of(instant: int, flags: int) -> str:
+    """Return a text that SQLite parses to a moment with flags."""
+    rounded, hours = bool(flags & _ROUNDED), _DAY * bool(flags & _HOUR_24)
+    more = ("9" if rounded else "") + ("Z" if flags & _ZONED else "")
+    # The last digit of what was rounded up is the fourth: .9999.
+    before = instant - rounded
+    if flags & _DATELESS:
+        clock = before - _MIDNIGHT_2000
+        if hours or rounded:  # printed as it was, so the zone moved nothing
+            return f"{_clock(clock)}{more}"
+        minutes = _MOST_MINUTES if clock < 0 else -_MOST_MINUTES
+        zone = f"{'-' if minutes < 0 else '+'}{_MOST_MINUTES // 60:02}:{_MOST_MINUTES % 60:02}"
+        clock += minutes * 60_000
+        return f"{_clock(clock)}{zone}" if clock < _HOUR_25 else f"24:59:59.9999{zone}"
+    spilled = flags & _SPILLED
+    day = _sqlite("date(?1)", max(0, before - hours - spilled * _DAY) / _DAY)
+    return f"{day[:-2]}{int(day[-2:]) + spilled:02} {_clock((before + _NOON) % _DAY + hours)}{more}"
+
+
+def _flagged(instant: int, parts: Sequence[str], flags: int) -> int:
+    """Return the moment `instant` of a text and modifiers; what SQLite prints of them may differ from it.
+
+    Args:
+        instant: its milliseconds.
+        parts: the text and the modifiers.
+        flags: those of `_DATELESS` and `_ZONED` that hold.
+    """
+    marks = ", ".join(f"?{place}" for place in range(1, len(parts) + 1))
+    printed = _sqlite(f"datetime({marks})", *parts)
+    if printed == _sqlite("datetime(?1)", instant / _DAY) and not flags & _DATELESS:
+        return instant
+    day, _, clock = printed.rpartition(" ")
+    odd = _HOUR_24 if clock.startswith("24") else 0
+    if clock[-2:] != _sqlite("strftime('%S', ?1)", instant / _DAY):
+        odd |= _ROUNDED
+    if not flags & _DATELESS:
+        last = _sqlite("strftime('%d', ?1, '+1 month', '-1 day')", f"{day[:-2]}01")
+        odd |= max(0, int(day[-2:]) - int(last or 31))  # none follows December 9999
+    odd |= flags & _DATELESS
+    return instant | (odd | flags & _ZONED) << _FLAGS_AT if odd else instant
+
+
+def _told(function: str, moment: int, *first: str) -> Any:
+    """Return what a function of SQLite's tells of a moment, after the arguments `first`."""
+    instant = _milliseconds_of(moment)
+    if not 0 <= instant <= _LAST:
+        return None
+    values = (*first, instant / _DAY if instant == moment else _text_of(instant, _flags_of(moment)))
+    marks = ", ".join(f"?{place}" for place in range(1, len(values) + 1))
+    return _sqlite(f"{function}({marks})", *values)
 
 
 def _moment(value: str) -> int | None:
     if value.lower() == "now":
         return _EPOCH + time.time_ns() // 1_000_000
-    day = _sqlite("julianday(?1)", value)
-    return _milliseconds(day) if day is None or _PLAIN.fullmatch(value) else _odd((value,))
+    instant = _milliseconds(_sqlite("julianday(?1)", value))
+    if instant is None or _PLAIN.fullmatch(value) or as_number(value) is not None:
+        return instant
+    dated = _DATED.match(value) is not None
+    of_2000 = _MIDNIGHT_2000 <= instant < _MIDNIGHT_2000 + _DAY
+    flags = (0 if dated or of_2000 else _DATELESS) | (_ZONED if _WITH_ZONE.search(value) else 0)
+    return _flagged(instant, [value], flags)
 
 
 def _moment_of_julian(day: float) -> int | None:
@@ -137,7 +204,7 @@ def _moment_of_unix(seconds: float) -> int | None:
 
 def _unix_of(moment: int) -> int | None:
     found = _milliseconds_of(moment)
-    return found // 1000 - _EPOCH // 1000 if found is not None and 0 <= found <= _LAST else None
+    return found // 1000 - _EPOCH // 1000 if 0 <= found <= _LAST else None
 
 
 def _modified(moment: int, modifier: str) -> int | None:
@@ -147,15 +214,29 @@ def _modified(moment: int, modifier: str) -> int | None:
     """
     if modifier.lower() in _OF_NUMBERS:
         return None
-    if _FIXED.match(modifier) and (start := _milliseconds_of(moment)) is not None:
+    start, flags = _milliseconds_of(moment), _flags_of(moment)
+    if _FIXED.match(modifier):
         anchor = _LAST if modifier.startswith("-") else 0
         moved = _milliseconds(_sqlite("julianday(?1, ?2)", anchor / _DAY, modifier))
         return None if moved is None else start + moved - anchor
-    if moment >= _ODD and not 0 <= moment <= _LAST:
+    if not 0 <= start <= _LAST:
         return None
-    made = _odd((*(_parts[_ODD - moment - 1] if moment < _ODD else (moment / _DAY,)), modifier))
-    found = _told("julianday", made)
-    return made if moment < _ODD or found is None else _milliseconds(found)
+    if flags & _ZONED and modifier.lower() == "utc":
+        return moment
+    if not flags:
+        return _moved(start / _DAY, modifier)
+    parts = _text_of(start, flags), modifier
+    found = _moved(*parts)
+    return _flagged(found, parts, flags & _ZONED) if found is not None and 0 <= found <= _LAST else found
+
+
+def _moved(value: str | float, modifier: str) -> int | None:
+    """Return the milliseconds of a time value after a modifier, which may lead beyond SQLite's range."""
+    for days in (0, _BEYOND_DAYS, -_BEYOND_DAYS):
+        moved = _milliseconds(_sqlite(f"julianday(?1, ?2, '{days} days')", value, modifier))
+        if moved is not None:
+            return moved - days * _DAY
+    return None
 
 
 _REAL, _WHOLE, _TEXT = "DOUBLE", "BIGINT", "VARCHAR"

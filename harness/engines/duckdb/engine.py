@@ -1,9 +1,10 @@
 """DuckDB in this process, on files that are opened read-only.
 
-One instance of the library serves all sessions on a file. Each session has a connection of its own, and with
-it its own transaction, variables and temporary tables. What belongs to the instance is locked when it is
-opened: its settings, and with `enable_external_access` every file, network address, extension and other
-database.
+One instance of the library serves one session on a file after the other. Each session has a connection of its
+own, and with it its own transaction, variables and temporary tables. What belongs to the instance is locked
+when it is opened: its settings, and with `enable_external_access` every file, network address, extension and
+other database. What cannot be locked, such as registries and counters, is never shared: a text that names a
+function of it gets an instance of its own. So does the text after an error that may have broken an instance.
 https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
 """
 
@@ -79,8 +80,39 @@ _QUERY = re.compile(
 )
 """How a query begins; DESCRIBE, SHOW and SUMMARIZE are of the same type to DuckDB."""
 
+_DETAILS = re.compile("\n\nLINE |\\s+Stack Trace:")
 _MOST_OF_AN_ERROR = 100_000
 """Characters: copies of a longer one would take the memory that the next text needs."""
+
+_OF_THE_INSTANCE = re.compile(
+    rf"\b(?:{FUNCTIONS_NAMESPACE}_|duckdb_|truncate_duckdb|pragma_|pg_|parquet_|python_|pandas_scan|sniff_csv"
+    r"|read_(?:csv|json|ndjson|parquet|text|blob|duckdb|single)|query\b|query_table|which_secret|write_log"
+    r"|\w*(?:external_resource|grammar_extension|logging|profiling|checkpoint|arrow_scan|serialized_sql)"
+    r"|current_(?:connection|query|transaction)_id|txid_current|(?:next|set|curr)val|get_block_size)",
+    re.ASCII | re.IGNORECASE,
+)
+"""Names of functions that read or change what all connections of an instance share: registries, logs,
+counters, memory, caches of files and the harness's own functions; and of those that run a text as SQL.
+
+A test compares it with the catalogue: each table function and volatile one is here, or known to be harmless.
+"""
+
+_ORDINARY = (
+    duckdb.ParserException,
+    duckdb.SyntaxException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ConversionException,
+    duckdb.TypeMismatchException,
+    duckdb.InvalidTypeException,
+    duckdb.InvalidInputException,
+    duckdb.OutOfRangeException,
+    duckdb.ConstraintException,
+    duckdb.NotImplementedException,
+    duckdb.PermissionException,
+)
+"""Errors of a statement alone. Any other, of whichever class, may have broken the instance: an internal or a
+fatal one has, an I/O error may be of the file or of an argument."""
 
 _MOST_IDLE = 16
 _OPENING = Lock()
@@ -104,9 +136,14 @@ class _File(NamedTuple):
         return cls(path, os.getpid(), found.st_ino, found.st_mtime_ns)
 
 
+def names_what_is_shared(sql: str) -> bool:
+    """Return True if a text may read or change what belongs to the instance, and not to its connection."""
+    return _OF_THE_INSTANCE.search(sql) is not None
+
+
 def words_of(error: Exception) -> str:
-    """Return an error's message without the line that it quotes."""
-    return " ".join(str(error)[:_MOST_OF_AN_ERROR].partition("\n\nLINE ")[0].split())
+    """Return an error's message without the line that it quotes, or the addresses of an internal error."""
+    return " ".join(_DETAILS.split(str(error)[:_MOST_OF_AN_ERROR], maxsplit=1)[0].split())
 
 
 def _opened(path: Path) -> duckdb.DuckDBPyConnection:
@@ -122,22 +159,27 @@ def _opened(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-class DuckDBSession(AbstractContextManager["DuckDBSession"]):
-    """One connection to one database file: of an instance in `pool`, or of one of its own."""
+_POOL: Pool[duckdb.DuckDBPyConnection] = Pool(duckdb.DuckDBPyConnection.close, _MOST_IDLE)
+"""The idle instances of this process: of all its engines, because connections to a file share an instance."""
 
-    def __init__(
-        self, path: Path, seconds: float, pool: Pool[duckdb.DuckDBPyConnection] | None = None
-    ) -> None:
+
+class DuckDBSession(AbstractContextManager["DuckDBSession"]):
+    """One connection to one database file: of an instance that waits if it is `pooled`, or of a new one."""
+
+    def __init__(self, path: Path, seconds: float, *, pooled: bool = False) -> None:
         self._file = _File.at(path)
         self._seconds = seconds
-        self._pool = pool
+        self._pooled = pooled
         waiting = None
-        if pool is not None:
+        if pooled:
             # The blocks of several files would fill the memory that a worker has.
-            pool.drop(lambda file: file != self._file)
-            waiting = pool.take(self._file)
+            _POOL.drop(lambda file: file != self._file)
+            waiting = _POOL.take(self._file)
         self._instance = waiting or _opened(path)
         self._connection = self._instance.cursor()
+        self._is_used_again = waiting is not None
+        self._is_own = False
+        """The instance is for this session alone."""
         self._is_usable = True
 
     def _statement(self, sql: str) -> duckdb.Statement:
@@ -152,9 +194,11 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             sql.encode()
         except UnicodeError as error:
             raise SqlError(f"the text cannot be written in UTF-8: {error}", None) from error
-        if f"{FUNCTIONS_NAMESPACE}_" in sql.lower():
-            with _OPENING:
-                install(self._connection)
+        if names_what_is_shared(sql):
+            self._have_own()
+            if f"{FUNCTIONS_NAMESPACE}_" in sql.lower():
+                with _OPENING:
+                    install(self._connection)
         found = self._connection.extract_statements(sql)
         if not found:
             raise SqlError(EMPTY if is_empty(sql) else "the text holds no statement", None)
@@ -168,13 +212,32 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             raise SqlError(f"the statement is of type {kind}: only queries are run", None)
         return found[0]
 
+    def _have_own(self) -> None:
+        """Use an instance that no other session has used or will use."""
+        self._is_own = True
+        if self._is_used_again:
+            self._close()
+            self._instance = _opened(self._file.path)
+            self._connection = self._instance.cursor()
+            self._is_used_again = False
+
+    def _close(self) -> None:
+        """Close the instance: connections to a file share one as long as any is open."""
+        self._connection.close()
+        self._instance.close()
+        _POOL.drop(lambda file: file == self._file)
+
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`."""
         self._is_usable = False
         try:
-            result = self._connection.execute(self._statement(sql))
+            statement = self._statement(sql)  # which may have chosen another connection
+            result = self._connection.execute(statement)
             while batch := self._fetched(result):
                 yield batch
+        except SqlError as refused:
+            self._is_usable = type(refused) is SqlError
+            raise
         except duckdb.Error as error:
             failure = self._translated(error)
             self._is_usable = type(failure) is SqlError
@@ -196,9 +259,9 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             return SqlTimeout(f"stopped after {self._seconds:g} s, the time limit", code)
         if isinstance(error, duckdb.OutOfMemoryException) or "Out of Memory Error" in words:
             return SqlTooLarge(words, code)
-        if isinstance(error, duckdb.FatalException | duckdb.IOException):
-            return EngineLost(f"DuckDB cannot read {self._file.path}: {words}")
-        return SqlError(words, code)
+        if isinstance(error, _ORDINARY):
+            return SqlError(words, code)
+        return EngineLost(words)
 
     def cancel(self) -> None:
         """See `Session.cancel`."""
@@ -227,7 +290,9 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             [(_, told)] = self._connection.execute(f"EXPLAIN ({options}) {sql}").fetchall()
             return parse_json(told)
         except duckdb.Error as error:
-            raise self._translated(error) from error
+            failure = self._translated(error)
+            self._is_usable = type(failure) is SqlError
+            raise failure from error
         except ValueError as error:
             raise RecursionError(str(error)) from error
 
@@ -240,8 +305,8 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             return cut(words_of(error)) == words
         except SqlError as error:
             return error.message == words
-        except duckdb.Error:
-            return False
+        except duckdb.Error as error:
+            self._is_usable = type(self._translated(error)) is SqlError
         return False
 
     def spent(self) -> Spent | None:
@@ -255,11 +320,11 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
         return counters(found, dict(sizes))
 
     def __exit__(self, *_: object) -> None:
-        self._connection.close()
-        if self._pool and self._is_usable:
-            self._pool.give(self._file, self._instance)
+        if self._pooled and self._is_usable and not self._is_own:
+            self._connection.close()
+            _POOL.give(self._file, self._instance)
         else:
-            self._instance.close()
+            self._close()
 
 
 class DuckDBEngine:
@@ -270,17 +335,28 @@ class DuckDBEngine:
     """
 
     dialect: ClassVar[Dialect] = Dialect.DUCKDB
-    _pool: Pool[duckdb.DuckDBPyConnection] | None = None
 
     def __init__(self, server: Server, *, pooled: bool = False) -> None:
         self._server = server
+        self._pooled = pooled
         if pooled:
-            self._pool = Pool(duckdb.DuckDBPyConnection.close, _MOST_IDLE)
-            weakref.finalize(self, self._pool.close)
+            weakref.finalize(self, _POOL.close)
 
     def session(self, database: Database, seconds: float) -> DuckDBSession:
         """See `Engine.session`; DuckDB has no time limit of its own, so `cancel` alone enforces it."""
-        return DuckDBSession(file_of(self._server, database), seconds, self._pool)
+        return DuckDBSession(file_of(self._server, database), seconds, pooled=self._pooled)
+
+    def check(self, database: Database) -> None:
+        """See `EmbeddedEngine.check`."""
+        path = file_of(self._server, database)
+        connection = _opened(path)
+        try:
+            for (table,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall():
+                connection.execute(f"SELECT max(hash(t)) FROM {quoted(table)} AS t").fetchall()  # noqa: S608
+        except duckdb.Error as error:
+            raise EngineLost(f"DuckDB cannot read {path}: {words_of(error)}") from error
+        finally:
+            connection.close()
 
     def version(self) -> str:
         """See `Engine.version`."""

@@ -10,7 +10,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
@@ -31,7 +31,7 @@ from harness.engines.base import (
     is_empty,
 )
 from harness.engines.plans import NOT_A_QUERY, PlanNode
-from harness.engines.sqlite.file import MAPPED_BYTES, connect
+from harness.engines.sqlite.file import MAPPED_BYTES, address, connect
 from harness.engines.sqlite.plans import CountingConnection, read_plan
 from loaders.namespace import Database
 from loaders.source import DeclaredTable
@@ -215,6 +215,17 @@ class SQLiteEngine:
     def session(self, database: Database, seconds: float) -> SQLiteSession:
         """See `Engine.session`; SQLite has no time limit of its own, so `cancel` alone enforces it."""
         return SQLiteSession(database, seconds, self._pool)
+
+    def check(self, database: Database) -> None:
+        """See `EmbeddedEngine.check`."""
+        path = database.sqlite_path
+        try:
+            with closing(sqlite3.connect(address(path), uri=True)) as connection:
+                [[found]] = connection.execute("PRAGMA quick_check(1)")
+        except sqlite3.Error as error:
+            raise EngineLost(f"SQLite cannot read {path}: {error}") from error
+        if found != "ok":
+            raise EngineLost(f"SQLite cannot read {path}: {found}")
 
     def version(self) -> str:
         """See `Engine.version`."""

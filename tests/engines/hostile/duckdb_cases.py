@@ -166,3 +166,48 @@ REACHING = (
     "SELECT 1; COPY (SELECT 1) TO '{out}'",
 )
 """What lies outside of the queried database: files, network, extensions, settings, others, Python."""
+
+BREAKING = (
+    "SELECT * FROM read_csv([])",
+    "SELECT * FROM read_json([])",
+    "SELECT * FROM read_parquet([])",
+    "SELECT * FROM read_text([])",
+    "SELECT * FROM destroy_external_resource('x', 'y')",
+    "SELECT variant_bytes_to_variant(''::blob)",
+    "SELECT variant_bytes_to_variant('\\x01\\x02'::blob)",
+    "SELECT reservoir_quantile(range, 0.5, 2147483647) FROM range(10000000)",
+    "SELECT * FROM query($$SELECT variant_bytes_to_variant(''::blob)$$)",
+    "SELECT title FROM Books WHERE variant_bytes_to_variant(''::blob) IS NULL",
+)
+"""Errors of a class that a broken file or instance has, too: I/O, internal, fatal."""
+
+REGISTERING = (
+    "FROM register_external_resource_type('own', kind := 'x', create_function := 'range')",
+    "FROM register_external_resource('own', 'mine', MAP {'a': 'b'})",
+    "FROM register_external_resource('own', 'mine', MAP {'a': 'b'}, uri := 'u', deleter_function := 'range')",
+    "FROM create_external_resource('own', MAP {'a': 'b'}, resource_name := 'mine')",
+    "FROM deregister_external_resource('mine')",
+    "FROM query('FROM register_' || 'external_resource_type($$own$$, kind := $$x$$)')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('FROM register_external_resource_type($$own$$)'))",
+    "FROM \"register_external_resource_type\"('own', kind := 'x')",
+    "FROM add_grammar_extension('x')",
+    "FROM enable_logging('QueryLog')",
+    "FROM enable_profiling()",
+    "FROM truncate_duckdb_logs()",
+    "SELECT write_log('a text', level := 'ERROR')",
+    "SELECT 1 -- bird_sqlite_",
+    "SELECT bird_sqlite_to_real('1') /* bird_sqlite_moment */",
+    "SELECT setseed(0.5), getvariable('v')",
+    "SELECT nextval('q')",
+    "FROM checkpoint()",
+    "FROM force_checkpoint()",
+)
+"""What would be there for the next text in the same instance."""
+
+HARMLESS_FUNCTIONS = frozenset({
+    "current_query", "error", "gen_random_uuid", "generate_series", "glob", "histogram", "histogram_values",
+    "icu_calendar_names", "json_each", "json_tree", "random", "range", "repeat",
+    "repeat_row", "seq_scan", "setseed", "sleep_ms", "stats", "summary", "test_all_types",
+    "test_vector_types", "unnest", "uuid", "uuidv4", "uuidv7", "vector_type",
+})  # fmt: skip
+"""Table functions and volatile ones that neither read nor change what is not their connection's own."""

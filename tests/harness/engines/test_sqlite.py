@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.engines.base import BATCH_ROWS, EngineLost, SqlTimeout, SqlTooLarge
-from harness.engines.execution import WATCHDOG, Ending, Limits, execute
+from harness.engines.execution import WATCHDOG, Ending, Limits, execute, execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.engines.sqlite.file import VALUE_BYTES
 from loaders.namespace import Database
@@ -138,8 +138,9 @@ def test_a_file_that_is_broken_is_not_the_statements_fault(
     pooled: bool,  # noqa: FBT001 - a value of the table
 ) -> None:
     breaks(zoo.sqlite_path)
-    with pytest.raises(EngineLost, match=r"zoo\.sqlite"):
-        execute(SQLiteEngine(pooled=pooled), zoo, "SELECT name FROM animal", Limits())
+    for run in (execute, execute_patiently):
+        with pytest.raises(EngineLost, match=r"zoo\.sqlite"):
+            run(SQLiteEngine(pooled=pooled), zoo, "SELECT name FROM animal", Limits())
 
 
 def test_text_that_is_not_utf_8_is_an_error_of_the_statement_that_reads_it(zoo: Database) -> None:

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from types import FrameType
@@ -14,6 +15,8 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.data.sets.loader import load_set
+from harness.engines import on_server
+from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.scoring import scheduler as module
@@ -24,6 +27,8 @@ from harness.scoring.judge import Judge
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult
 from loaders.base.store import EntryKind, Store
+from loaders.load import load
+from loaders.server import Server
 
 
 class Interrupting:
@@ -329,4 +334,41 @@ def test_what_cannot_be_noted_is_answered_all_the_same(
     monkeypatch.setattr(module, "_worth_keeping", fail)
     [future] = scheduler.begin([Candidate(question(setup), Dialect.SQLITE, "SELECT 12")])
     assert future.result(60).outcome is Outcome.MISMATCH
+    scheduler.close()
+
+
+class FailingWorkers:
+    """Every task fails without a text to blame."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+
+    def at_once(self, task: JudgeTask) -> None:
+        pass
+
+    def submit(self, task: JudgeTask) -> Future[TaskResult]:
+        future: Future[TaskResult] = Future()
+        future.set_result(TaskResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, "broken"))))
+        return future
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_server_is_given_up_only_if_it_does_not_answer_the_harness_either(
+    postgresql_server: Server,
+    answers: bool,  # noqa: FBT001 - a value of the table
+) -> None:
+    questions = load_set("sample")
+    load([questions.database(db_id) for db_id in questions.db_ids], postgresql_server)
+    setup = Setup(questions, {Dialect.POSTGRESQL: (postgresql_server,)})
+    server = postgresql_server if answers else replace(postgresql_server, reader_user="nobody_at_all")
+    engines: dict[str, Engine] = {Dialect.POSTGRESQL: on_server(server)}
+    scheduler = Scheduler(setup, lambda: FailingWorkers(setup), engines=engines)
+    asked = [Candidate(each, Dialect.POSTGRESQL, "SELECT 1") for each in questions.questions[:8]]
+    found = [future.result(60) for future in scheduler.begin(asked)]
+    assert {each.outcome for each in found} == {Outcome.HARNESS_ERROR}
+    assert scheduler.failed == ({} if answers else {Dialect.POSTGRESQL: "broken"})
     scheduler.close()
