@@ -113,6 +113,7 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.scaling --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 1,2,4 --runs 3': Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
     "python -m benchmarks.soak --minutes 30": Why.HOURS,
+    "python -m benchmarks.hostile_calls --dialect duckdb --count 10000": Why.HOURS,
     'python -m benchmarks.neighbours --of mysql --on mariadb --predictions "$BIRD_HOME/predictions" --page': Why.DATA,
     'python -m benchmarks.neighbours --of postgresql --on duckdb --predictions "$BIRD_HOME/predictions" --page': Why.DATA,
     "python -m benchmarks.growth --dialect postgresql --chart docs/images/growth.svg": Why.HOURS,
