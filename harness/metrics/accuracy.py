@@ -11,8 +11,9 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
 from math import isfinite
 
+from harness.metrics.columns import has_columns
 from harness.metrics.comparison import Ranking, compare
-from harness.metrics.distinct import Row, TooManyRows, gathered, named
+from harness.metrics.distinct import Row, gathered, named
 
 
 def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
@@ -84,8 +85,6 @@ def ex_strict_of(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[
 _DIGITS = Decimal("0.01")
 _LARGEST = 10**15
 """A larger float has no decimals to round."""
-_MOST_STEPS = 20_000_000
-"""Limit of values examined to find the order of columns: a second or two."""
 
 
 def ex_bag(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
@@ -158,7 +157,7 @@ def ex_subset(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
         left, right = map(list, map(dict.fromkeys, _plain(predicted, gold)))
     except TypeError:
         return 0.0
-    return float(_Columns(left, right).fit())
+    return float(has_columns(left, right))
 
 
 def _width(rows: Sequence[Row]) -> set[int]:
@@ -177,7 +176,7 @@ def fit_as_bags(predicted: Sequence[Row], gold: Sequence[Row]) -> bool:
         TooManyRows: there are too many orders to try.
     """
     left, right = _plain(predicted, gold)
-    return _Columns(left, right, as_bags=True).fit()
+    return has_columns(left, right, as_bags=True)
 
 
 def _plain(*results: Sequence[Row]) -> Iterator[list[tuple[int, ...]]]:
@@ -191,63 +190,6 @@ def _plain(*results: Sequence[Row]) -> Iterator[list[tuple[int, ...]]]:
     plain = iter([numbers.setdefault(cell, len(numbers)) for cell in cells])
     for rows in results:
         yield [tuple(islice(plain, len(row))) for row in rows]
-
-
-class _Columns:
-    """Search the columns of `left` for some that have the rows of `right`, column by column.
-
-    `as_bags`: as often as there; otherwise both have distinct rows, and duplicates do not count.
-    """
-
-    def __init__(
-        self, left: Sequence[tuple[int, ...]], right: Sequence[tuple[int, ...]], *, as_bags: bool = False
-    ) -> None:
-        self._as_bags = as_bags
-        self._left, self._right = list(zip(*left, strict=True)), list(zip(*right, strict=True))
-        self._steps = 0
-        values = [set(column) for column in self._left]
-        candidates = [
-            [place for place, mine in enumerate(values) if mine == theirs] for theirs in map(set, self._right)
-        ]
-        # Decide the columns with the fewest candidates first.
-        order = sorted(range(len(candidates)), key=lambda place: len(candidates[place]))
-        self._right = [self._right[place] for place in order]
-        self._candidates = [candidates[place] for place in order]
-
-    def fit(self) -> bool:
-        """Return True if there are such columns.
-
-        Raises:
-            TooManyRows: the search takes too long.
-        """
-        start = [0] * len(self._left[0]), [0] * len(self._right[0])
-        return self._fits(0, frozenset(), *start)
-
-    def _fits(self, at: int, used: frozenset[int], left: Sequence[int], right: Sequence[int]) -> bool:
-        """True if the columns from `at` on can be chosen; `left` and `right` number the rows so far."""
-        if at == len(self._right):
-            return True
-        tried = set()
-        for place in self._candidates[at]:
-            column = self._left[place]
-            if place in used or column in tried:
-                continue
-            tried.add(column)
-            self._steps += len(left) + len(right)
-            if self._steps > _MOST_STEPS:
-                raise TooManyRows
-            numbers: dict[tuple[int, int], int] = {}
-            ours = [numbers.setdefault(pair, len(numbers)) for pair in zip(left, column, strict=True)]
-            count = len(numbers)
-            theirs = [
-                numbers.setdefault(pair, len(numbers)) for pair in zip(right, self._right[at], strict=True)
-            ]
-            is_same = len(numbers) == count == len(set(theirs))
-            if self._as_bags:
-                is_same = is_same and Counter(ours) == Counter(theirs)
-            if is_same and self._fits(at + 1, used | {place}, ours, theirs):
-                return True
-        return False
 
 
 def _rounded_row(row: Row) -> Row:
