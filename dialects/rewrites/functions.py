@@ -104,11 +104,25 @@ def folded(c: Context, name: str, arguments: Sequence[Typed]) -> Typed | None:
     return literal(found)
 
 
+_OF_CONNECTION = ("last_insert_rowid", "changes", "total_changes")
+"""Functions of what the connection wrote before: https://sqlite.org/lang_corefunc.html#changes."""
+
 _OPEN = frozenset({
-    "random", "randomblob", "load_extension",
+    "random", "randomblob", "load_extension", "sqlite_log", *_OF_CONNECTION,
     "date", "time", "datetime", "julianday", "strftime", "unixepoch",
 })  # fmt: skip
 """Functions that can return different values for the same constants."""
+
+
+def _written_before(name: str) -> Call:
+    def refuse(_c: Context, _arguments: list[Typed]) -> Typed:
+        raise Untranslatable(f"{name}()", "it depends on what the connection wrote before, not on the data")
+
+    return refuse
+
+
+for _name in _OF_CONNECTION:
+    function(_name, least=0, most=0)(_written_before(_name))
 
 _LONGEST = 100_000
 """Longest literal text or blob, in bytes."""

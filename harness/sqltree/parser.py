@@ -131,7 +131,7 @@ OF_BAGS = frozenset({
 })  # fmt: skip
 """Aggregates whose value does not depend on the order in which rows come, rounding apart."""
 
-_OF_LISTS = frozenset({
+OF_LISTS = frozenset({
     "GROUP_CONCAT", "STRING_AGG", "ARRAY_AGG", "JSON_GROUP_ARRAY", "JSON_GROUP_OBJECT", "JSONB_GROUP_ARRAY",
     "JSONB_GROUP_OBJECT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "JSON_AGG", "JSONB_AGG", "JSON_OBJECT_AGG",
     "JSONB_OBJECT_AGG", "ANY_VALUE", "XMLAGG", "FIRST", "LAST", "MODE",
@@ -180,7 +180,7 @@ def is_aggregate(call: exp.Expr) -> bool:
     name = called(call)
     if name in {"MIN", "MAX"}:
         return len(arguments(call)) == 1
-    return isinstance(call, exp.AggFunc) or name in OF_BAGS | _OF_LISTS
+    return isinstance(call, exp.AggFunc) or name in OF_BAGS | OF_LISTS
 
 
 def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:

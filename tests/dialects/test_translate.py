@@ -231,6 +231,17 @@ def test_what_cannot_be_said_is_named(schema: Schema, target: Dialect, sql: str,
     assert refused.reason
 
 
+@pytest.mark.parametrize("every", [each for each in Dialect if each is not Dialect.SQLITE])
+@pytest.mark.parametrize("name", ["last_insert_rowid", "changes", "total_changes", "Changes"])
+@pytest.mark.parametrize("sql", ["SELECT {}()", "SELECT code FROM mark WHERE pupil = 1 + {}()"])
+def test_what_the_connection_wrote_before_is_refused(
+    schema: Schema, every: Dialect, name: str, sql: str
+) -> None:
+    refused = _refused(sql.format(name), schema, every)
+    assert refused.construct == f"{name.lower()}()"
+    assert refused.reason == "it depends on what the connection wrote before, not on the data"
+
+
 _CHAIN = ", ".join(f"a{i}(x) AS (SELECT x FROM a{i - 1})" for i in range(1, 64))
 
 

@@ -11,7 +11,7 @@ from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, RankedRo
 from harness.engines.base import Row
 from harness.metrics.comparison import Ranking, compare
 from harness.scoring.ties import different, rank, rankings
-from harness.sqltree.parser import aggregates, arguments, called
+from harness.sqltree.parser import OF_LISTS, aggregates, arguments, called
 from harness.sqltree.query import StoredColumn, cut_of
 
 _MOST_VALUES = 3_000
@@ -153,6 +153,7 @@ def storage_order(gold: AuditedGold) -> Iterator[Finding]:
     """Find an answer that depends on the order in which rows happen to be found."""
     yield from _unordered_cuts(gold)
     yield from _bare_columns(gold)
+    yield from _unordered_lists(gold)
     yield from _first_of_several(gold)
 
 
@@ -200,6 +201,45 @@ def _bare_columns(gold: AuditedGold) -> Iterator[Finding]:
                 ),
                 severity=Severity.MEDIUM,
             )
+
+
+def _unordered_lists(gold: AuditedGold) -> Iterator[Finding]:
+    """Find an aggregate that makes a list of different values, in whatever order its rows come."""
+    for select in gold.selects:
+        if any(
+            isinstance(source.node, exp.Subquery) and _is_ordered(source.node)
+            for source in gold.query.sources(select)
+        ):
+            continue
+        for call in aggregates(select):
+            values = arguments(call)
+            if called(call) not in OF_LISTS - {"MODE"} or not values or call.find(exp.Order) is not None:
+                continue
+            if isinstance(call.parent, exp.WithinGroup) or called(call.parent) in {
+                "LENGTH",
+                "JSON_ARRAY_LENGTH",
+            }:
+                continue
+            listed = values[0]
+            value = listed.expressions[0] if isinstance(listed, exp.Distinct) else listed
+            low, high = (
+                gold.asked(gold.with_change(call, exp.Anonymous(this=name, expressions=[value.copy()])))
+                for name in ("MIN", "MAX")
+            )
+            if low is None or high is None or compare(low, high).same_set:
+                continue
+            yield Finding(
+                f"{called(call)} has no ORDER BY: its values come in the order that rows are stored in.",
+                (
+                    Evidence.of("the gold's answer", gold.rows),
+                    Evidence.of("the least value instead of the list", compare(low, high).only_left),
+                    Evidence.of("the greatest", compare(low, high).only_right),
+                ),
+            )
+
+
+def _is_ordered(subquery: exp.Subquery) -> bool:
+    return subquery.this.args.get("order") is not None
 
 
 def _bare(select: exp.Select, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.audit import joins, order_probes, values
+from harness.analyses.audit import conditions, joins, order_probes, values
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.analyses.coverage.answers import Reason
 
@@ -117,8 +117,9 @@ PROBES: Mapping[str, Probe] = {
             Severity.HIGH, FindingBasis.ROWS, values.empty,
         ),
         Probe(
-            "constant", "a condition, a join or a COUNT that decides nothing", "the condition",
-            Severity.HIGH, FindingBasis.TEXT, values.constant,
+            "constant", "a condition or a join that decides nothing, a COUNT or SUM of the wrong thing",
+            "the condition",
+            Severity.HIGH, FindingBasis.TEXT, conditions.constant,
         ),
         Probe(
             "absent-literal", "a text that no row has, and that some row has spelled otherwise",

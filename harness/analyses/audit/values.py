@@ -1,4 +1,4 @@
-"""Probes of conditions, literals, arithmetic and the clock."""
+"""Probes of literals, arithmetic and the clock."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,6 @@ from datetime import datetime
 
 from sqlglot import exp
 
-from dialects.clauses import where_of
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
@@ -92,104 +91,6 @@ def empty(gold: AuditedGold) -> Iterator[Finding]:
         return
     evidence = (Evidence.of("the gold's answer", gold.rows),)
     yield Finding(says, evidence, hint=True)
-
-
-def constant(gold: AuditedGold) -> Iterator[Finding]:
-    """Find a condition that is always or never true, whatever is stored, or on these rows."""
-    for select in gold.selects:
-        yield from _counts_all(gold, select)
-        yield from _links_nothing(gold, select)
-        yield from _contradicts(gold, select)
-    for node in gold.tree.find_all(exp.EQ, exp.NEQ):
-        if any(isinstance(side.unnest(), exp.Null) for side in (node.this, node.expression)):
-            yield _constant(f"{gold.text(node)} is never true: nothing equals NULL, and IS NULL was meant.")
-        elif isinstance(node.this, exp.Column) and node.this == node.expression:
-            yield _constant(f"{gold.text(node)} compares a column with itself.")
-    for between in gold.tree.find_all(exp.Between):
-        low, high = (_literal(between.args[end]) for end in ("low", "high"))
-        if low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]  # of one type
-            yield _constant(f"{gold.text(between)} is never true: its lower end is the greater.")
-
-
-def _constant(says: str, suggestion: str | None = None) -> Finding:
-    return Finding(says, (), suggestion, basis=FindingBasis.TEXT)
-
-
-def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """COUNT of a value that is never NULL although it looks like a condition."""
-    for call in aggregates(select):
-        [*values] = arguments(call)
-        if called(call) != "COUNT" or is_distinct(call) or len(values) != 1:
-            continue
-        value = values[0].unnest()
-        if isinstance(value, exp.Case) and isinstance(value.args.get("default"), exp.Literal):
-            changed = value.copy()
-            changed.set("default", None)
-            text = gold.with_change(values[0], changed)
-            rows = gold.asked(text)
-            yield _constant(
-                f"{gold.text(call)} counts every row: COUNT passes over NULL alone, and ELSE is not NULL.",
-                text if rows is not None and not compare(rows, gold.rows).same_bag else None,
-            )
-        elif isinstance(value, exp.Predicate) and not isinstance(value, exp.Exists):
-            yield _constant(f"{gold.text(call)} counts true and false alike: COUNT passes over NULL alone.")
-        elif called(value) in {"IIF", "IF"} and isinstance(arguments(value)[-1], exp.Literal):
-            yield _constant(f"{gold.text(call)} counts every row: neither value is NULL.")
-
-
-def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """Find a join without a condition that links its source to an earlier one."""
-    sources = gold.query.sources(select)
-    general = [*where_of(select), *(one for source in sources for one in source.on)]
-    names = [source.alias for source in sources]
-    linked = {names[0]} if names else set()
-    waiting = set(names) - linked
-    pairs = [_aliases(gold, one) for one in general]
-    if any(source.is_merged for source in sources):
-        return
-    changed = True
-    while changed and waiting:
-        changed = False
-        for pair in pairs:
-            if len(pair) > 1 and pair & linked and pair & waiting:
-                linked |= pair
-                waiting -= pair
-                changed = True
-    for source in sources:
-        on = source.join.args.get("on") if source.join is not None else None
-        if source.alias in waiting and source.table is not None and on is not None:
-            lost = f"{source.node.name} with the others ({gold.text(on)})"
-            yield _constant(f"Nothing links {lost}: every row meets every row.")
-
-
-def _aliases(gold: AuditedGold, condition: exp.Expr) -> set[str]:
-    """Return the tables of FROM that a condition names."""
-    own = {column.table.lower() for column in condition.find_all(exp.Column) if column.table}
-    bare = [gold.stored(column) for column in condition.find_all(exp.Column) if not column.table]
-    return own | {stored.alias for stored in bare if stored is not None}
-
-
-def _contradicts(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """Find a column that must equal two different texts at once."""
-    wanted: dict[str, exp.Expr] = {}
-    for one in where_of(select):
-        if (
-            isinstance(one, exp.EQ)
-            and isinstance(one.this, exp.Column)
-            and isinstance(one.expression, exp.Literal)
-        ):
-            before = wanted.setdefault(gold.text(one.this).lower(), one.expression)
-            if before != one.expression:
-                yield _constant(f"{gold.text(one)} is never true where the same is {gold.text(before)}.")
-
-
-def _literal(node: exp.Expr) -> float | str | None:
-    if not isinstance(node, exp.Literal):
-        return None
-    try:
-        return node.name if node.is_string else float(node.name)
-    except ValueError:
-        return None
 
 
 def absent_literal(gold: AuditedGold) -> Iterator[Finding]:
