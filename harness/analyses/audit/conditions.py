@@ -141,6 +141,10 @@ def _alone(gold: AuditedGold) -> Iterator[Finding]:
             for one in _conditions(node):
                 if not isinstance(one.unnest(), exp.And | exp.Or):
                     yield from _alone_in(gold, one, [one])
+    for select in gold.selects:
+        for source in gold.query.sources(select):
+            if len(source.on) == 1 and not isinstance(source.on[0].unnest(), exp.Or):
+                yield from _alone_in(gold, source.on[0], source.on)
 
 
 def _around(node: exp.Expr) -> exp.Expr | None:
@@ -154,8 +158,6 @@ def _conditions(node: exp.Expr) -> list[exp.Expr]:
     """Return the conditions that a node decides by."""
     if isinstance(node, exp.Where | exp.Having | exp.Not):
         return [node.this]
-    if isinstance(node, exp.Join):
-        return [one for one in (node.args.get("on"),) if one is not None]
     if isinstance(node, exp.Case) and node.this is None:
         return [one.this for one in node.args["ifs"]]
     is_choice = called(node) in {"IIF", "IF"} and not isinstance(node.parent, exp.Case)

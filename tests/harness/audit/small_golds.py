@@ -163,6 +163,7 @@ FIRE: dict[str, list[Case]] = {
         "SELECT T1.name FROM team AS T1 INNER JOIN player AS T2 ON T1.id = T2.team_id AND 0",
         "SELECT name FROM team WHERE 'city' = 'Bern'",
         "SELECT name FROM team WHERE NOT 5",
+        "SELECT T1.name FROM team AS T1 INNER JOIN player AS T2 ON 'T1.id'",
     ],
     "absent-literal": [
         "SELECT name FROM team WHERE city = 'bern'",
