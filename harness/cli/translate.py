@@ -56,7 +56,8 @@ def translate(  # noqa: PLR0913 - one parameter an option
         Path | None, typer.Option(help="With --set: folder to write the translated set or answers to.")
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="mysql or postgresql; with --set also all.", metavar="DIALECT")
+        str,
+        typer.Option(help="mysql, postgresql, duckdb or mariadb; with --set also all.", metavar="DIALECT"),
     ],
     timeout: Annotated[
         float, typer.Option(help="Time limit in seconds for one SQL text of a proof.")
@@ -93,7 +94,9 @@ def translate(  # noqa: PLR0913 - one parameter an option
 
 def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *, as_json: bool) -> int:
     if len(targets) != 1:
-        raise BadInput(f"--dialect {dialect}: a query has one target; name mysql or postgresql")
+        raise BadInput(
+            f"--dialect {dialect}: a query has one target; name mysql, postgresql, duckdb or mariadb"
+        )
     [target] = targets
     text = _standard_input() if sql == "-" else sql
     try:

@@ -83,6 +83,8 @@ class Published:
     """For a set in Spider's layout: what the name of its file, or else of its folder, says."""
     key: str = ""
     """A key that only its records have."""
+    released: str = ""
+    """The day before which nobody can have had it, in ISO format; empty if unknown."""
 
     @property
     def root(self) -> str:

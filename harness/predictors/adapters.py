@@ -120,7 +120,7 @@ class FilePredictor:
         if text is None:
             place = "the files" if file is None else str(file.path)
             raise RequestFailed(f"{place}: no answer to question {problem.question} in {problem.dialect}")
-        return Reply(text)
+        return Reply(text, is_ready=True)
 
     def close(self) -> None:
         """Do nothing: no file is open."""

@@ -92,7 +92,8 @@ class Reply:
 
     `finish` is the predictor's reason for ending it (`stop`, `length`, ...), if it has one; `model` is the
     endpoint's name for the model that answered. `seconds` is the wall-clock time from the ask to the reply,
-    including waits for limits and other attempts; None if not measured.
+    including waits for limits and other attempts; None if not measured. `is_ready`: the answer was there
+    before it was asked for, so that no time tells anything.
     """
 
     text: str
@@ -100,6 +101,7 @@ class Reply:
     finish: str | None = None
     model: str | None = None
     seconds: float | None = None
+    is_ready: bool = False
 
 
 class RequestFailed(Exception):

@@ -320,7 +320,8 @@ class JobRunner:
             # So that it does not look like an ask interrupted by a kill.
             self.journal.failed(ask, str(ended), Usage())
             raise
-        reply = replace(reply, seconds=round(time.monotonic() - begun, 6))
+        if not reply.is_ready:
+            reply = replace(reply, seconds=round(time.monotonic() - begun, 6))
         self.journal.replied(ask, reply)
         spent.append(reply.usage)
         with self._lock:

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dialects.enums import Profile
@@ -43,6 +43,7 @@ from harness.runs.bundle import (
     Bundle,
     ClaimedScore,
     Receipt,
+    impossible_date,
     read_bundle,
     read_receipt,
     write_receipt,
@@ -71,7 +72,7 @@ class Entry:
 
     @property
     def day(self) -> str:
-        """The day of its run."""
+        """The day of its run, as the submitter states it."""
         return self.bundle.evaluated.started[:10]
 
 
@@ -144,6 +145,9 @@ def read_board(folder: Path, *, site: Path | None = None) -> Board:
         except BadInput as error:
             left_out.append(str(error).removeprefix(f"{folder}/"))
             continue
+        if datetime.fromisoformat(receipt.verified) > datetime.now(UTC):
+            left_out.append(f"{path.relative_to(folder)}: it is of {receipt.verified[:10]}, which is to come")
+            continue
         known = receipts.get(receipt.digest)
         if known is None or known.verified < receipt.verified:
             receipts[receipt.digest] = receipt
@@ -206,7 +210,7 @@ def _fault(bundle: Bundle, receipt: Receipt) -> str | None:
         bundle.run(Path())
     except BadInput as error:
         return str(error)
-    return None
+    return impossible_date(evaluated, datetime.fromisoformat(receipt.verified))
 
 
 def _is_shown(score: ClaimedScore) -> bool:
@@ -307,12 +311,20 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
         facts = [
             f"{first.questions:,} questions ({files}), {len(first.databases):,} databases",
             f"Profile {first.profile}, limit {first.limits['seconds']:g} s",
-            *dict.fromkeys(note for row in found for note in row.entry.bundle.evaluated.notes),
+            *dict.fromkeys(
+                note for row in found for note in row.entry.bundle.evaluated.notes if _is_about(note, dialect)
+            ),
             *databases_note(about),
         ]
         title = f"{brief(title_in(about), _LONGEST_TITLE)} on {TITLES[dialect]}{brief(pack, _LONGEST_TITLE)}"
         name = re.sub(r"\W+", "-", f"{first.set_name[:_LONGEST]}-{dialect}", flags=re.ASCII)
         yield _Page(f"{name}-{key[:8]}.html", title, facts, dialect, found)
+
+
+def _is_about(note: str, dialect: EngineName) -> bool:
+    """True unless a note names other engines alone."""
+    named = {name for name, title in TITLES.items() if re.search(rf"\b{re.escape(title)}\b", note)}
+    return not named or dialect in named
 
 
 def _key(entry: Entry, dialect: EngineName) -> str:
@@ -392,7 +404,7 @@ def _history(page: _Page) -> _List:
     ]
     heads = (
         "predictor",
-        "run",
+        "run, as stated",
         METRICS[OUTCOME_METRIC].title,
         "95 %",
         "bundle",
@@ -400,8 +412,11 @@ def _history(page: _Page) -> _List:
         "with",
         "report",
     )
-    note = "The newest run of each predictor is in the tables. Verify a bundle yourself: bird-harness verify."
-    return _List("History", heads, rows, (note,))
+    notes = (
+        "The newest run of each predictor is in the tables. Verify a bundle yourself: bird-harness verify.",
+        "The dates of runs are the submitters' own: nothing proves them.",
+    )
+    return _List("History", heads, rows, notes)
 
 
 def _boards(pages: Sequence[_Page]) -> _List:
@@ -446,7 +461,9 @@ def _public_rows(pages: Sequence[_Page]) -> Iterator[_List]:
             rows.append([_Text(printable(predictor)), *map(_Text, texts)])
         heads = ("model", "date", *(TITLES[one] for one in PUBLISHED))
         if found:
-            notes.append("EX in percent. Affiliation, code and size are yours to add.")
+            notes.append(
+                "EX in percent. Affiliation, code and size are yours to add; the dates are as stated."
+            )
         yield _List(f"Rows for the public Mini-Dev board ({revision})", heads, rows, notes)
 
 

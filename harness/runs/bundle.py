@@ -14,7 +14,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.published_scores import golds_note, origins
+from harness.data.published_sets import published
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
@@ -276,9 +277,12 @@ def read_receipt(path: Path) -> Receipt:
         if _kinds(statement) != (STATEMENT_TYPE, RECEIPT_TYPE):
             raise RecordFault(f"its statement is not of a verification: {statement.get('predicateType')}")
         [subject] = to_record(list[_Subject], statement.get("subject"))
-        return to_record(
+        receipt = to_record(
             Receipt, {"digest": subject.digest.get("sha256"), **to_object(statement.get("predicate"))}
         )
+        if datetime.fromisoformat(receipt.verified).tzinfo is None:
+            raise RecordFault("its time has no time zone")
+        return receipt
 
     return read_record(path, read, "write it again: bird-harness verify BUNDLE --out RECEIPT")
 
@@ -339,6 +343,29 @@ def read_bundle(path: Path, digest: str | None = None) -> Bundle:
     if len(found) != len(outcomes) or len(found) != planned or planned != held.predictions.count("\n"):
         refuse(path, f"it has {len(found)} outcomes of {planned} pairs", _WRONG)
     return Bundle(held.digest, evaluated, held.predictions, found, held.text)
+
+
+_SKEW = timedelta(days=1)
+"""How far the clocks of two machines may be apart."""
+
+
+def impossible_date(evaluated: Evaluated, seen: datetime) -> str | None:
+    """Say why a run cannot have started when its bundle says; None if it can.
+
+    A date that can be is no proof either: it is the submitter's own.
+
+    Args:
+        evaluated: what the bundle says.
+        seen: a moment when the bundle was there.
+    """
+    started = datetime.fromisoformat(evaluated.started)
+    says = f"it says that its run started on {started:%Y-%m-%d}"
+    if started > seen + _SKEW:
+        return f"{says}, and it was there on {seen:%Y-%m-%d}"
+    entry = published().get(evaluated.set_name)
+    if entry is not None and f"{started:%Y-%m-%d}" < entry.released:
+        return f"{says}, and {evaluated.set_name} was not published before {entry.released}"
+    return None
 
 
 def is_whole(extent: Extent, gold: PackUse | None) -> bool:

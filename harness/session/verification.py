@@ -16,7 +16,7 @@ from harness.data.published_sets import published
 from harness.data.questions import PackUse
 from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, in_order
-from harness.runs.bundle import Bundle, ClaimedScore, PairOutcome, Receipt, is_whole, untimed
+from harness.runs.bundle import Bundle, ClaimedScore, PairOutcome, Receipt, impossible_date, is_whole, untimed
 from harness.runs.folder import here
 from harness.runs.reader import levels_in
 from harness.runs.summary import Extent, Key
@@ -155,7 +155,8 @@ def compared(bundle: Bundle, manifest: Mapping[str, Any], results: Sequence[Pair
         if submitted not in (None, found)
     ]
     engines = {name: engine["version"] for name, engine in manifest["engines"].items()}
-    claims = [*_false_claims(bundle, manifest, {found.key for _, found in pairs})]
+    date = impossible_date(bundle.evaluated, datetime.now(UTC))
+    claims = [*_false_claims(bundle, manifest, {found.key for _, found in pairs}), *([date] if date else [])]
     return Verification(bundle.digest, len(results), differences, claims, [*_notes(bundle, engines)], engines)
 
 

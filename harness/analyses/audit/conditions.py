@@ -111,7 +111,7 @@ def _choice_of(node: exp.Expr) -> _CaseValue | None:
 
 
 def _adds_keys(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
-    """Find a sum of the values of a key, which only tell rows apart."""
+    """Find a sum of the values of a key, which only distinguishes rows."""
     for call in aggregates(select):
         if called(call) not in {"SUM", "TOTAL", "AVG"} or is_distinct(call) or not arguments(call):
             continue
@@ -169,7 +169,7 @@ def _conditions(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _alone_in(gold: AuditedGold, whole: exp.Expr, operands: Sequence[exp.Expr]) -> Iterator[Finding]:
-    """Find what stands alone among the operands of AND or OR, or as a whole condition."""
+    """Find what is alone among the operands of AND or OR, or as a whole condition."""
     is_or = isinstance(whole, exp.Or)
     constants = []
     for operand in operands:

@@ -76,7 +76,7 @@ def test_a_file_answers_in_its_dialects(tmp_path: Path, sample: QuestionSet) -> 
     meter = Meter()
     predictor = open_predictor(f"file:{tmp_path}", Settings(), meter, questions=sample, dialects=dialects)
     first, third = sample.questions[0].key, sample.questions[2].key
-    assert predictor.ask(ask(first, dialect=Dialect.MYSQL)) == Reply(f"SELECT {first}")
+    assert predictor.ask(ask(first, dialect=Dialect.MYSQL)) == Reply(f"SELECT {first}", is_ready=True)
     with pytest.raises(RequestFailed, match=f"no answer to question {third} in mysql"):
         predictor.ask(ask(third, dialect=Dialect.MYSQL))
     with pytest.raises(RequestFailed, match="no answer to question"):

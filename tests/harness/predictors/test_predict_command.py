@@ -388,6 +388,12 @@ def test_predict_and_eval_show_what_answers_took(call: Call, tmp_path: Path) -> 
     # Replies that are known keep the time that they took.
     assert call(*asked)[0] == 0
     assert records(tmp_path / "p" / "answers.jsonl") == answers
+    # What was there before it was asked for took no time that anybody knows.
+    code, _, err = call(
+        "predict", "file:p", "--dialect", "sqlite", "--limit", "3", "--name", "n", "--out", "q"
+    )
+    assert code == 0, err
+    assert [one["seconds"] for one in records(tmp_path / "q" / "answers.jsonl")] == [None] * 3
 
     code, out, err = call(
         "eval", "--predictions", "p", "--dialect", "sqlite", "--limit", "3", "--allow-missing", "--no-cache"

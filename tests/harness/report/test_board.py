@@ -54,7 +54,7 @@ def bundled(
     }
     run = write_run(folder / f"{name}-run", results, **manifest)
     started = json.loads((run / "manifest.json").read_text()) | {
-        "started": f"2026-05-{day:02}T10:00:00+00:00"
+        "started": claims.get("started", f"2026-05-{day:02}T10:00:00+00:00")
     }
     (run / "manifest.json").write_text(json.dumps(started))
     path = folder / f"{name}.bundle.json"
@@ -111,6 +111,33 @@ def test_predictors_stand_in_groups_with_levels_and_intervals(folder: Path, tmp_
     ]
     for link in re.findall(r'href="([^"]+)"', page):
         assert link == "data:," or (site / link).exists(), link
+
+
+@pytest.mark.parametrize(
+    ("started", "set_name", "why"),
+    [
+        ("2099-01-01T00:00:00+00:00", "sample", "started on 2099-01-01, and it was there on 2026-06-01"),
+        ("2026-06-03T00:00:00+00:00", "sample", "started on 2026-06-03, and it was there on 2026-06-01"),
+        ("2023-12-31T00:00:00+00:00", "mini_dev", "and mini_dev was not published before 2024-06-01"),
+    ],
+)
+def test_a_date_that_cannot_be_is_told_and_not_ranked(
+    folder: Path, tmp_path: Path, started: str, set_name: str, why: str
+) -> None:
+    bundled(folder, "dated", right("delta", 60), started=started, set=set_name)
+    board = read_board(folder)
+    [line] = board.left_out
+    assert line.startswith("dated.bundle.json: ")
+    assert why in line
+    assert "100.00" not in write_board(board, tmp_path / "site").read_text()
+
+
+def test_a_receipt_that_is_to_come_confirms_nothing(folder: Path) -> None:
+    path = folder / "worse.receipt.json"
+    path.write_text(path.read_text().replace("2026-06-01", "2099-06-01"))
+    assert [line.partition(":")[0] for line in read_board(folder).left_out] == [
+        "worse.receipt.json", "worse.bundle.json",
+    ]  # fmt: skip
 
 
 def test_what_nobody_confirmed_is_left_out_with_a_line(folder: Path, tmp_path: Path) -> None:
