@@ -176,6 +176,11 @@ _QUERY = re.compile(
     r"(?:\s|--[^\n]*+(?:\n|$)|/\*(?:.*?\*/|.*+)|\()*+(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.DOTALL
 )
 """The beginning of a query."""
+_OTHER = re.compile(
+    r"(?:\s|--[^\n]*+(?:\n|$)|/\*(?:.*?\*/|.*+))*+(INSERT|REPLACE|UPDATE|DELETE|CREATE|DROP|ALTER|EXPLAIN|PRAGMA)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The beginning of another statement of SQLite's."""
 
 
 def _offset(sql: str, error: Mapping[str, Any]) -> int | None:
@@ -194,6 +199,10 @@ def parse(sql: str) -> exp.Query | exp.Values:
         Untranslatable: the text is not one such statement, or sqlglot cannot parse it.
     """
     if not _QUERY.match(sql):
+        if other := _OTHER.match(sql):
+            raise Untranslatable(
+                "the statement", f"{other[1].upper()} is no query: only queries are translated"
+            )
         raise Untranslatable("the statement", "it does not begin like a query")
     try:
         statements = [tree for tree in sqlglot.parse(sql, dialect=_DIALECT) if tree is not None]

@@ -169,18 +169,19 @@ def _column(  # noqa: PLR0913, PLR0917 - the column, its values, and the place f
     escape: bool,
 ) -> Column:
     chosen: PortableType
+    named = f"{table}.{column.name}, declared {column.declared or 'without a type'},"
     try:
         chosen, holds = portable_type(column.declared, found)
     except Unrepresentable as error:
         if escape:
-            notes.append(f"{table}.{column.name}, declared {column.declared}, is text: it holds {error}")
+            notes.append(f"{named} is text: it holds {error}")
             return _measured(column, found, rows, PortableType.TEXT)
         where = place(connection, table, column.name, error.predicate)
         raise BadInput(
             f"{path}: {where}: {error}; make the column's values alike, or load with --escape"
         ) from error
     if holds:
-        notes.append(f"{table}.{column.name}, declared {column.declared}, is {chosen}: it holds {holds}")
+        notes.append(f"{named} is {chosen}: it holds {holds}")
     if chosen is PortableType.DATE and found.slashes:
         notes.append(f"{table}.{column.name} has days written with slashes: a date column has not")
     return _measured(column, found, rows, chosen)

@@ -315,8 +315,10 @@ def _converted(c: Context, conversion: re.Match[str], rest: Iterator[Typed]) -> 
     if width < 0:
         width, flags = -width, f"{flags}-"
     convert = _CONVERSIONS.get(letter)
-    if convert is None or max(width, precision or 0) > _MOST_DIGITS:
-        raise Untranslatable(f"%{letter} in printf()", "its digits are SQLite's own")
+    if convert is None:
+        raise Untranslatable(f"%{letter} in printf()", "no rewrite knows this conversion")
+    if max(width, precision or 0) > _MOST_DIGITS:
+        raise Untranslatable(f"%{letter} in printf()", f"it asks for more than {_MOST_DIGITS} characters")
     if "!" in flags and letter not in _ALTERNATIVE:
         raise Untranslatable(f"%!{letter} in printf()", "it has digits or characters of its own")
     return convert(c, next(rest, null()), flags, width, precision)

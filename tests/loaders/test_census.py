@@ -83,7 +83,9 @@ def test_type_follows_from_data_and_declaration(
     found, notes = column(make_file, declared, values)
     assert found.type is type_
     fallbacks = [note for note in notes if " is " in note]
-    assert fallbacks == ([f"t.c, declared {declared}, is {type_}: it holds {holds}"] if holds else [])
+    assert fallbacks == (
+        [f"t.c, declared {declared or 'without a type'}, is {type_}: it holds {holds}"] if holds else []
+    )
 
 
 @pytest.mark.parametrize(

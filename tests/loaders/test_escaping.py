@@ -63,7 +63,7 @@ UTF_8 = [
         ),
         ["7", "␛t37"],
         [
-            "{t}.v, declared , is text: it holds text that reads like a number",
+            "{t}.v, declared without a type, is text: it holds text that reads like a number",
             "{t}.v has 1 values that are escaped",
             "foreign key of u (v) to {t} is left out: values are escaped",
         ],
@@ -82,7 +82,7 @@ UTF_8 = [
             " INSERT INTO {t} VALUES (1, 7), (2, '7'), (3, x'ff'), (4, 0.5), (5, 'x')"
         ),
         ["7", "␛t37", "␛bff", "0.5", "x"],
-        ["{t}.v, declared , is text: it holds a blob", "{t}.v has 2 values that are escaped"],
+        ["{t}.v, declared without a type, is text: it holds a blob", "{t}.v has 2 values that are escaped"],
     ),
     (
         (

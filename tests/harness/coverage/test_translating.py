@@ -75,7 +75,9 @@ def test_a_text_is_read_from_standard_input(shop: Path, call: Call, monkeypatch:
     ("query", "says"),
     [
         ("SELECT ? FROM items", "placeholder"),
-        ("DELETE FROM items", "it does not begin like a query"),
+        ("DELETE FROM items", "DELETE is no query"),
+        ("UPDATE items SET id = id", "UPDATE is no query"),
+        ("SELECT printf('%c', id) FROM items", "no rewrite knows this conversion"),
     ],
 )
 def test_what_has_no_translation_exits_with_1(shop: Path, call: Call, query: str, says: str) -> None:
