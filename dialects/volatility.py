@@ -6,9 +6,13 @@ such a text are never cached, and volatile golds are compared only within one da
 A text is searched for words, anywhere in it: those in comments, literals or names count, and so do those
 concatenated from literals. In doubt, a text is volatile. A word read from a table or computed from codes at
 run time is not found. The time is linear in the length of the text.
+
+The lists here are for all engines, and complete for the newest version of each: tests compare them with what
+its catalogue has. An engine whose catalogue tells which functions are stable adds its own names.
 """
 
 import re
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 _LONGEST = 1_000_000
@@ -32,14 +36,14 @@ _WORDS = frozenset(
     connection_id last_insert_id last_insert_rowid row_count found_rows changes total_changes nextval
     currval lastval setval inet_client_addr inet_client_port inet_server_addr inet_server_port
     current_query sleep benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock
-    load_file load_extension ps_thread_id ps_current_thread_id master_pos_wait source_pos_wait
+    load_file load_extension summarize ps_thread_id ps_current_thread_id master_pos_wait source_pos_wait
     wait_for_executed_gtid_set gtid_subtract dblink dblink_exec
     information_schema performance_schema xmin xmax cmin cmax regclass regproc regtype
     regprocedure regoper regoperator regrole regnamespace regconfig regdictionary regcollation ctid tableoid
     to_regclass to_regproc to_regtype obj_description col_description shobj_description
     """.split()  # noqa: SIM905 - a line for each word would bury them
 )
-_PREFIXES = ("pg_", "txid_", "lo_", "pragma_", "innodb_", "sys_", "dbms_")
+_PREFIXES = ("pg_", "txid_", "lo_", "pragma_", "duckdb_", "innodb_", "sys_", "dbms_")
 
 _WORD = re.compile(r"[^\W\d][\w$]*+")
 _NO_QUERIES = frozenset(
@@ -53,7 +57,25 @@ _COMMAND = re.compile(rf"\b(?:{'|'.join(sorted(_NO_QUERIES))})\b")
 
 _OPENS = r"[\"`\]]?\s*+(?:\(|/\*|--|#)"
 """What follows the name in a call; after a comment there can be anything."""
-_CALLED = re.compile(rf"\b(?:uuid|user|database|schema|roles_graphml){_OPENS}")
+_CALLS = frozenset(
+    """
+    uuid uuid_v4 uuid_v7 user database schema schemas roles_graphml encrypt asymmetric_encrypt asymmetric_sign
+    create_asymmetric_priv_key binlog_gtid_pos master_gtid_wait wsrep_last_written_gtid
+    wsrep_last_seen_gtid wsrep_sync_wait_upto_gtid
+    get_current_timestamp get_current_time current_localtimestamp current_localtime ago current_query_id
+    current_transaction_id current_connection_id getvariable in_search_path sleep_ms stats vector_type error
+    assert_true write_log reservoir_quantile query query_table json_execute_serialized_sql get_block_size
+    histogram histogram_values format_type
+    query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema
+    ts_stat ts_rewrite
+    loread lowrite
+    """.split()  # noqa: SIM905 - a line for each word would bury them
+)
+"""Functions whose names are common words: only their calls count. Some run a text of their own; DuckDB's
+`reservoir_quantile` draws a sample, whatever its catalogue says."""
+_CALL = re.compile(rf"([^\W\d][\w$]*+){_OPENS}")
+_SAMPLED = re.compile(r"\busing\b(?!\s*+\()")
+"""Of a sample, not of the columns of a join."""
 _CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "unix_timestamp", "timestamp"})
 _NOTHING_GIVEN = re.compile(
     r"\b(?:date|time|datetime|julianday|unixepoch|unix_timestamp|timestamp)[\"`\]]?"
@@ -94,28 +116,45 @@ def _split(text: str) -> set[bytes]:
     return set(text.encode("ascii").translate(_SPLIT).split())
 
 
-_NAMES = frozenset({
-    "uuid", "user", "database", "schema", "roles_graphml", "time", "strftime", "age", "str_to_date",
-    "char", "chr",
-})  # fmt: skip
-"""Words that count if called, or as the type of a value."""
+_NAMES = _CALLS | {"time", "strftime", "age", "str_to_date", "char", "chr", "sample"}
+"""Words that count if called, as the type of a value, or next to others."""
 _QUICK_WORDS = frozenset(_split(" ".join(_WORDS | _CLOCKS | _NAMES)))
 _QUICK_SIGNS = ("@", "&", "{", "\\", "0x", "x'", *_PREFIXES)
 _QUICK_STATEMENTS = frozenset(_split(" ".join(_NO_QUERIES)))
 
 
-def is_volatile(sql: str) -> bool:
+def is_volatile(sql: str, unstable: AbstractSet[str] = frozenset()) -> bool:
     """True if `sql` depends on the clock, chance, the session or the server, in any of the dialects.
 
     True when in doubt: for statements other than queries, for variables, for texts over a million letters.
+
+    Args:
+        sql: the text.
+        unstable: names, in lower case, of further functions whose calls count: the engine's own.
     """
     if len(sql) > _LONGEST:
         return True
-    return _is_volatile(sql) if len(sql) > _LONGEST_REMEMBERED else _is_volatile_cached(sql)
+    is_short = len(sql) <= _LONGEST_REMEMBERED
+    if _is_volatile_cached(sql) if is_short else _is_volatile(sql):
+        return True
+    return bool(unstable) and not unstable.isdisjoint(_calls_cached(sql) if is_short else _calls(sql))
+
+
+def _folded(sql: str) -> str:
+    """Return a text in lower case, with letters that MySQL takes for those of ASCII as such."""
+    return sql.lower() if sql.isascii() else sql.casefold().replace("\u0131", "i")
+
+
+def _calls(sql: str) -> frozenset[str]:
+    """Return the names of what a text calls, and of some words that it does not."""
+    return frozenset(_CALL.findall(_folded(sql)))
+
+
+_calls_cached = lru_cache(maxsize=20_000)(_calls)
 
 
 def _is_volatile(sql: str) -> bool:
-    text = sql.lower().rstrip("; \t\r\n")
+    text = _folded(sql).rstrip("; \t\r\n")
     if _is_plain(text):
         return False
     if "zone" in text:
@@ -128,6 +167,7 @@ def _is_volatile(sql: str) -> bool:
         or "u&'" in text
         or _has_command(text)
         or (any(prefix in text for prefix in _PREFIXES) and any(word.startswith(_PREFIXES) for word in words))
+        or ("sample" in words and _SAMPLED.search(text) is not None)
         or _calls_for_the_present(text, words)
         or _spells_the_present(text, words)
     )
@@ -177,7 +217,7 @@ def _calls_for_the_present(text: str, words: set[str]) -> bool:
 
     SQLite's functions without a time value, PostgreSQL's age() of one, MySQL's TIME values as dates.
     """
-    if not _NAMES.isdisjoint(words) and _CALLED.search(text):
+    if not _CALLS.isdisjoint(words) and not _CALLS.isdisjoint(_CALL.findall(text)):
         return True
     if ("time" in words or "{" in text) and _TIME_OF_DAY.search(text):
         return True

@@ -215,6 +215,26 @@ class EmbeddedEngine(Engine, Protocol):
         ...
 
 
+@runtime_checkable
+class Catalogued(Protocol):
+    """An engine whose catalogue tells which functions return the same value for the same arguments."""
+
+    def unstable_functions(self) -> frozenset[str]:
+        """Return the names, in lower case, of functions that may return another value each time.
+
+        Functions that depend on settings are not among them: all texts have the same settings.
+
+        Raises:
+            EngineLost: the engine does not answer.
+        """
+        ...
+
+
+def unstable_functions(engine: Engine) -> frozenset[str]:
+    """Return what `Catalogued.unstable_functions` does; nothing for an engine without such a catalogue."""
+    return engine.unstable_functions() if isinstance(engine, Catalogued) else frozenset()
+
+
 @dataclass(frozen=True)
 class ColumnText:
     """A column: its type in the engine's words, and its published description."""

@@ -26,7 +26,7 @@ from dialects.volatility import is_volatile
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of, packages
-from harness.engines.base import Engine
+from harness.engines.base import Engine, unstable_functions
 from harness.metrics import Basis, of_basis
 from harness.metrics.work import WEIGHTS, weights_digest
 from harness.scoring.golds import Golds
@@ -196,21 +196,21 @@ _ZONES = re.compile(r"zone|set_var|localtime|\bxid", re.IGNORECASE)
 """Whatever may shift the start of a day, or change the meaning of age()."""
 
 
-def lifetime(sql: str) -> Lifetime:
-    """Return for how long a text returns the same rows from the same data."""
-    if not is_volatile(sql):
+def lifetime(sql: str, unstable: frozenset[str] = frozenset()) -> Lifetime:
+    """Return for how long a text returns the same rows; `unstable` is as for `is_volatile`."""
+    if not is_volatile(sql, unstable):
         return Lifetime.ALWAYS
     if len(sql) > _LONGEST:
         return Lifetime.NEVER
-    return _judged(sql) if len(sql) > _LONGEST_REMEMBERED else _remembered(sql)
+    return (_judged if len(sql) > _LONGEST_REMEMBERED else _remembered)(sql, unstable)
 
 
-def _judged(sql: str) -> Lifetime:
+def _judged(sql: str, unstable: frozenset[str]) -> Lifetime:
     if _ZONES.search(sql):
         return Lifetime.NEVER
     without = _PARTS_OF_DAYS.sub(_TODAY, _DAYS.sub(_TODAY, sql))
     without = _TIMES.sub("hours", _AGE.sub("years", without))
-    return Lifetime.NEVER if is_volatile(without) else Lifetime.TODAY
+    return Lifetime.NEVER if is_volatile(without, unstable) else Lifetime.TODAY
 
 
 _remembered = lru_cache(maxsize=2_000)(_judged)
@@ -240,6 +240,7 @@ class CacheKeys:
         self._engines = {
             dialect: [dialect, engine.version(), settings[dialect]] for dialect, engine in engines.items()
         }
+        self._unstable = {dialect: unstable_functions(engine) for dialect, engine in engines.items()}
         for name in _packages().keys() & self._engines.keys():
             self._engines[name].append(_packages()[name].digest)
         self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
@@ -379,7 +380,7 @@ class CacheKeys:
 
     def lifetime(self, dialect: EngineName, sql: str) -> Lifetime:
         """Return for how long a text returns the same rows from the same data on an engine."""
-        lasts = lifetime(sql)
+        lasts = lifetime(sql, self._unstable[dialect])
         return Lifetime.NEVER if lasts is Lifetime.TODAY and dialect not in self._in_utc else lasts
 
     def _executed(

@@ -14,6 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
@@ -22,6 +23,7 @@ import duckdb
 
 from dialects.enums import Dialect
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
+from dialects.volatility import is_volatile
 from harness.engines.base import (
     BATCH_ROWS,
     EMPTY,
@@ -362,6 +364,10 @@ class DuckDBEngine:
         """See `Engine.version`."""
         return duckdb.__version__
 
+    def unstable_functions(self) -> frozenset[str]:
+        """See `Catalogued.unstable_functions`: of the library, the same for all files."""
+        return _unstable_functions()
+
     def settings(self) -> Mapping[str, str]:
         """See `Engine.settings`."""
         config = {name: value for name, value in SETTINGS.items() if name != "access_mode"}
@@ -371,6 +377,32 @@ class DuckDBEngine:
             found = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
         values = dict(found)
         return {name: str(values.get(name, "")) for name in _SHOWN}
+
+
+_STABILITIES = """
+    SELECT lower(function_name), function_type, bool_or(stability = 'CONSISTENT'), any_value(macro_definition)
+    FROM duckdb_functions() GROUP BY ALL
+"""
+"""An overload may depend on the time zone, which is the same for all texts."""
+_STEADY_TABLES = frozenset({
+    "generate_series", "json_each", "json_tree", "range", "repeat", "repeat_row", "unnest",
+})  # fmt: skip
+"""Table functions that depend on their arguments. The catalogue tells no stability of table functions."""
+
+
+@cache
+def _unstable_functions() -> frozenset[str]:
+    with duckdb.connect(":memory:") as connection:
+        found = connection.execute(_STABILITIES).fetchall()
+    macros = [(name, str(text)) for name, kind, _, text in found if kind in ("macro", "table_macro")]
+    unstable = {
+        name
+        for name, kind, is_stable, _ in found
+        if not is_stable and kind not in ("macro", "table_macro") and name not in _STEADY_TABLES
+    }
+    while more := {name for name, text in macros if is_volatile(text, frozenset(unstable))} - unstable:
+        unstable |= more
+    return frozenset(unstable)
 
 
 # Tables: CREATE TABLE as DuckDB would write it, with a line for each part, and the foreign keys that the file

@@ -112,6 +112,18 @@ _SETTINGS = (
 )  # fmt: skip
 
 
+_UNSTABLE = """
+    SELECT string_agg(name, ' ') FROM (
+        SELECT lower(proname) AS name FROM pg_proc
+        WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind <> 'p'
+        GROUP BY 1
+        HAVING NOT bool_or(provolatile = 'i') AND (bool_or(provolatile = 'v') OR bool_and(pronargs = 0))
+    ) AS unstable"""
+"""Volatile functions, and stable ones without arguments, which can only depend on the session. Other ones
+depend on settings, which are the same for all texts, or on the catalogue.
+https://www.postgresql.org/docs/current/xfunc-volatility.html"""
+
+
 def _as_psycopg2() -> AdaptersMap:
     adapters = AdaptersMap(psycopg.adapters)
     for name in _TEXT_IN_PSYCOPG2:
@@ -441,6 +453,10 @@ class PostgreSQLEngine:
         # Settings until version 15, properties of each database since then.
         locale = self._ask("SELECT datcollate, datctype FROM pg_database WHERE datname = current_database()")
         return dict(zip((*_SETTINGS, "lc_collate", "lc_ctype"), (*values, *locale), strict=True))
+
+    def unstable_functions(self) -> frozenset[str]:
+        """See `Catalogued.unstable_functions`: the server's own, which every loaded database has."""
+        return frozenset(self._ask(_UNSTABLE)[0].split())
 
     def _ask(self, sql: str) -> list[str]:
         """Return the one row that `sql` returns to the administrating account, as text."""
