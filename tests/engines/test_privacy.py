@@ -23,7 +23,8 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.engines.hostile.privacy_cases import CHANNELS, PLACES, Absent, Channel, Place
+from tests.engines.hostile.cases import Absent
+from tests.engines.hostile.privacy_cases import CHANNELS, PLACES, Channel, Place
 from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine

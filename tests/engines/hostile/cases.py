@@ -23,3 +23,10 @@ class Hostile:
     def within(self, limits: Limits) -> Limits:
         """`limits`, with a second for what may not run into them on a busy machine either."""
         return limits if Ending.TIMEOUT in self.endings else replace(limits, seconds=1.0)
+
+
+@dataclass(frozen=True)
+class Absent:
+    """Why an engine has no case of a kind."""
+
+    reason: str

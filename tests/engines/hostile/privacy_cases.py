@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dialects.enums import Dialect
+from tests.engines.hostile.cases import Absent
 
 
 class Place(StrEnum):
@@ -19,13 +20,6 @@ class Place(StrEnum):
     LOCKS = "transactions and locks of others"
     NAMES = "names that others made: temporary tables, prepared statements, cursors, variables"
     ACCOUNTS = "accounts, and what their passwords are kept as"
-
-
-@dataclass(frozen=True)
-class Absent:
-    """Why an engine has no case of a kind."""
-
-    reason: str
 
 
 Cell = Sequence[str] | Absent

@@ -1,0 +1,133 @@
+"""Which kinds of hostile texts each engine is tried with: `python -m tests.engines.hostile.table` prints it.
+
+To add a kind, add a row to `ROWS`. A cell has the cases that a test runs on an engine, or why there are none.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dialects.enums import Dialect
+from tests.dialects.test_volatility import VOLATILE
+from tests.engines import test_session_state
+from tests.engines.hostile import (
+    duckdb_cases,
+    mariadb_cases,
+    mysql_cases,
+    postgresql_cases,
+    privacy_cases,
+    sqlite_cases,
+)
+from tests.engines.hostile.cases import Absent
+from tests.engines.hostile.families import FAMILIES
+
+Cell = Sequence[object] | Absent
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kind of hostile texts.
+
+    `cells` has the cases by engine. `tests` names the test that runs them, `path::test`: one for all, or one
+    by engine.
+    """
+
+    kind: str
+    cells: Mapping[Dialect, Cell]
+    tests: str | Mapping[Dialect, str]
+
+    def test(self, dialect: Dialect) -> str:
+        """Return the name of the test that runs an engine's cases."""
+        return self.tests if isinstance(self.tests, str) else self.tests[dialect]
+
+
+_HERE = "tests/engines/hostile"
+_PRIVACY = "tests/engines/test_privacy.py"
+_SESSIONS = "tests/engines/test_session_state.py"
+
+ROWS: Sequence[Row] = (
+    Row(
+        "reach beyond the database: writes, files, accounts, settings, other sessions, endless texts",
+        {
+            Dialect.SQLITE: sqlite_cases.CASES,
+            Dialect.MYSQL: mysql_cases.CASES,
+            Dialect.POSTGRESQL: postgresql_cases.CASES,
+            Dialect.DUCKDB: duckdb_cases.REACHING,
+            Dialect.MARIADB: mariadb_cases.CASES,
+        },
+        {
+            Dialect.SQLITE: (
+                f"{_HERE}/test_sqlite.py::test_every_hostile_text_ends_as_it_may_and_leaves_nothing_behind"
+            ),
+            Dialect.MYSQL: f"{_HERE}/test_mysql.py::test_a_hostile_prediction_ends_in_time_and_as_it_may",
+            Dialect.POSTGRESQL: (
+                f"{_HERE}/test_postgresql.py::test_a_hostile_text_ends_as_expected_and_in_time"
+            ),
+            Dialect.DUCKDB: f"{_HERE}/test_duckdb.py::test_nothing_beyond_the_database_is_in_reach",
+            Dialect.MARIADB: f"{_HERE}/test_mysql.py::test_a_hostile_prediction_ends_in_time_and_as_it_may",
+        },
+    ),
+    *(
+        Row(
+            family.value,
+            cells,
+            f"{_HERE}/test_families.py::test_every_case_has_an_outcome_of_its_own_that_it_may_have",
+        )
+        for family, cells in FAMILIES.items()
+    ),
+    Row(
+        "change the session for the next text",
+        {
+            Dialect.SQLITE: test_session_state.SQLITE,
+            Dialect.MYSQL: test_session_state.MYSQL,
+            Dialect.POSTGRESQL: test_session_state.POSTGRESQL,
+            Dialect.DUCKDB: test_session_state.DUCKDB,
+            Dialect.MARIADB: test_session_state.MARIADB,
+        },
+        {
+            Dialect.SQLITE: f"{_SESSIONS}::test_sqlite",
+            Dialect.MYSQL: f"{_SESSIONS}::test_mysql_and_mariadb",
+            Dialect.POSTGRESQL: f"{_SESSIONS}::test_postgresql",
+            Dialect.DUCKDB: f"{_SESSIONS}::test_duckdb",
+            Dialect.MARIADB: f"{_SESSIONS}::test_mysql_and_mariadb",
+        },
+    ),
+    *(
+        Row(f"look for {place}", cells, f"{_PRIVACY}::test_no_place_shows_what_others_run_or_ran")
+        for place, cells in privacy_cases.PLACES.items()
+    ),
+    Row(
+        "leave a mark for another worker's text",
+        privacy_cases.CHANNELS,
+        f"{_PRIVACY}::test_no_text_leaves_a_mark_that_another_sees",
+    ),
+    Row(
+        "have other rows each time, which must not be cached",
+        {
+            Dialect.SQLITE: VOLATILE["sqlite"],
+            Dialect.MYSQL: VOLATILE["mysql"],
+            Dialect.POSTGRESQL: VOLATILE["postgresql"],
+            Dialect.DUCKDB: VOLATILE["duckdb"],
+            Dialect.MARIADB: VOLATILE["mysql"],
+        },
+        "tests/dialects/test_volatility.py::test_what_asks_for_the_present_chance_or_the_server_is_volatile",
+    ),
+)
+
+
+def table() -> str:
+    """Return the table in Markdown: cases by kind and engine."""
+    lines = [f"| kind | {' | '.join(Dialect)} |", "|---|" + "---:|" * len(Dialect)]
+    lines += [
+        f"| {row.kind} | {' | '.join(_number(row.cells.get(dialect)) for dialect in Dialect)} |"
+        for row in ROWS
+    ]
+    return "\n".join(lines)
+
+
+def _number(cell: Cell | None) -> str:
+    return "?" if cell is None else f"none: {cell.reason}" if isinstance(cell, Absent) else str(len(cell))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{table()}\n")
