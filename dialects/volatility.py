@@ -134,10 +134,9 @@ def is_volatile(sql: str, unstable: AbstractSet[str] = frozenset()) -> bool:
     """
     if len(sql) > _LONGEST:
         return True
-    is_short = len(sql) <= _LONGEST_REMEMBERED
-    if _is_volatile_cached(sql) if is_short else _is_volatile(sql):
+    if _is_volatile(sql) if len(sql) > _LONGEST_REMEMBERED else _is_volatile_cached(sql):
         return True
-    return bool(unstable) and not unstable.isdisjoint(_calls_cached(sql) if is_short else _calls(sql))
+    return bool(unstable) and _calls_one(sql, frozenset(unstable))
 
 
 def _folded(sql: str) -> str:
@@ -145,12 +144,16 @@ def _folded(sql: str) -> str:
     return sql.lower() if sql.isascii() else sql.casefold().replace("\u0131", "i")
 
 
-def _calls(sql: str) -> frozenset[str]:
-    """Return the names of what a text calls, and of some words that it does not."""
-    return frozenset(_CALL.findall(_folded(sql)))
+def _calls_one(sql: str, unstable: frozenset[str]) -> bool:
+    # A fast check first: most texts have no word of a name in them.
+    if sql.isascii() and _pieces(unstable).isdisjoint(_split(sql)):
+        return False
+    return not unstable.isdisjoint(_CALL.findall(_folded(sql)))
 
 
-_calls_cached = lru_cache(maxsize=20_000)(_calls)
+@lru_cache(maxsize=16)
+def _pieces(names: frozenset[str]) -> frozenset[bytes]:
+    return frozenset(_split(" ".join(names)))
 
 
 def _is_volatile(sql: str) -> bool:
