@@ -42,6 +42,8 @@ class Server:
     reader_user: str = "bird_reader"
     is_private: bool = False
     database: str = ""
+    home: str = ""
+    """The folder of a server that the harness has started as a process of this machine."""
 
     @property
     def reader_password(self) -> str:

@@ -176,6 +176,20 @@ class Session(Protocol):
         ...
 
 
+class ServerSession(Session, Protocol):
+    """A session on a server, which may go on after the session was closed."""
+
+    backend: int
+    """The server's number of the connection: of a process, where each connection has its own."""
+
+    def lingers(self) -> bool:
+        """Return True if the server still works for this session, which was closed while something ran.
+
+        False if the server cannot say. Never raises.
+        """
+        ...
+
+
 class Engine(Protocol):
     """A running engine that holds loaded databases."""
 

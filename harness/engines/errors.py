@@ -167,6 +167,9 @@ class Troubles:
     full_when_lost: re.Pattern[str] = _NEVER
     """The same, of an error with which the connection went."""
 
+    shared: re.Pattern[str] = _NEVER
+    """Memory of the whole server is used up, which another text may have taken."""
+
     def is_full(self, code: str | None, message: str) -> bool:
         """Return True if an error says that a disk is full."""
         words = self.full.get(code or "")

@@ -9,7 +9,7 @@ import datetime as dt
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -29,6 +29,7 @@ from harness.engines.base import (
     Engine,
     EngineLost,
     Row,
+    ServerSession,
     Session,
     SqlError,
     SqlTimeout,
@@ -36,6 +37,7 @@ from harness.engines.base import (
     cut,
 )
 from harness.engines.errors import Troubles
+from harness.engines.supervision import alone, beside_others, restart, settle, was_ended
 from loaders.base.files import ascii_json, parse_json
 from loaders.base.records import to_record
 from loaders.namespace import Database
@@ -73,7 +75,8 @@ class Execution:
 
     `rows` is empty unless `ending` is ROWS, or TOO_LARGE with `Limits.keeps_first`; `error` and `code` are
     the engine's own words otherwise; `seconds` is wall-clock time from sending the text to having the last
-    row.
+    row. `overrun`: for how many seconds after the limit the server went on and had to be ended by force, or
+    could not be ended; 0 if it stopped. It is not kept for later runs.
     """
 
     ending: Ending
@@ -81,6 +84,7 @@ class Execution:
     error: str | None = None
     code: str | None = None
     seconds: float = 0.0
+    overrun: float = 0.0
 
 
 def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Execution:
@@ -91,6 +95,7 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
     """
     with engine.session(database, limits.seconds) as session:
         started = time.perf_counter()
+        until = time.monotonic() + limits.seconds
         code = None
         with WATCHDOG.guard(session, limits.seconds) as guarded:
             try:
@@ -109,7 +114,11 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
             except Exception as failure:
                 # A driver may raise anything for a text; whose fault it is, the engine's next answer tells.
                 raise EngineLost(f"{type(failure).__name__}: {failure}") from failure
-        return Execution(ending, rows, error, code, time.perf_counter() - started)
+        execution = Execution(ending, rows, error, code, time.perf_counter() - started)
+    server: Server | None = getattr(engine, "server", None)
+    if server is not None and ending is not Ending.ROWS:
+        return replace(execution, overrun=settle(server, cast("ServerSession", session), until))
+    return execution
 
 
 def refuses(engine: Engine, database: Database, sql: str, execution: Execution, limits: Limits) -> bool:
@@ -532,8 +541,8 @@ def _administration(server: Server) -> Administration:
     return administration()
 
 
-TRIES = 3
-"""How often a text is run if the server fails during it."""
+FALLS = 2
+"""How often the server must fall under a text to blame the text: the second time it runs alone."""
 
 CONFIRMATIONS = 2
 """How often a text must lose its connection while a sentinel survives to be blamed for it."""
@@ -566,24 +575,28 @@ def execute_patiently(
         backoff: how long to wait for the server.
 
     Raises:
-        EngineLost: the server does not come back, fell `TRIES` times under the text, or (`EngineFull`) has no
-            room on its disk; at once, where the server was given up before and does not answer yet.
+        EngineLost: the server does not come back, or (`EngineFull`) has no room on its disk; at once, where
+            the server was given up before and does not answer yet.
     """
     server: Server | None = getattr(engine, "server", None)
     if server is None:
         return _execute_embedded(engine, database, sql, limits)
     breaker = _BREAKERS.get(engine) or _BREAKERS.setdefault(engine, CircuitBreaker())
     waiting = breaker.enter(backoff)
-    history = _History(limits)
-    run = partial(_attempt, engine, database, sql, limits)
+    history = _History(limits, _troubles(engine))
+    run = first = partial(_beside_others, engine, server, database, sql, limits)
     while True:
         try:
             execution = history.believed(run())
+        except _Ended:
+            execution, run = None, first
+            continue
         except _Lost as lost:
             execution = history.blamed(lost)
         except EngineLost as lost:
             if isinstance(lost, EngineFull) or _is_refusal(lost, _troubles(engine)):
                 raise
+            restart(server)
             waiting.pause(lost)
             execution = None
         if execution is not None:
@@ -621,10 +634,15 @@ class _Broke(_Lost):
     """The same, while a second connection survived."""
 
 
+class _Ended(_Lost):
+    """The same, because the harness ended the server by force: another text went on after its limit."""
+
+
 class _History:
     """Results of the tries of one text so far."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, troubles: Troubles) -> None:
+        self._troubles = troubles
         self._early = _EARLY * limits.seconds
         self._falls = 0
         self._breaks = 0
@@ -633,25 +651,22 @@ class _History:
     def believed(self, execution: Execution) -> Execution | None:
         """Return the execution, or None if another one must confirm it."""
         is_early = execution.ending is Ending.TIMEOUT and execution.seconds < self._early
-        if not is_early or self._is_doubted:
+        is_shared = self._troubles.shared.fullmatch(execution.code or "") is not None
+        if not (is_early or is_shared) or self._is_doubted:
             return execution
         self._is_doubted = True
         return None
 
     def blamed(self, lost: _Lost) -> Execution | None:
-        """Decide on a loss, together with earlier ones; None if that is open.
-
-        Raises:
-            EngineLost: the server has fallen too often.
-        """
+        """Decide on a loss, together with earlier ones; None if that is open."""
         if isinstance(lost, _Broke):
             self._breaks += 1
             if self._breaks == CONFIRMATIONS:
                 return Execution(Ending.ERROR, error=cut(f"it breaks its connection: {lost}"))
             return None
         self._falls += 1
-        if self._falls == TRIES:
-            raise EngineLost(f"{lost}; {TRIES} times with the same text") from lost
+        if self._falls == FALLS:
+            return Execution(Ending.ERROR, error=cut(f"it ends its server: {lost}"))
         return None
 
 
@@ -660,6 +675,7 @@ class _Opening:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self.server = getattr(engine, "server", None)
         self.opened: float | None = None
 
     def session(self, database: Database, seconds: float) -> Session:
@@ -684,19 +700,36 @@ def _attempt(engine: Engine, database: Database, sql: str, limits: Limits) -> Ex
         execution = _after_loss(lost, time.perf_counter() - opening.opened, limits, _troubles(engine))
     if execution.ending is Ending.ERROR and _troubles(engine).is_full(execution.code, execution.error or ""):
         raise EngineFull(f"{engine.dialect}: {execution.error}")
-    if execution.ending is Ending.TIMEOUT and execution.seconds >= limits.seconds + ABANDON_AFTER:
+    is_abandoned = execution.seconds >= limits.seconds + ABANDON_AFTER
+    if execution.ending is Ending.TIMEOUT and is_abandoned and not execution.overrun:
         # Only breaking the connection ended it: where the whole server is silent, the text is not to blame.
         engine.version()
     return execution
 
 
+def _beside_others(engine: Engine, server: Server, database: Database, sql: str, limits: Limits) -> Execution:
+    """As `_attempt`, while other texts may run, too.
+
+    Raises:
+        _Ended: the server was ended because of another text.
+    """
+    since = time.monotonic()
+    with beside_others(server):
+        try:
+            return _attempt(engine, database, sql, limits)
+        except _Lost as lost:
+            if was_ended(server, since):
+                raise _Ended(str(lost)) from lost
+            raise
+
+
 def _alone(server: Server, database: Database, sql: str, limits: Limits) -> Execution:
-    """As `_attempt`, on a new connection with a sentinel.
+    """As `_attempt`, while no other text runs, on a new connection with a sentinel.
 
     Raises:
         _Broke: the text lost its connection, and the sentinel did not.
     """
-    with posted(server) as sentinel:
+    with alone(server), posted(server) as sentinel:
         try:
             return _attempt(on_server(server), database, sql, limits)
         except _Lost as lost:

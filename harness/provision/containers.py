@@ -166,6 +166,16 @@ def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
         yield server
 
 
+def restart(port: int) -> None:
+    """End the container that has a port of this machine at once, and start it again.
+
+    Raises:
+        EngineUnavailable: no Docker engine answers, or it cannot be started.
+    """
+    for container in docker("ps", "--quiet", f"--filter=publish={port}").split():
+        docker("restart", "--time=0", container)
+
+
 def logs(server: Server) -> str:
     """Return the log of a throw-away container of this process; empty if the server is in none."""
     return _log(_STARTED[server]) if server in _STARTED else ""
@@ -175,7 +185,8 @@ def limits_of(kind: ServerKind) -> dict[str, Any]:
     """Return a container's resource limits, by docker-py's names; the same as in `docker-compose.yml`."""
     from docker.types import Ulimit  # noqa: PLC0415 - slow to import, and needed by tests only
 
-    found: dict[str, Any] = {"mem_limit": _MOST_MEMORY, "pids_limit": kind.most_processes}
+    most = envfile.read(envfile.default_path())[kind.memory_variable]
+    found: dict[str, Any] = {"mem_limit": most, "pids_limit": kind.most_processes}
     if kind.most_data is not None:
         found["ulimits"] = [Ulimit(name="data", soft=kind.most_data, hard=kind.most_data)]
     return found

@@ -6,6 +6,7 @@ environment overrides the file, as it does for `docker compose` itself.
 
 import contextlib
 import os
+import re
 import secrets
 import socket
 from collections.abc import Mapping
@@ -15,16 +16,22 @@ import dotenv
 
 from dialects.errors import BadInput
 from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import assets, is_checkout
+from harness.provision.servers import ServerKind, assets, is_checkout
 from loaders.base import paths
 
 PROJECT = "COMPOSE_PROJECT_NAME"
 _PORTS = {kind.port_variable: str(kind.container_port) for kind in SERVERS.values()}
 _PASSWORDS = tuple(kind.password for kind in SERVERS.values())
+_MEMORIES = tuple(kind.memory_variable for kind in SERVERS.values())
+MOST_MEMORY = "6g"
+"""What a server may have unless its variable says otherwise, as `docker-compose.yml` has it."""
+_BYTES = re.compile(r"([1-9][0-9]*)([kmg])b?", re.IGNORECASE)
+_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 _DEFAULTS: Mapping[str, str] = {
     "BIND_ADDRESS": "127.0.0.1",
     **{kind.image_variable: f"{kind.official}:{kind.versions[-1]}" for kind in SERVERS.values()},
     **_PORTS,
+    **dict.fromkeys(_MEMORIES, MOST_MEMORY),
 }
 HARNESS_USER = "HARNESS_USER"
 """User and group of the harness in a container: whoever writes the file, so that results are theirs."""
@@ -43,7 +50,7 @@ def read(path: Path) -> dict[str, str]:
     Passwords and the project's name have no default: they are missing until `ensure` has run.
 
     Raises:
-        BadInput: a port is not a number.
+        BadInput: a port is not a number, or a memory limit is none.
     """
     written = {name: value for name, value in dotenv.dotenv_values(path).items() if value}
     known = {**_DEFAULTS, **written}
@@ -51,7 +58,25 @@ def read(path: Path) -> dict[str, str]:
     for name in _PORTS:
         if not values[name].isdecimal():
             raise BadInput(f"{name} is {values[name]!r} in {path} or the environment; give a port number")
+    for name in _MEMORIES:
+        if not _BYTES.fullmatch(values[name]):
+            raise BadInput(f"{name} is {values[name]!r} in {path} or the environment; give a size such as 6g")
     return values
+
+
+def memory(kind: ServerKind) -> int:
+    """Return the bytes of memory that a private server may have: by default half of the machine's at most.
+
+    Raises:
+        BadInput: its variable is malformed.
+    """
+    said = read(default_path())[kind.memory_variable]
+    found = _BYTES.fullmatch(said)
+    assert found is not None  # noqa: S101 - `read` has checked it
+    most = int(found[1]) * _UNITS[found[2].lower()]
+    if said != MOST_MEMORY:
+        return most
+    return min(most, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2)
 
 
 def ensure(path: Path) -> dict[str, str]:

@@ -17,10 +17,6 @@ _PLACES = (
     Path("/usr/libexec/mariadbd"),
     Path("/opt/homebrew/opt/mariadb/bin/mariadbd"),
 )
-_MOST_BYTES = 6 * 2**30
-"""Memory of the server: it does not count all that a session has, and the machine would run out of it."""
-_LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"'
-"""Some systems have no such limit."""
 _SYSTEM = ("mariadb_system_tables.sql", "mariadb_system_tables_data.sql", "mariadb_performance_tables.sql")
 """The statements that `mariadb-install-db` gives to a server that it starts for them."""
 
@@ -91,8 +87,7 @@ def _initialise(program: Program, home: Home, data: Path, secret: Path) -> list[
 
 
 def _serve(program: Program, home: Home, port: int) -> list[str]:
-    command = [*_command(program, home, home.data), "--bind-address=127.0.0.1", f"--port={port}"]
-    return ["/bin/sh", "-c", _LIMITED, str(_MOST_BYTES // 1024), *command]
+    return [*_command(program, home, home.data), "--bind-address=127.0.0.1", f"--port={port}"]
 
 
 def _command(program: Program, home: Home, data: Path) -> list[str]:

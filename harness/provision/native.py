@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from signal import Signals
 
@@ -23,6 +24,7 @@ from filelock import FileLock
 
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost
+from harness.provision import envfile
 from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import (
     LOOPBACK,
@@ -39,9 +41,11 @@ from harness.provision.servers import (
 )
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
+from loaders.base.processes import working_in
 from loaders.server import Server
 
-_STOP_SECONDS = 60
+_STOP_SECONDS = 20
+"""Seconds until a server that was asked to stop is ended: it may wait for a statement that never looks."""
 _READY_SECONDS = 120
 _PAUSE_SECONDS = 0.05
 _STARTED_FIELD = 19  # of /proc/PID/stat, counted from the state, which is the first after the name
@@ -49,9 +53,15 @@ _STARTED_FIELD = 19  # of /proc/PID/stat, counted from the state, which is the f
 _GUARD = r"""
 read -r _ && exit
 kill -9 -- "-$(sed -n 's/^ *"pid": \([1-9][0-9]*\),$/\1/p' "$1/server.json")"
+for process in /proc/[0-9]*; do
+    [ "$(readlink "$process/cwd")" = "$1/data" ] && kill -9 "${process#/proc/}"
+done
 rm -rf -- "$2"
 """
 """Waits for a line from its starter. If none comes, ends the server of folder 1 and removes folder 2."""
+
+_LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"'
+"""Some systems have no such limit."""
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
 """Servers that this process started: only their parent can reap them when they end."""
@@ -77,26 +87,32 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
     Raises:
         EngineUnavailable: there is no server program, or it does not start; with the end of its log.
     """
-    kind = SERVERS[dialect]
     at = _home(dialect, home)
     at.folder.mkdir(parents=True, exist_ok=True)
     with _lock(at):
-        found = running(dialect, home=home)
-        if found:
-            return found
-        _end(at, kind.stop_signal)
-        program = kind.find()
-        runs_as = _runs_as(kind)
-        say(f"starting {kind.title} {program.version} as a private server ...")
-        return _launch(kind, program, at, runs_as).server(dialect)
+        return _found_or_started(dialect, at)
+
+
+def _found_or_started(dialect: Dialect, at: Home) -> Server:
+    """Do the work of `start` under the folder's lock."""
+    found = running(dialect, home=at.folder)
+    if found:
+        return found
+    kind = SERVERS[dialect]
+    _end(at, kind.stop_signal)
+    program = kind.find()
+    runs_as = _runs_as(kind)
+    say(f"starting {kind.title} {program.version} as a private server ...")
+    return _launch(kind, program, at, runs_as).server(dialect, at)
 
 
 def running(dialect: Dialect, *, home: Path | None = None) -> Server | None:
     """Return the private server of `dialect` if it runs and answers a query."""
-    known = State.read(_home(dialect, home).state)
+    at = _home(dialect, home)
+    known = State.read(at.state)
     if known is None or identity(known.pid) != known.identity:
         return None
-    server = known.server(dialect)
+    server = known.server(dialect, at)
     return server if version_of(server) else None
 
 
@@ -106,7 +122,27 @@ def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
     if not at.folder.is_dir():
         return False
     with _lock(at):
-        return _end(at, SERVERS[dialect].stop_signal)
+        ended = _end(at, SERVERS[dialect].stop_signal)
+        if (known := State.read(at.state)) is not None:
+            replace(known, pid=0, identity="").write(at.state)
+        return ended
+
+
+def revive(dialect: Dialect, *, home: Path) -> bool:
+    """Start a private server again that has died. Return False if it was stopped on purpose.
+
+    Raises:
+        EngineUnavailable: it does not start.
+    """
+    at = _home(dialect, home)
+    if not at.folder.is_dir():
+        return False
+    with _lock(at):
+        known = State.read(at.state)
+        if known is None or known.pid == 0:
+            return False
+        _found_or_started(dialect, at)
+    return True
 
 
 def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
@@ -152,12 +188,19 @@ def _lock(at: Home) -> FileLock:
 
 
 def _end(at: Home, signal: Signals) -> bool:
-    """Signal the server that runs in the folder to end, if there is one."""
+    """End the server that runs in the folder, with every process that an earlier one has left there.
+
+    A backend of PostgreSQL that is in a long function outlives its server, keeps the shared memory, and so
+    prevents the next start. Return True if there was any process.
+    """
     known = State.read(at.state)
-    if known is None or identity(known.pid) != known.identity:
-        return False
-    end_process(known.pid, known.identity, signal, _STOP_SECONDS)
-    return True
+    has_run = known is not None and identity(known.pid) == known.identity
+    if known is not None and has_run:
+        end_process(known.pid, known.identity, signal, _STOP_SECONDS)
+    left = {pid: identity(pid) for pid in working_in(at.data)}
+    for pid, its in left.items():
+        end_process(pid, its or "", Signals.SIGKILL, _STOP_SECONDS)
+    return has_run or bool(left)
 
 
 def _runs_as(kind: ServerKind) -> pwd.struct_passwd | None:
@@ -198,7 +241,9 @@ def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_
     for name in kind.leftovers:
         (home.data / name).unlink(missing_ok=True)
     port = known.port if _is_free(known.port) else _free_port()
-    pid = _run(kind, kind.serve(program, home, port), home, home.data, runs_as).pid
+    most = str((kind.most_data or envfile.memory(kind)) // 1024)
+    command = ["/bin/sh", "-c", _LIMITED, most, *kind.serve(program, home, port)]
+    pid = _run(kind, command, home, home.data, runs_as).pid
     started = identity(pid) or ""
     launched = State(port, known.user, known.password, pid, started, program.version)
     launched.write(home.state)
@@ -208,7 +253,7 @@ def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_
             raise _failed(kind, home, "stopped while it was starting")
 
     try:
-        wait_for(launched.server(kind.dialect), _READY_SECONDS, check)
+        wait_for(launched.server(kind.dialect, home), _READY_SECONDS, check)
     except BaseException as error:
         end_process(pid, started, kind.stop_signal, _STOP_SECONDS)
         if isinstance(error, EngineLost):

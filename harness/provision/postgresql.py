@@ -24,9 +24,6 @@ PostgreSQL itself has no such limit. A statement that reaches it ends with "out 
 continue. https://www.postgresql.org/docs/current/runtime-config-resource.html#RUNTIME-CONFIG-RESOURCE-MEMORY
 """
 
-_LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"'
-"""Some systems have no such limit."""
-
 _LEAST_MAJOR = 13
 _LIBRARIES = ("lib", "lib/postgresql", "lib/postgresql@*", "lib64/pgsql", "lib/pgsql")
 """Where the server's libraries are, below the folder that has its programs in `bin`."""
@@ -114,10 +111,6 @@ def _serve(program: Program, home: Home, port: int) -> list[str]:
     if not _has_statistics(program):
         settings["shared_preload_libraries"] = ""
     return [
-        "/bin/sh",
-        "-c",
-        _LIMITED,
-        str(BACKEND_BYTES // 1024),
         str(program.path),
         "-D",
         str(home.data),
@@ -152,6 +145,7 @@ KIND = ServerKind(
     data="/var/lib/postgresql/bird",
     loaded_files={"loaded/postgresql.sh": ENTRANCE},
     system_accounts=("postgres", "nobody"),
+    leftovers=("postmaster.pid",),
     stop_signal=signal.SIGINT,
     abort_signal=signal.SIGQUIT,
     find=_find,

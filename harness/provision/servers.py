@@ -69,14 +69,16 @@ class State:
     user: str
     password: str
     pid: int
+    """0 if the server has never run, or was stopped on purpose."""
     identity: str
     """`native.identity` of `pid`: a later process with the same id is not the server."""
     version: str
     host: str = LOOPBACK
 
-    def server(self, dialect: Dialect) -> Server:
+    def server(self, dialect: Dialect, home: Home) -> Server:
         """Return the address as other packages use it."""
-        return Server(dialect, self.host, self.port, self.user, self.password, Origin.NATIVE)
+        folder = str(home.folder)
+        return Server(dialect, self.host, self.port, self.user, self.password, Origin.NATIVE, home=folder)
 
     @classmethod
     def read(cls, path: Path) -> Self | None:
@@ -128,7 +130,8 @@ class ServerKind:
     variables: Mapping[str, str] = field(default_factory=dict)
     most_processes: int
     most_data: int | None = None
-    """Memory limit of one process, in bytes."""
+    """Memory limit of one process, in bytes, if each connection has a process of its own. Otherwise a private
+    server may have as much as a container."""
 
     # Images.
     official: str
@@ -172,6 +175,11 @@ class ServerKind:
     def port_variable(self) -> str:
         """Name of the variable that chooses the port."""
         return f"{self.prefix}_PORT"
+
+    @property
+    def memory_variable(self) -> str:
+        """Name of the variable that limits the server's memory."""
+        return f"{self.prefix}_MEMORY"
 
 
 _PAUSE_SECONDS = 0.1

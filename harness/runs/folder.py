@@ -129,6 +129,7 @@ class RunFolder:
             **here(),
             **manifest,
             "chosen": there.get("chosen", []),
+            "overruns": there.get("overruns", {}),
         }
         self._open(folder, begun, metrics)
         return self
@@ -250,11 +251,20 @@ class RunFolder:
         if self.fault is not None:
             raise BadInput(self.fault)
 
-    def finish(self) -> list[Score]:
+    def finish(self, overruns: Mapping[str, Mapping[str, float]] = MappingProxyType({})) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it.
 
         If that cannot be written, `fault` says so; the scores are complete anyway.
+
+        Args:
+            overruns: by dialect, `texts` that went on after their limit, and for how many `seconds`; earlier
+                parts of a resumed run are added.
         """
+        before = self._manifest.get("overruns", {})
+        self._manifest["overruns"] = before | {
+            dialect: {key: number + before.get(dialect, {}).get(key, 0) for key, number in each.items()}
+            for dialect, each in overruns.items()
+        }
         self.close()
         # Sort: a resumed run has its results in another order, but must get the same summary.
         usage = read_usage(self.path)

@@ -188,7 +188,8 @@ class Judge:
         known = task.known.golds.get(place) or (None if is_by_rows else task.known.executions.get(sql))
         if known is not None:
             return decode(known)
-        execution = self._execute(task, self._sqlite if is_by_rows else self._engines[task.dialect], sql)
+        engine = self._sqlite if is_by_rows else self._engines[task.dialect]
+        execution = self._execute(task, engine, sql, found)
         encoded = encode(execution, MOST_KEPT_BYTES)
         if encoded is not None:
             found.golds[place] = encoded
@@ -201,7 +202,7 @@ class Judge:
             if text == gold.sql and not gold.is_by_rows:
                 return gold.execution
         engine = self._engines[task.dialect]
-        execution = self._execute(task, engine, text)
+        execution = self._execute(task, engine, text, found)
         if text in task.volatile and not refuses(
             engine, self._database(task), text, execution, self._setup.limits
         ):
@@ -211,9 +212,12 @@ class Judge:
             found.executions[text] = encoded
         return execution
 
-    def _execute(self, task: JudgeTask, engine: Engine, sql: str) -> Execution:
+    def _execute(self, task: JudgeTask, engine: Engine, sql: str, found: TaskResult) -> Execution:
         with self._announce(Stage.RUNNING, sql, None):
-            return execute_patiently(engine, self._database(task), sql, self._setup.limits)
+            execution = execute_patiently(engine, self._database(task), sql, self._setup.limits)
+        if execution.overrun:
+            found.overruns[sql] = execution.overrun
+        return execution
 
     def _database(self, task: JudgeTask) -> Database:
         return self._database_of(task.question.db_id, task.dialect)

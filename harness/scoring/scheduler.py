@@ -9,7 +9,7 @@ import hashlib
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -48,6 +48,18 @@ Key = tuple[EngineName, str, str]
 
 TaskKeys = Mapping[str, Mapping[str | int, bytes]]
 """Cache keys of the results of a task, by the fields of `TaskResult` and their entries."""
+
+
+@dataclass(frozen=True)
+class Overruns:
+    """How many texts a server went on with after their limit, and the sum of these seconds."""
+
+    texts: int = 0
+    seconds: float = 0.0
+
+    def plus(self, seconds: Collection[float]) -> "Overruns":
+        """Return the same with some more texts, by the seconds of each."""
+        return Overruns(self.texts + len(seconds), self.seconds + sum(seconds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +136,8 @@ class Scheduler:
         self._failures: Counter[EngineName] = Counter()
         self.failed: dict[EngineName, str] = {}
         """Engines that were given up, and why."""
+        self.overruns: dict[EngineName, Overruns] = {}
+        """The texts of each engine that went on after their limit."""
 
     def begins_at_once(self, candidates: Sequence[Candidate]) -> bool:
         """Return True if `begin` would read no file and translate no gold: it takes a millisecond or two."""
@@ -339,6 +353,9 @@ class Scheduler:
             with self._lock:
                 self.executed += len(task.texts) - len(task.undecided)
                 self.cached += len(task.undecided)
+                if result.overruns:
+                    before = self.overruns.get(task.dialect, Overruns())
+                    self.overruns[task.dialect] = before.plus(result.overruns.values())
         try:
             if not future.cancelled():
                 self._count_failures(task, result)

@@ -144,7 +144,8 @@ class TaskResult:
 
     `judgements` are by text. `executions`, by text, and `golds`, by the gold's index, are encoded
     (`harness.scoring.codec`), and so is `works`, the work of texts and golds on the engine (`encode_work`).
-    `witnesses` has at most one entry, 0: those against answers to the question, as JSON.
+    `witnesses` has at most one entry, 0: those against answers to the question, as JSON. `overruns` has the
+    seconds for which the server went on with a text after its limit, until it was ended by force.
     """
 
     judgements: dict[str, Judgement] = field(default_factory=dict)
@@ -152,6 +153,7 @@ class TaskResult:
     golds: dict[int, bytes] = field(default_factory=dict)
     works: dict[str, bytes] = field(default_factory=dict)
     witnesses: dict[int, bytes] = field(default_factory=dict)
+    overruns: dict[str, float] = field(default_factory=dict)
 
     def __or__(self, other: "TaskResult") -> "TaskResult":
         return TaskResult(
@@ -160,6 +162,7 @@ class TaskResult:
             self.golds | other.golds,
             self.works | other.works,
             self.witnesses | other.witnesses,
+            self.overruns | other.overruns,
         )
 
 

@@ -17,7 +17,7 @@ from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.scoring.golds import Golds
-from harness.scoring.scheduler import Candidate, Scheduler
+from harness.scoring.scheduler import Candidate, Overruns, Scheduler
 from harness.scoring.tasks import Method, Setup, TimeTask, explain
 from harness.scoring.workers import LocalWorkers
 
@@ -94,6 +94,11 @@ class Evaluation:
     def failed(self) -> Mapping[EngineName, str]:
         """The engines that were given up after repeated failures, and why."""
         return self._scheduler.failed
+
+    @property
+    def overruns(self) -> Mapping[EngineName, Overruns]:
+        """The texts of each engine that its server went on with after their limit."""
+        return self._scheduler.overruns
 
     def begin(
         self, pairs: Sequence[Pair], judged: Callable[[EngineName, Outcome], None] | None = None

@@ -6,12 +6,14 @@ ahead of time; timing begins when there is nothing left to judge.
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Judgement, Outcome, PairResult
+from harness.engines.supervision import can_end
 from harness.metrics import METRICS
 from harness.provision import failures
 from harness.report.console import print_line
@@ -131,7 +133,8 @@ class Runner:
         """Complete the folder, with its reports if requested."""
         if self._folder is None:
             return
-        self.scores = self._folder.finish()
+        overruns = self.plan.evaluation.overruns
+        self.scores = self._folder.finish({dialect: asdict(each) for dialect, each in overruns.items()})
         self.fault = self._folder.fault
         if self.plan.request.report:
             self._bars.stage("writing the reports")
@@ -181,11 +184,20 @@ class Runner:
             return [nothing] if self._begun is not None else []
         if self.is_broken_off:
             return self._folder.broken_off(self._command)
-        lines = [*failures(self.plan.evaluation.failed, self.plan.setup.servers)]
+        lines = [*failures(self.plan.evaluation.failed, self.plan.setup.servers), *self._overruns()]
         lines.append(f"run folder: {self._folder.path}")
         if self._page is not None and self.fault is None:
             lines.append(f"report: {self._page}")
         return lines
+
+    def _overruns(self) -> list[str]:
+        """Return a line for each engine whose server went on with texts after their limit."""
+        return [
+            f"{dialect}: {each.texts:,} {'text' if each.texts == 1 else 'texts'} went on for"
+            f" {each.seconds:.0f} s after {'its' if each.texts == 1 else 'their'} limit"
+            + ("" if can_end(self.plan.setup.servers[dialect][0]) else ", and may still: restart the server")
+            for dialect, each in self.plan.evaluation.overruns.items()
+        ]
 
     def say(self, console: Console) -> None:
         """Print those lines."""

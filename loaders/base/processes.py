@@ -81,6 +81,26 @@ def end_with(parent: int, grace: bool) -> None:  # noqa: FBT001 - called by the 
         os._exit(0)
 
 
+_TERMINAL_FIELD = 4
+"""Of /proc/PID/stat, counted from the state, which is the first after the name; 0 without a terminal."""
+
+
+def working_in(folder: Path) -> Iterator[int]:
+    """Yield the processes without a terminal whose working folder is `folder`.
+
+    Those are a server's, if it is its data folder; somebody's shell may be there, too. None on a system
+    without /proc; those of other accounts are left out unless this is root's.
+    """
+    wanted = str(folder.resolve())
+    for process in Path("/proc").glob("[0-9]*"):
+        # It may have ended meanwhile.
+        with suppress(OSError):
+            if str((process / "cwd").readlink()) == wanted:
+                status = (process / "stat").read_text(encoding="utf-8", errors="replace")
+                if status.rpartition(")")[2].split()[_TERMINAL_FIELD] == "0":
+                    yield int(process.name)
+
+
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
     """Within the block, keep processes of other libraries from importing from the working folder."""

@@ -114,6 +114,7 @@ TROUBLES = Troubles(
     # ER_GET_ERRNO of a storage engine has the system's number for a full disk.
     full={"3": "", "1021": "", "1026": "", "1878": "", "1030": " 28 "},
     full_when_lost=re.compile("3|1021|1026|1878"),
+    shared=re.compile("5|3044"),
 )
 
 

@@ -202,6 +202,24 @@ class MySQLConnections:
                 other.query(f"KILL {what} {thread}")
                 return
 
+    def has(self, thread: int) -> bool:
+        """Return True if the server has a connection of that number of the reading role; False if silent."""
+        server = self._server
+        with (
+            contextlib.suppress(EngineLost, pymysql.Error, OSError),
+            connect(
+                server,
+                server.user,
+                server.password,
+                connect_timeout=_KILL_SECONDS,
+                read_timeout=_KILL_SECONDS,
+            ) as administrator,
+            administrator.cursor() as cursor,
+        ):
+            cursor.execute(_HAS, (thread, f"{server.reader_user}%"))
+            return bool(cursor.fetchone() != (0,))
+        return False
+
     def close(self) -> None:
         """Close those that wait."""
         self._pool.close()
@@ -267,6 +285,8 @@ def close_at_once(connection: Connection[Any]) -> None:
 CONNECT_SECONDS = 10
 
 _KILL_SECONDS = 2
+
+_HAS = "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %s AND user LIKE %s"
 
 _IN_USE = 1226
 """ER_USER_LIMIT_REACHED."""
@@ -495,6 +515,7 @@ _TOO_LARGE = frozenset({
     1114,  # a table is full: the reading role can fill none but the temporary ones of its own statement
     1038, 3170,  # memory to sort, to parse or to look for a plan
     1153,  # a packet larger than max_allowed_packet: the text, or a row
+    5, 3044,  # memory that the server itself cannot get, or not for a function of geometries
 })  # fmt: skip
 """The statement asked for more than it may have."""
 

@@ -99,10 +99,11 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         self._connection = connections.take(database, seconds)
         self._tables: dict[tuple[str, str], TableSize] = {}
         self._closing = contextlib.ExitStack()
-        self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
+        self.backend: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
         self._runs = False
         self._stopped = False
         self._broken = False
+        self._left = False
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`. Only queries are sent."""
@@ -170,13 +171,17 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
     def cancel(self) -> None:
         """See `Session.cancel`: KILL QUERY from another connection."""
         self._stopped = True
-        self._connections.kill(self._thread, "QUERY")
+        self._connections.kill(self.backend, "QUERY")
 
     def abandon(self) -> None:
         """See `Session.abandon`. The server is told when the session is closed."""
         self._stopped = True
         with contextlib.suppress(AttributeError, OSError):
             self._connection._sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # noqa: SLF001
+
+    def lingers(self) -> bool:
+        """See `Session.lingers`."""
+        return self._left and self._connections.has(self.backend)
 
     def program(self, sql: str) -> None:
         """See `Session.program`: MySQL's plans leave steps out."""
@@ -262,7 +267,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             connection = connect(server, server.user, server.password)
         except EngineLost:
             return None
-        clock = MySQLClock(connection, self._thread)
+        clock = MySQLClock(connection, self.backend)
         self._closing.callback(clock.close)
         return clock
 
@@ -274,7 +279,8 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         close_at_once(self._connection)
         if self._runs or self._stopped:
             # MySQL notices that its client has gone when it has something to send, which may be never.
-            self._connections.kill(self._thread, "CONNECTION")
+            self._left = True
+            self._connections.kill(self.backend, "CONNECTION")
 
 
 def _encoded(sql: str) -> bytes:

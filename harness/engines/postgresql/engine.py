@@ -105,6 +105,8 @@ _NONE_LEFT = re.compile("too many (connections|clients)|remaining connection slo
 
 _CANCEL_SECONDS = 2
 
+_HAS = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = %s)"
+
 _SETTINGS = (
     "DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "default_transaction_read_only",
     "extra_float_digits", "jit", "max_parallel_workers_per_gather",
@@ -204,6 +206,8 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         self._known: dict[str, list[Row]] = {}
         self._may_have_set = self._stopped = False
         self._connection = pool.take(self._conninfo) or self._connect()
+        self.backend = self._connection.info.backend_pid
+        self._left = False
 
     def _connect(self) -> psycopg.Connection:
         while True:
@@ -339,6 +343,14 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         ):
             connection.shutdown(socket.SHUT_RDWR)
 
+    def lingers(self) -> bool:
+        """See `Session.lingers`."""
+        if not self._left:
+            return False
+        with contextlib.suppress(psycopg.Error), administrating(self._server) as connection:
+            return connection.execute(_HAS, [self.backend]).fetchone() == (True,)
+        return False
+
     def program(self, sql: str) -> None:
         """See `Session.program`: PostgreSQL's plans leave steps out."""
 
@@ -417,7 +429,9 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         if self._as_new and not self._stopped:
             self._pool.give(self._conninfo, self._connection)
             return
-        if self._connection.info.transaction_status is TransactionStatus.ACTIVE:
+        is_active = self._connection.info.transaction_status is TransactionStatus.ACTIVE
+        self._left = is_active or self._stopped
+        if is_active:
             self._cancel()
         self._connection.close()
 
