@@ -177,7 +177,7 @@ class Session(Protocol):
 
 
 class ServerSession(Session, Protocol):
-    """A session on a server, which may go on after the session was closed."""
+    """A session on a server, which may continue its work after the session was closed."""
 
     backend: int
     """The server's number of the connection: of a process, where each connection has its own."""

@@ -557,6 +557,9 @@ class EngineFull(EngineLost):
 
 _BREAKERS: WeakKeyDictionary[Engine, CircuitBreaker] = WeakKeyDictionary()
 
+_BLAMED: WeakKeyDictionary[Engine, dict[tuple[Database, str], Execution]] = WeakKeyDictionary()
+"""The texts that have ended the server of an engine: they never run on it again."""
+
 
 def execute_patiently(
     engine: Engine, database: Database, sql: str, limits: Limits, backoff: Backoff = BACKOFF
@@ -581,6 +584,9 @@ def execute_patiently(
     server: Server | None = getattr(engine, "server", None)
     if server is None:
         return _execute_embedded(engine, database, sql, limits)
+    blamed = _BLAMED.setdefault(engine, {})
+    if (database, sql) in blamed:
+        return blamed[database, sql]
     breaker = _BREAKERS.get(engine) or _BREAKERS.setdefault(engine, CircuitBreaker())
     waiting = breaker.enter(backoff)
     history = _History(limits, _troubles(engine))
@@ -593,6 +599,8 @@ def execute_patiently(
             continue
         except _Lost as lost:
             execution = history.blamed(lost)
+            if execution is not None:
+                blamed[database, sql] = execution
         except EngineLost as lost:
             if isinstance(lost, EngineFull) or _is_refusal(lost, _troubles(engine)):
                 raise

@@ -1,4 +1,4 @@
-"""Hold the limits of texts on the server itself: end what goes on after its time, and start what has died.
+"""End on the server what continues after its time limit, and start a server that has died.
 
 A function of a server may compute for minutes without looking whether it was told to stop. A server that the
 harness has started as a process of this machine, or in a container, is then ended: the backend where each
@@ -68,7 +68,8 @@ def settle(server: Server, session: ServerSession, limit: float) -> float:
             return overrun
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
-    return 0.0
+    # It may have gone with a server that another text's worker has ended.
+    return time.monotonic() - limit if was_ended(server, limit) else 0.0
 
 
 def _end(server: Server, backend: int) -> None:
@@ -94,7 +95,7 @@ def _end(server: Server, backend: int) -> None:
 def restart(server: Server) -> None:
     """Start a native server again that has died, unless it was stopped on purpose; by one process at a time.
 
-    Does nothing if it answers, or is not the harness's. Docker restarts its containers by itself.
+    Does nothing if it answers, or is not the harness's. Docker restarts its containers itself.
     """
     if server.home and time.monotonic() >= _NEXT_TRY.get(server, 0.0):
         with _locked(server, "restart", fcntl.LOCK_EX):
@@ -125,7 +126,7 @@ def _listens(server: Server) -> bool:
 
 @contextlib.contextmanager
 def beside_others(server: Server) -> Iterator[None]:
-    """Within the block, a text runs beside others on a server."""
+    """Within the block, a text runs next to others on a server."""
     with contextlib.ExitStack() as stack:
         # Whoever wants to be alone holds the gate: nobody else begins meanwhile.
         with _locked(server, "gate", fcntl.LOCK_SH):

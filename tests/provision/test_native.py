@@ -1,5 +1,6 @@
 """Private servers, on real ones: initialised, found, stopped, killed, broken."""
 
+import contextlib
 import dataclasses
 import os
 import socket
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from signal import Signals
+from threading import Thread
 
 import psycopg
 import pymysql
@@ -22,6 +24,7 @@ from harness.engines.base import EngineLost
 from harness.provision import native
 from harness.provision.servers import State, version_of
 from loaders.base.errors import EngineUnavailable
+from loaders.base.processes import working_in
 from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.engine
@@ -139,6 +142,68 @@ def test_a_server_that_was_killed_is_started_again(dialect: Dialect, shared_home
     assert native.running(dialect, home=shared_home) is None
     assert native.start(dialect, home=shared_home) == server
     assert version_of(server)
+
+
+ENDLESS = {
+    Dialect.MYSQL: "SELECT LOCATE(CONCAT(REPEAT('a', 3000000), 'b'), REPEAT('a', 9000000))",
+    Dialect.POSTGRESQL: "SELECT normalize(repeat(chr(803) || chr(775), 1000000), NFC)",
+}
+"""What looks neither for a signal nor for the end of its server or client."""
+
+
+@contextlib.contextmanager
+def endless(server: Server) -> Iterator[None]:
+    """A server that works on a text that never ends, which is over with the server."""
+
+    def ask() -> None:
+        with contextlib.suppress(psycopg.Error, pymysql.Error):
+            run(server, ENDLESS[server.dialect])
+
+    thread = Thread(target=ask)
+    thread.start()
+    time.sleep(0.5)
+    yield
+    thread.join(timeout=60)
+    assert not thread.is_alive()
+
+
+def test_a_server_that_does_not_stop_is_ended_with_all_of_its_processes(
+    dialect: Dialect, shared_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = native.start(dialect, home=shared_home)
+    monkeypatch.setattr(native, "_STOP_SECONDS", 2)
+    with endless(server):
+        assert native.stop(dialect, home=shared_home)
+        assert list(working_in(shared_home / "data")) == []
+    assert native.start(dialect, home=shared_home) == server
+
+
+def test_a_backend_that_outlives_its_killed_server_is_ended_by_the_next_start(postgresql_home: Path) -> None:
+    server = native.start(Dialect.POSTGRESQL, home=postgresql_home)
+    known = State.read(postgresql_home / "server.json")
+    assert known
+    with endless(server):
+        native.end_process(known.pid, known.identity, Signals.SIGKILL, seconds=10)
+        [orphan] = _once_settled(postgresql_home / "data")
+        assert native.start(Dialect.POSTGRESQL, home=postgresql_home) == server
+        assert orphan not in working_in(postgresql_home / "data")
+
+
+def _once_settled(data: Path) -> list[int]:
+    """The processes that are left when those that look for their server have gone."""
+    until = time.monotonic() + 20
+    while len(found := list(working_in(data))) > 1 and time.monotonic() < until:
+        time.sleep(0.1)
+    return found
+
+
+def test_a_file_of_a_dead_server_with_the_id_of_another_process_prevents_no_start(
+    postgresql_home: Path,
+) -> None:
+    server = native.start(Dialect.POSTGRESQL, home=postgresql_home)
+    native.stop(Dialect.POSTGRESQL, home=postgresql_home)
+    (postgresql_home / "data/postmaster.pid").write_text(f"{os.getppid()}\n", encoding="ascii")
+    assert native.start(Dialect.POSTGRESQL, home=postgresql_home) == server
 
 
 def test_mysql_knows_the_named_time_zones(mysql_home: Path) -> None:
