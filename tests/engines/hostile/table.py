@@ -17,6 +17,8 @@ from tests.engines.hostile import (
     postgresql_cases,
     privacy_cases,
     sqlite_cases,
+    test_calls,
+    test_limits,
 )
 from tests.engines.hostile.cases import Absent
 from tests.engines.hostile.families import FAMILIES
@@ -100,6 +102,51 @@ ROWS: Sequence[Row] = (
         "leave a mark for another worker's text",
         privacy_cases.CHANNELS,
         f"{_PRIVACY}::test_no_text_leaves_a_mark_that_another_sees",
+    ),
+    Row(
+        "go on after the limit, whatever the engine is told",
+        {
+            Dialect.SQLITE: sqlite_cases.UNSTOPPABLE,
+            Dialect.MYSQL: [*test_limits.GOES_ON[Dialect.MYSQL]],
+            Dialect.POSTGRESQL: [*test_limits.GOES_ON[Dialect.POSTGRESQL]],
+            Dialect.DUCKDB: [*duckdb_cases.CROWDED],
+            Dialect.MARIADB: [*test_limits.GOES_ON[Dialect.MARIADB]],
+        },
+        {
+            Dialect.SQLITE: (
+                f"{_HERE}/test_sqlite.py::test_every_hostile_text_ends_as_it_may_and_leaves_nothing_behind"
+            ),
+            **dict.fromkeys(
+                test_limits.GOES_ON,
+                f"{_HERE}/test_limits.py::test_what_goes_on_after_its_limit_is_ended_on_the_server",
+            ),
+            Dialect.DUCKDB: (
+                f"{_HERE}/test_families.py::test_every_case_has_an_outcome_of_its_own_that_it_may_have"
+            ),
+        },
+    ),
+    Row(
+        "leave something in the instance that runs them",
+        {
+            **dict.fromkeys(
+                Dialect,
+                Absent("the first row compares accounts, tables and settings of the server before and after"),
+            ),
+            Dialect.SQLITE: Absent("a connection has no registry; its settings are in the row of sessions"),
+            Dialect.DUCKDB: duckdb_cases.REGISTERING,
+        },
+        f"{_HERE}/test_duckdb.py::test_no_text_leaves_anything_in_an_instance",
+    ),
+    Row(
+        "call every function of the catalogue with hostile arguments",
+        {
+            **{dialect: range(test_calls.COUNT) for dialect in test_calls.SERVERS},
+            Dialect.SQLITE: Absent(
+                "a crash ends the worker's process alone; the first row has its functions"
+            ),
+            Dialect.POSTGRESQL: Absent("what reaches beyond a text is revoked, as the first row tries"),
+        },
+        f"{_HERE}/test_calls.py::test_no_call_of_a_function_reaches_beyond_its_text",
     ),
     Row(
         "have other rows each time, which must not be cached",
