@@ -18,6 +18,10 @@ class Untranslatable(Exception):
         self.position = position
 
 
+class TranslatorFault(Untranslatable):
+    """The translator itself failed on a text; its `__cause__` is the fault."""
+
+
 class HarnessError(Exception):
     """Base of all errors that the project raises.
 

@@ -64,6 +64,8 @@ class Column:
     """True if it has blobs among other values; such a column is loaded only if values are escaped."""
     readable: bool = False
     """True if all of these blobs are the bytes of texts without a NUL."""
+    untyped: bool = False
+    """True if no type keeps its values distinct: it is text, and only where values are escaped."""
     opaque: bool = False
     """True if a text has a NUL or invalid bytes, which no server can store as text."""
     collation: str = "BINARY"

@@ -102,6 +102,19 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
     )
 
 
+def escaped_columns(schema: Schema, dialect: Dialect) -> list[tuple[str, str]]:
+    """Return the columns whose values a load with escaping changes on an engine, each with its table's name.
+
+    A query that reads another column returns what it would return without escaping.
+    """
+    return [
+        (table.name, column.name)
+        for table in schema.tables
+        for column, widened in zip(table.columns, _widened(table, dialect).columns, strict=True)
+        if schema.escapes and (column.escaped or column.untyped or widened is not column)
+    ]
+
+
 def _widened(table: Table, dialect: Dialect) -> Table:
     """Change columns with infinite numbers to texts for MySQL, which has no infinity."""
     if TARGETS[dialect].holds_infinity:

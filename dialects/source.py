@@ -5,7 +5,9 @@ with arguments, since the rewrites define its meaning.
 """
 
 import re
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, ClassVar
 
@@ -61,6 +63,12 @@ class _Parser(SQLiteParser):
         TokenType.PLUS: lambda self: Plus(this=self._parse_unary()),
     }
 
+    # Casts and accessors of other dialects: SQLite has no operator that follows a name directly.
+    COLUMN_OPERATORS: ClassVar = {
+        token: parser
+        for token, parser in SQLiteParser.COLUMN_OPERATORS.items()
+        if token not in {TokenType.DCOLON, TokenType.DOTCOLON, TokenType.DCOLONDOLLAR}
+    }
     CONCAT_OPERATORS: ClassVar = {
         **SQLiteParser.CONCAT_OPERATORS,
         TokenType.ARROW: lambda _, this, path: exp.JSONExtract(this=this, expression=path),
@@ -225,6 +233,96 @@ def parse(sql: str) -> exp.Query | exp.Values:
         if start is not None and sql[start : start + 1].isdigit():
             raise Untranslatable(name.name, "it is neither a number nor a name", start)
     return tree
+
+
+# What other dialects write and SQLite does not take.
+
+_SKIPPED = re.compile(r"'(?:[^']|'')*+'|\"(?:[^\"]|\"\")*+\"|`[^`]*+`|--[^\n]*+|/\*.*?(?:\*/|$)", re.DOTALL)
+"""Texts, quoted names and comments."""
+
+_BOTH, _POSTGRESQL, _MYSQL = "MySQL and PostgreSQL", "PostgreSQL", "MySQL"
+_SERVER = "SQL Server"
+_FOREIGN = [
+    (re.compile(pattern, re.IGNORECASE), shown, whose)
+    for pattern, shown, whose in (
+        ("::", "::", _POSTGRESQL),
+        (r"\bI?LIKE\s+(?:ANY|ALL)\b", "LIKE ANY", _POSTGRESQL),
+        (r"\bILIKE\b", "ILIKE", _POSTGRESQL),
+        (r"\bSIMILAR\s+TO\b", "SIMILAR TO", _POSTGRESQL),
+        (r"\bDISTINCT\s+ON\s*\(", "DISTINCT ON", _POSTGRESQL),
+        (r"\bARRAY\s*\[", "ARRAY[...]", _POSTGRESQL),
+        (r"\bE''", "E'...'", _POSTGRESQL),
+        (r"!?~~?\*?\s*''", "~", _POSTGRESQL),
+        (r"\bWITHIN\s+GROUP\b", "WITHIN GROUP", _POSTGRESQL),
+        (r"\bLATERAL\b", "LATERAL", _BOTH),
+        (r"\bGROUPING\s+SETS\b|\bWITH\s+ROLLUP\b", "GROUP BY ROLLUP", _BOTH),
+        (r"\bFETCH\s+(?:FIRST|NEXT)\b", "FETCH FIRST", _POSTGRESQL),
+        (r"\bLIMIT\s+ALL\b", "LIMIT ALL", _POSTGRESQL),
+        (r"\b(?:DATE|TIMESTAMP)\s+''", "DATE '...'", _BOTH),
+        (r"\bEXTRACT\s*\(", "EXTRACT(... FROM ...)", _BOTH),
+        (r"\bINTERVAL\b", "INTERVAL", _BOTH),
+        (r"\bRLIKE\b", "RLIKE", _MYSQL),
+        (r"\bSEPARATOR\b", "SEPARATOR", _MYSQL),
+        (r"\b(?:DIV|XOR)\b", "DIV or XOR", _MYSQL),
+        (r"<=>", "<=>", _MYSQL),
+        (r"&&", "&&", _MYSQL),
+        (r"\bSTRAIGHT_JOIN\b", "STRAIGHT_JOIN", _MYSQL),
+        (r"\bSELECT\s+(?:DISTINCT\s+)?TOP\b", "TOP", _SERVER),
+        (r"\bN''", "N'...'", _SERVER),
+    )
+]  # fmt: skip
+"""Patterns of a text without what `_SKIPPED` finds, how to name them, and whose they are."""
+
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_OF_SYNTAX = ("syntax error", "unrecognized token", "incomplete input", "malformed")
+
+
+_FUNCTIONS = {
+    _MYSQL: (
+        "CONVERT CURDATE CURTIME DATEDIFF DATE_ADD DATE_FORMAT DATE_SUB DAY DAYNAME DAYOFMONTH DAYOFWEEK"
+        " DAYOFYEAR FIELD FIND_IN_SET FROM_UNIXTIME HOUR LAST_DAY LOCATE MINUTE MONTH MONTHNAME QUARTER"
+        " SECOND STR_TO_DATE SUBSTRING_INDEX SYSDATE TIMESTAMPDIFF UNIX_TIMESTAMP WEEK WEEKDAY YEAR"
+    ),
+    _POSTGRESQL: (
+        "AGE ARRAY_AGG ARRAY_LENGTH BOOL_AND BOOL_OR DATE_PART DATE_TRUNC GENERATE_SERIES INITCAP MAKE_DATE"
+        " PERCENTILE_CONT PERCENTILE_DISC REGEXP_MATCHES SPLIT_PART STRING_TO_ARRAY STRPOS TO_CHAR TO_DATE"
+        " TO_NUMBER TO_TIMESTAMP UNNEST"
+    ),
+    _BOTH: (
+        "CHAR_LENGTH CUBE GREATEST LEAST LPAD NOW POSITION REGEXP_LIKE REGEXP_REPLACE REPEAT REVERSE ROLLUP"
+        " RPAD"
+    ),
+    _SERVER: "CHARINDEX DATEADD DATENAME GETDATE ISNULL LEN TRY_CAST TRY_CONVERT",
+}
+_WHOSE = {name: whose for whose, names in _FUNCTIONS.items() for name in names.split()}
+"""Functions that SQLite lacks, in upper case, and whose they are."""
+
+
+def syntax_error(sql: str) -> str | None:
+    """Return SQLite's message about a text that is not its SQL; None if it can be parsed."""
+    try:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute(f"EXPLAIN {sql}")
+    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
+        # Names are unknown here, in an empty database.
+        return str(error) if any(words in str(error) for words in _OF_SYNTAX) else None
+    return None
+
+
+def foreign(sql: str) -> str | None:
+    """Return a sentence on what is of another dialect in a text that SQLite does not take.
+
+    None if SQLite takes the syntax and the functions, or nothing in it is known to be of another dialect.
+    """
+    bare = _SKIPPED.sub(lambda found: "''" if found[0].startswith("'") else " ", sql)
+    if syntax_error(sql) is not None:
+        for pattern, shown, whose in _FOREIGN:
+            if pattern.search(bare):
+                return f"{shown} is {whose} syntax, which SQLite does not take"
+    for call in _CALL.finditer(bare):
+        if owner := _WHOSE.get(call[1].upper()):
+            return f"{call[1]}() is a {owner} function, which SQLite lacks"
+    return None
 
 
 def view_query(sql: str) -> exp.Query | exp.Values:

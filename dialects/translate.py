@@ -14,7 +14,7 @@ from sqlglot import exp
 from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect
-from dialects.errors import Untranslatable
+from dialects.errors import TranslatorFault, Untranslatable
 from dialects.generator import spell
 from dialects.nodes import Random
 from dialects.rewrites import queries
@@ -24,7 +24,7 @@ from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.rewrites.windows import share_windows
 from dialects.schema import Schema
 from dialects.scope import Relation
-from dialects.source import parse
+from dialects.source import foreign, parse, syntax_error
 from dialects.tables import Tables
 from dialects.tagged_values import read_rows
 
@@ -68,9 +68,28 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
     Raises:
         Untranslatable: the text is not such a query, names something that the schema lacks, or has no exact
             equivalent on the target.
+        TranslatorFault: it is one of these, and the translator itself failed.
     """
     if target is Dialect.SQLITE:
         return Translation(sql, target)
+    try:
+        return _translated(sql, schema, target, as_json=as_json)
+    except Untranslatable as error:
+        if why := foreign(sql):
+            raise Untranslatable(error.construct, f"{error.reason}; {why}", error.position) from error
+        raise
+    except Exception as error:
+        # A text that nobody has thought of must not end the work on others.
+        if refused := syntax_error(sql):
+            why = foreign(sql)
+            raise Untranslatable(
+                "the statement", f"SQLite refuses it: {refused}" + (f"; {why}" if why else "")
+            ) from error
+        fault = f"the translator failed ({type(error).__name__}: {error})"
+        raise TranslatorFault("the statement", fault) from error
+
+
+def _translated(sql: str, schema: Schema, target: Dialect, *, as_json: bool) -> Translation:
     tree = parse(sql)
     compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES)
     try:
@@ -94,6 +113,12 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:
         raise Untranslatable("the statement", "it is nested too deeply") from error
+    except Untranslatable:
+        raise
+    except Exception:
+        # SQLite's own objection is the better message: it raises `Untranslatable` if there is one.
+        _ = compiler.plan
+        raise
     return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings), columns)
 
 

@@ -175,7 +175,7 @@ def _column(  # noqa: PLR0913, PLR0917 - the column, its values, and the place f
     except Unrepresentable as error:
         if escape:
             notes.append(f"{named} is text: it holds {error}")
-            return _measured(column, found, rows, PortableType.TEXT)
+            return replace(_measured(column, found, rows, PortableType.TEXT), untyped=True)
         where = place(connection, table, column.name, error.predicate)
         raise BadInput(
             f"{path}: {where}: {error}; make the column's values alike, or load with --escape"

@@ -51,6 +51,8 @@ class Loaded:
     """Declarations that could not be kept, one sentence each."""
     content: str
     """A digest of what is loaded now; see `Marker.content`."""
+    escape: bool = False
+    """See `Marker.escape`."""
 
 
 class LoadOptions(TypedDict, total=False):
@@ -236,7 +238,15 @@ def _is_current(
 
 
 def _skipped(database: Database, marker: Marker) -> Loaded:
-    return Loaded(database, marker.rows, 0.0, skipped=True, notes=tuple(marker.notes), content=marker.content)
+    return Loaded(
+        database,
+        marker.rows,
+        0.0,
+        skipped=True,
+        notes=tuple(marker.notes),
+        content=marker.content,
+        escape=marker.escape,
+    )
 
 
 def _plans(  # noqa: PLR0913 - the parts of a plan
@@ -333,5 +343,6 @@ def _replaced(
             skipped=False,
             notes=tuple(marker.notes),
             content=marker.content,
+            escape=marker.escape,
         )
     return done

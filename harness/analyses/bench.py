@@ -60,7 +60,8 @@ def sqlite_digests(questions: QuestionSet) -> dict[str, str]:
 class Bench:
     """A question set with its databases on engines; thread-safe.
 
-    `engines` use connections again. `unloaded` are the databases that an engine does not have, and why.
+    `engines` use connections again. `unloaded` are the databases that an engine does not have, and why;
+    `escaped` those whose values it has escaped.
     """
 
     questions: QuestionSet
@@ -69,6 +70,7 @@ class Bench:
     limits: Limits
     workers: int = 1
     unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
+    escaped: frozenset[tuple[EngineName, str]] = frozenset()
     _schemas: Memo = field(default_factory=Memo, repr=False)
 
     @classmethod
@@ -90,19 +92,26 @@ class Bench:
         """
         databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
         unloaded: dict[tuple[EngineName, str], str] = {}
+        escaped: set[tuple[EngineName, str]] = set()
         for dialect, server in servers.items():
-            _, left = loading.load_each(databases, server, progress=progress)
+            done, left = loading.load_each(databases, server, progress=progress)
+            escaped.update((dialect, one.database.db_id) for one in done if one.escape)
             unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
         engines: dict[EngineName, Engine] = {name: on_server(server) for name, server in servers.items()}
-        return cls(questions, engines, profile, limits, workers, unloaded)
+        return cls(questions, engines, profile, limits, workers, unloaded, frozenset(escaped))
 
     def database(self, db_id: str) -> Database:
         """Return a database of the set, with its place on every engine."""
         return self.questions.database(db_id, self.profile)
 
-    def schema(self, db_id: str) -> Schema:
-        """Return the census of a database."""
-        found: Schema = self._schemas(db_id, lambda: census(self.database(db_id).sqlite_path))
+    def schema(self, db_id: str, engine: EngineName) -> Schema:
+        """Return the census of a database as it is loaded on an engine.
+
+        Raises:
+            BadInput: the file cannot be read.
+        """
+        path, escape = self.database(db_id).sqlite_path, (engine, db_id) in self.escaped
+        found: Schema = self._schemas((db_id, escape), lambda: census(path, escape=escape))
         return found
 
     def each(self, measure: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:

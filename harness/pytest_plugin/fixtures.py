@@ -64,7 +64,7 @@ class Bench:
     @cached_property
     def golds(self) -> Golds:
         """The golds of every question on every engine."""
-        return Golds(self.questions, tuple(self.setup.servers), self.setup.limits, self.setup.unloaded)
+        return self.setup.golds()
 
     def question(self, key: str) -> Question:
         """Return a question by its key.

@@ -1,16 +1,18 @@
 """The gold of every question on every engine: its text, its rows, or the outcome of its failure."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from harness.data.outcomes import GoldOrigin, Outcome
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.engines.execution import Ending, Execution, Limits
+from loaders.base.files import one_line
 from loaders.base.processes import Memo
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class Golds:
         dialects: the engines.
         limits: what one SQL text may use.
         unloaded: the databases that an engine's servers lack, and why.
+        escaped: the databases whose values an engine's servers have escaped.
     """
 
     def __init__(
@@ -67,9 +70,11 @@ class Golds:
         dialects: Collection[EngineName],
         limits: Limits,
         unloaded: Mapping[tuple[EngineName, str], str] | None = None,
+        escaped: Collection[tuple[EngineName, str]] = (),
     ) -> None:
         self._questions = questions
         self._unloaded = unloaded or {}
+        self._escaped = frozenset(escaped)
         self._limits = limits
         self._overrides: dict[Dialect, Mapping[str, Override]] = {
             dialect: overrides(questions.name, dialect)
@@ -120,9 +125,11 @@ class Golds:
             return Translation(written, dialect_of(dialect))
         try:
             # The translation must return rows as predictions do, not as JSON.
-            return translate(written, self.schema(question.db_id), dialect_of(dialect), as_json=False)
-        except Untranslatable as error:
-            raise NoGold(str(error)) from error
+            return translate(
+                written, self.schema(question.db_id, dialect), dialect_of(dialect), as_json=False
+            )
+        except (Untranslatable, BadInput) as error:
+            raise NoGold(one_line(str(error))) from error
 
     def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
         """Return the gold of a question, executed by `run` on the engine, or on SQLite if its rows count.
@@ -137,18 +144,62 @@ class Golds:
             return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
         try:
             sql = self.text(question, dialect)
+            self._refuse_escaped(question, dialect, sql)
         except NoGold as error:
             failed = Execution(Ending.ERROR, error=str(error))
             return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
         execution = run(sql)
         if execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds:
             return Gold(question, dialect, sql, execution)
+        if execution.ending is Ending.ERROR and dialect_of(dialect) is Dialect.SQLITE:
+            execution = _with_foreign(execution, sql)
         timed_out = execution.ending in (Ending.ROWS, Ending.TIMEOUT)
         failure = Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR
         return Gold(question, dialect, sql, execution, failure)
 
-    def schema(self, db_id: str) -> Schema:
-        """Return the schema of a database, which is read once."""
+    def schema(self, db_id: str, dialect: EngineName) -> Schema:
+        """Return the schema of a database as it is loaded on an engine; it is read once.
+
+        Raises:
+            BadInput: its file cannot be read.
+        """
         from loaders.census import census  # noqa: PLC0415 - as in `translation`
 
-        return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
+        path, escape = self._questions.database(db_id).sqlite_path, (dialect, db_id) in self._escaped
+        found: Schema = self._schemas((db_id, escape), lambda: census(path, escape=escape))
+        return found
+
+    def _refuse_escaped(self, question: Question, dialect: EngineName, sql: str) -> None:
+        """Reject a gold that nobody translated if it reads a column whose values are escaped on the engine.
+
+        Its rows would not be those of the file, and a prediction that loses the same rows would match it.
+
+        Raises:
+            NoGold: it reads one.
+        """
+        is_translated = self.origin(question, dialect) is GoldOrigin.TRANSLATED
+        if is_translated or (dialect, question.db_id) not in self._escaped:
+            return
+        from dialects.server_schema import escaped_columns  # noqa: PLC0415 - as in `translation`
+        from harness.sqltree.parser import column_read  # noqa: PLC0415 - as in `translation`
+
+        try:
+            schema = self.schema(question.db_id, dialect)
+        except BadInput as error:
+            raise NoGold(one_line(str(error))) from error
+        language = Dialect.SQLITE if dialect_of(dialect) in question.by_rows else dialect
+        escaped = escaped_columns(schema, dialect_of(dialect))
+        found = column_read(sql, language, escaped, {view.name: view.sql for view in schema.views})
+        if found is not None:
+            raise NoGold(
+                f"it reads {'.'.join(found)}, whose values are escaped on {dialect} and not the file's;"
+                " correct them in the file and load it without --escape, or use --dialect sqlite"
+            )
+
+
+def _with_foreign(execution: Execution, sql: str) -> Execution:
+    """Name the dialect that a gold is in, if SQLite refuses it for that."""
+    from dialects.source import foreign  # noqa: PLC0415 - as in `Golds.translation`
+
+    why = foreign(sql)
+    return replace(execution, error=f"{execution.error}: {why}") if why else execution

@@ -37,7 +37,7 @@ from harness.metrics.distinct import TooManyRows
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
 from harness.scoring.codec import decode, encode
-from harness.scoring.golds import Gold, Golds
+from harness.scoring.golds import Gold
 from harness.scoring.tasks import (
     Announce,
     JudgeTask,
@@ -94,7 +94,7 @@ class Judge:
         self._announce = announce
         self._engines = engines
         self._sqlite = self._engines.get(Dialect.SQLITE) or SQLiteEngine(pooled=True)
-        self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
+        self._golds = setup.golds()
         self._scorer = Scorer(setup, {Dialect.SQLITE: self._sqlite, **engines}, announce)
         self._database_of = cache(setup.database)
         self._tester = cache(self._make_tester)

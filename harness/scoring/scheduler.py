@@ -23,7 +23,7 @@ from harness.engines.base import Engine, EngineLost
 from harness.engines.execution import Ending, execute
 from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
-from harness.scoring.golds import Golds, NoGold
+from harness.scoring.golds import NoGold
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers, explain
 from loaders.base.records import decode, encode
 from loaders.base.store import EntryKind, Store
@@ -117,7 +117,7 @@ class Scheduler:
     ) -> None:
         self._setup = setup
         self.engines = engines or {dialect: setup.engine(dialect) for dialect in setup.servers}
-        self.golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
+        self.golds = setup.golds()
         self._cache_keys = CacheKeys(setup, self.golds, self.engines)
         self._lookup = Lookup(store)
         self._lock = Lock()

@@ -20,6 +20,7 @@ from harness.engines.execution import Execution, Limits
 from harness.engines.plans import QueryPlan
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.metrics.efficiency import Timing
+from harness.scoring.golds import Golds
 from harness.scoring.variants import Variants
 from loaders.namespace import Database
 from loaders.server import Server
@@ -46,6 +47,8 @@ class Setup:
     """True to classify the errors of predictions: `Judgement.error_class`."""
     unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
     """The databases that a dialect's servers lack, and why: their golds fail."""
+    escaped: frozenset[tuple[EngineName, str]] = frozenset()
+    """The databases that a dialect's servers have with escaped values; see `loaders.portable`."""
     previews: bool = True
     """True to keep some of the rows for readers: `Judgement.preview`."""
     uncounted: Mapping[EngineName, str] = field(default_factory=dict)
@@ -67,6 +70,10 @@ class Setup:
     def profile_on(self, dialect: EngineName) -> Profile:
         """Return the profile of an engine's databases."""
         return Profile.FAITHFUL if dialect in self.translated else self.profile
+
+    def golds(self) -> Golds:
+        """Return the golds of its questions on its engines."""
+        return Golds(self.questions, tuple(self.servers), self.limits, self.unloaded, self.escaped)
 
     def engine(self, dialect: EngineName) -> Engine:
         """Return the engine of a dialect to time on: that of its first server, or of files."""

@@ -127,7 +127,7 @@ def explainer_of_set(
     answered = in_order(file.dialect for file in files)
     equipped = equip(request, questions, answered, say=say, progress=progress)
     setup = equipped.setup
-    golds = Golds(questions, tuple(setup.servers), setup.limits, setup.unloaded)
+    golds = setup.golds()
     pairs = []
     for question in questions.questions:
         for file in sorted(files, key=lambda file: answered.index(file.dialect)):

@@ -351,6 +351,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         say(line)
     request, translated = _with_profile(request, questions, servers, say)
     unloaded: dict[tuple[EngineName, str], str] = {}
+    escaped: set[tuple[EngineName, str]] = set()
 
     def bring(server: Server, dialect: EngineName) -> Sequence[loading.Loaded]:
         profile = Profile.FAITHFUL if dialect in translated else request.profile
@@ -362,6 +363,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         if left and not done:
             raise BadInput(left[0].reason)
         unloaded.update({(server.dialect, one.database.db_id): one.reason for one in left})
+        escaped.update((server.dialect, one.database.db_id) for one in done if one.escape)
         for one in left:
             say(
                 f"{server.dialect}, {one.database.db_id}: not loaded, so answers to its questions are"
@@ -386,6 +388,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         variants,
         standing=standing,
         unloaded=unloaded,
+        escaped=frozenset(escaped),
         translated=translated,
     )
     return Equipped(request, _with_counting(setup, say), left_out, notes)

@@ -1,6 +1,6 @@
 """Parsing in bounded time: with each level of `DATE(DATE(...` sqlglot reads what is inside twice as often."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -117,6 +117,63 @@ def read_query(sql: str, dialect: EngineName) -> exp.Query | None:
     except (Untranslatable, SqlglotError, ValueError, RecursionError, TooMuch):
         return None
     return tree if isinstance(tree, exp.Query) else None
+
+
+def column_read(
+    sql: str, dialect: EngineName, columns: Collection[tuple[str, str]], views: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """Return one of `columns`, each a table and a column, that a text may read; None if it reads none.
+
+    Names are compared without case. In doubt a column is read: a text that cannot be parsed reads those of
+    each table that it names.
+
+    Args:
+        sql: the text.
+        dialect: its engine.
+        columns: the columns to look for.
+        views: the texts of the database's views by name, which a text may read instead of tables.
+    """
+    texts, left = [sql], dict(views)
+    for text in texts:
+        named = [name for name in left if name.casefold() in text.casefold()]
+        texts += [left.pop(name) for name in named]
+    readers = [_reader(text, dialect) for text in texts]
+    return next((one for one in columns if any(reads(*map(str.casefold, one)) for reads in readers)), None)
+
+
+def _reader(sql: str, dialect: EngineName) -> Callable[[str, str], bool]:
+    """Return a function that tells if a text may read a column of a table; both names are folded."""
+    try:
+        trees = statements(sql, dialect)
+    except Exception:  # noqa: BLE001 - sqlglot's errors are of many kinds
+        return lambda table, _: table in sql.casefold()
+    nodes = [node for tree in trees for node in tree.walk()]
+    named: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, exp.Table):
+            for name in {node.name.casefold(), node.alias_or_name.casefold()}:
+                named.setdefault(name, set()).add(node.name.casefold())
+    tables = set[str]().union(*named.values())
+    read: set[tuple[str | None, str]] = set()
+    for node in nodes:
+        if isinstance(node, exp.Column):
+            name, qualifier = node.name.casefold(), node.table.casefold()
+            # An alias of a subquery or a CTE can be of any table; a table's name alone is its whole row.
+            found: Collection[str | None] = named.get(qualifier, (None,)) if qualifier else (None,)
+            read.update((table, "*" if isinstance(node.this, exp.Star) else name) for table in found)
+            read.update((table, "*") for table in named.get(name, ()) if not qualifier)
+        elif isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count | exp.Column):
+            read.add((None, "*"))
+        elif isinstance(node, exp.Join):
+            read.update((None, each.name.casefold()) for each in node.args.get("using") or ())
+            read.update((None, "*") for _ in [1] if node.method.upper() == "NATURAL")
+
+    def reads(table: str, column: str) -> bool:
+        return table in tables and not read.isdisjoint(
+            {(None, "*"), (table, "*"), (None, column), (table, column)}
+        )
+
+    return reads
 
 
 # Calls of functions in a tree: SQLite has names with arguments there, servers a class.

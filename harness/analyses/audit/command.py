@@ -285,7 +285,7 @@ class AuditBench:
         gold = AuditedGold(
             question,
             dialect,
-            self.bench.schema(question.db_id),
+            self.bench.schema(question.db_id, dialect),
             runner(self.bench, question, dialect),
             self._declared.get(question.db_id),
         )

@@ -10,6 +10,7 @@ from math import isclose, isfinite
 from typing import Any, Protocol
 
 from dialects.enums import Dialect
+from dialects.errors import TranslatorFault
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.conformance.sqllogictest import Expected
@@ -256,17 +257,23 @@ class Checker:
         """
         try:
             translation = translator(sql, described.schema, target)
+        except TranslatorFault as fault:
+            return _crash(fault.__cause__ or fault)
         except Untranslatable as error:
             return Checked(Verdict.UNTRANSLATABLE, str(error))
-        except Exception as error:  # noqa: BLE001 - any other error is a finding
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{place.filename.rpartition('/')[2]}:{place.name}"
-            return Checked(Verdict.CRASH, f"{type(error).__name__} in {where}: {error}")
+        except Exception as error:  # noqa: BLE001 - any other error of a translator is a finding
+            return _crash(error)
         found = self._reference.compare(
             described.database, sql, expected, self.engines[target], translation, ordered=ordered
         )
         verdict = _verdict(found, translation)
         return Checked(verdict, _detail(verdict, found, translation), translation.sql, found.engine_seconds)
+
+
+def _crash(error: BaseException) -> Checked:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{place.filename.rpartition('/')[2]}:{place.name}"
+    return Checked(Verdict.CRASH, f"{type(error).__name__} in {where}: {error}")
 
 
 def without_names(text: str) -> str:

@@ -140,7 +140,7 @@ class _Coverer:
             return self._compared(question, blank, Translation(question.gold[dialect], dialect), reference)
         gold = question.gold[Dialect.SQLITE]
         try:
-            translation = translate(gold, self._bench.schema(question.db_id), dialect)
+            translation = translate(gold, self._bench.schema(question.db_id, dialect), dialect)
         except Untranslatable as refusal:
             automatic = replace(blank, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
         else:

@@ -208,7 +208,7 @@ class GoldTranslator:
         self._questions = questions
         self._bench = Bench.open(questions, servers, Profile.FAITHFUL, limits, progress=progress)
         self._versions = {name: engine.version() for name, engine in self._bench.engines.items()}
-        self._golds = Golds(questions, targets, limits)
+        self._golds = Golds(questions, targets, limits, escaped=self._bench.escaped)
         self._reference = Reference(limits)
         self._expected = {} if questions.own else expectations.read(questions.name)
         self._digests = sqlite_digests(questions)

@@ -25,7 +25,6 @@ from harness.scoring.golds import NoGold
 from harness.scoring.scheduler import Candidate, Scheduler
 from loaders.base.files import one_line
 from loaders.base.processes import Memo
-from loaders.census import census
 
 STRICT = "ex_strict"
 METRICS = (OUTCOME_METRIC, STRICT)
@@ -105,7 +104,6 @@ class Trying:
         self._questions = questions
         self._base, self._faithful = base, faithful
         self.profile = profile
-        self._schemas = Memo()
         self._names = Memo()
 
     @property
@@ -118,10 +116,13 @@ class Trying:
         """Those that judge, each once."""
         return list(dict.fromkeys([self._base, self._faithful]))
 
-    def schema(self, db_id: str) -> Schema:
-        """Return the census of a database."""
-        found: Schema = self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
-        return found
+    def schema(self, db_id: str, dialect: EngineName) -> Schema:
+        """Return the census of a database as translations find it on an engine.
+
+        Raises:
+            BadInput: its file cannot be read.
+        """
+        return self._faithful.golds.schema(db_id, dialect)
 
     def names(self, db_id: str, dialect: Dialect) -> Names:
         """Return the names that a database has on an engine."""
@@ -129,7 +130,7 @@ class Trying:
         return found
 
     def _names_of(self, db_id: str, dialect: Dialect) -> Names:
-        schema, path = self.schema(db_id), self._questions.database(db_id).sqlite_path
+        schema, path = self.schema(db_id, dialect), self._questions.database(db_id).sqlite_path
         is_server = dialect is not Dialect.SQLITE
         tables = server_tables(schema, dialect, self.profile, path) if is_server else schema.tables
         return Names({table.name: [column.name for column in table.columns] for table in tables}, db_id)
@@ -144,7 +145,7 @@ class Trying:
     def translation(self, question: Question, sql: str, dialect: Dialect) -> str | None:
         """Return a text of SQLite's, translated exactly; None if it cannot be."""
         try:
-            return translate(sql, self.schema(question.db_id), dialect, as_json=False).sql
+            return translate(sql, self.schema(question.db_id, dialect), dialect, as_json=False).sql
         except (Untranslatable, BadInput):
             return None
 
@@ -247,7 +248,7 @@ def held_translation(
     sql = result.sql or ""
     gap = partial(TranslationGap, question.key, question.db_id)
     try:
-        translation = translate(sql, trying.schema(question.db_id), dialect_of(target), as_json=False)
+        translation = translate(sql, trying.schema(question.db_id, target), dialect_of(target), as_json=False)
     except (Untranslatable, BadInput) as refusal:
         return gap(one_line(f"no translation: {refusal}"), refused=True)
     what = "SQLite's answer, translated exactly"

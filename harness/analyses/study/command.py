@@ -146,6 +146,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
                 setup.limits,
                 request.processes,
                 setup.unloaded,
+                setup.escaped,
                 sets=sets,
                 whole=whole,
                 setup=setup,

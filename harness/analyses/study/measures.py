@@ -304,7 +304,7 @@ class Rewriting:
         return counted(self.context.engines[engine], self.context.database(db_id), sql, self.context.limits)
 
     def _rewritten(self, engine: EngineName, db_id: str, sql: str) -> dict[str, Any]:
-        dialect, schema = dialect_of(engine), self.context.schema(db_id)
+        dialect, schema = dialect_of(engine), self.context.schema(db_id, engine)
         held = self._held_keys(engine, db_id)
         profile = self.context.setup.profile
         found, last = consider_all(sql, schema, dialect, profile=profile, held=held)
@@ -343,7 +343,7 @@ class Rewriting:
             self._held[engine, db_id] = held_keys(
                 self.context.engines[engine],
                 self.context.database(db_id),
-                self.context.schema(db_id),
+                self.context.schema(db_id, engine),
                 self.context.limits,
             )
         return self._held[engine, db_id]
