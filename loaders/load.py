@@ -3,7 +3,7 @@
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +14,17 @@ from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
 from loaders.base.digests import digests
+from loaders.base.errors import command
 from loaders.base.processes import processors
-from loaders.namespace import STAGING, Database, Key, Marker, key, refuse_collisions, refuse_place
+from loaders.namespace import (
+    STAGING,
+    Database,
+    Key,
+    Marker,
+    key,
+    refuse_collisions,
+    refuse_place,
+)
 from loaders.server import Server, session_pool
 from loaders.target import FilledTable, LoadSource, Target, target
 from loaders.workers import Fill, Link, LoadTask, LoadWorkers, Survey, workers
@@ -53,6 +62,8 @@ class Loaded:
     """A digest of what is loaded now; see `Marker.content`."""
     escape: bool = False
     """See `Marker.escape`."""
+    tables: Mapping[str, int] = field(default_factory=dict)
+    """Rows of each table as they were loaded, by its name on the server."""
 
 
 class LoadOptions(TypedDict, total=False):
@@ -61,6 +72,7 @@ class LoadOptions(TypedDict, total=False):
     force: bool
     indexes: bool | None
     escape: bool | None
+    recount: bool
     jobs: int | None
     progress: Progress | None
 
@@ -72,6 +84,7 @@ def load(  # noqa: PLR0913 - the options of a load
     force: bool = False,
     indexes: bool | None = None,
     escape: bool | None = None,
+    recount: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Loaded]:
@@ -89,6 +102,7 @@ def load(  # noqa: PLR0913 - the options of a load
         escape: True to escape values that the server cannot store, see `loaders.portable`; False to let them
             stop the load; by default, either is accepted in a database that is there, and they stop the load
             of a new one.
+        recount: also reload unchanged databases of which a server's table has other rows than were loaded.
         jobs: tables to load at once, each by a thread or, into MySQL, by a process; 1 uses only this thread.
             By default the number of cores, up to 8, and 1 if the files are small.
         progress: called for each database that is loaded.
@@ -114,6 +128,9 @@ def load(  # noqa: PLR0913 - the options of a load
             for database in databases
             if _is_current(database, markers, found, indexes=indexes, escape=escape)
         }  # fmt: skip
+        if recount:
+            changed = changed_tables(done.values(), server)
+            done = {database: one for database, one in done.items() if database not in changed}
         stale = [database for database in dict.fromkeys(databases) if database not in done]
         with workers(
             _jobs(jobs, _paths(stale)), processes=engine.in_processes, alone=engine.locks_files
@@ -186,6 +203,39 @@ def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Mark
     }
 
 
+def changed_tables(done: Iterable[Loaded], server: Server) -> dict[Database, str]:
+    """Return the databases of which a table has another number of rows than was loaded, with a phrase on it.
+
+    An embedded engine's files belong to the harness alone and are not asked.
+
+    Raises:
+        EngineUnavailable: the server cannot be reached.
+    """
+    if not server.port:
+        return {}
+    loaded_rows = {(one.database, name): rows for one in done for name, rows in one.tables.items()}
+    found = target(server.dialect).counts(server, list(loaded_rows))
+    return {
+        database: f"table {name} has {now:,} rows, and {rows:,} were loaded"
+        for ((database, name), rows), now in zip(loaded_rows.items(), found, strict=True)
+        if now != rows
+    }
+
+
+def refuse_changed(done: Sequence[Loaded], server: Server) -> None:
+    """Reject databases whose tables have other numbers of rows than were loaded; new loads are not counted.
+
+    Raises:
+        BadInput: somebody added or deleted rows since a load.
+        EngineUnavailable: the server cannot be reached.
+    """
+    for database, phrase in changed_tables((one for one in done if one.skipped), server).items():
+        raise BadInput(
+            f"{server.dialect}, {database.db_id} ({database.profile}): {phrase}; load its set again"
+            f" (`{command('load', set='...')}`)"
+        )
+
+
 @dataclass
 class _Plan:
     """The load of one database, and its progress."""
@@ -246,6 +296,7 @@ def _skipped(database: Database, marker: Marker) -> Loaded:
         notes=tuple(marker.notes),
         content=marker.content,
         escape=marker.escape,
+        tables=marker.tables,
     )
 
 
@@ -344,5 +395,6 @@ def _replaced(
             notes=tuple(marker.notes),
             content=marker.content,
             escape=marker.escape,
+            tables=marker.tables,
         )
     return done

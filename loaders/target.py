@@ -88,6 +88,8 @@ class Target(ABC):
     settled: ClassVar[str]
     """Options of CREATE TABLE that keep a table's statistics unchanged."""
     syntax: ClassVar[type[KeySyntax]] = KeySyntax
+    to_count: ClassVar[str] = ""
+    """The statement that prepares a session for counting rows quickly."""
 
     @abstractmethod
     def exclusive(self, server: Server) -> AbstractContextManager[None]:
@@ -122,6 +124,21 @@ class Target(ABC):
     @abstractmethod
     def present(self, server: Server, database: Database) -> set[str]:
         """Return the tables in the namespace of `database`."""
+
+    def counts(self, server: Server, tables: Sequence[tuple[Database, str]]) -> list[int]:
+        """Return the number of rows that each of some tables has now; one query per server's database."""
+        session, found = sessions(server.dialect), dict[int, int]()
+        places: dict[str, list[str]] = {}
+        for number, (database, name) in enumerate(tables):
+            place = namespace(database, server.dialect)
+            counted = f"SELECT {number}, count(*) FROM {quoted(place[-1])}.{quoted(name)}"  # noqa: S608 - quoted
+            places.setdefault(place[0], []).append(counted)
+        for place_name, counts in places.items():
+            with session.connected(server, place_name) as connection:
+                if self.to_count:
+                    session.ask(connection, self.to_count)
+                found.update(session.ask(connection, " UNION ALL ".join(counts)))
+        return [found[number] for number in range(len(tables))]
 
     @abstractmethod
     def prepare(self, server: Server, database: Database, staging: str) -> None:

@@ -50,7 +50,11 @@ def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None 
 
 
 def sqlite_digests(questions: QuestionSet) -> dict[str, str]:
-    """Return the digests of a set's SQLite files, by database."""
+    """Return the digests of a set's SQLite files, by database.
+
+    Raises:
+        BadInput: a file cannot be read.
+    """
     paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
     known = digests(paths.values())
     return {db_id: known[path] for db_id, path in paths.items()}
@@ -95,6 +99,7 @@ class Bench:
         escaped: set[tuple[EngineName, str]] = set()
         for dialect, server in servers.items():
             done, left = loading.load_each(databases, server, progress=progress)
+            loading.refuse_changed(done, server)
             escaped.update((dialect, one.database.db_id) for one in done if one.escape)
             unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
         engines: dict[EngineName, Engine] = {name: on_server(server) for name, server in servers.items()}

@@ -78,5 +78,5 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         say("SQLite is the reference: there is nothing to compare it with")
         return
     with loading_bar(messages, len(questions.db_ids) * len(servers)) as progress:
-        measured = measure(request, one_of_each(servers), progress, progress.count)
+        measured = measure(request, one_of_each(servers), progress, progress.count, say)
     raise typer.Exit(print_measured(measured, say, as_json=as_json))

@@ -72,6 +72,7 @@ def load(  # noqa: PLR0913 - one parameter an option
                 force=force,
                 indexes=not no_indexes,
                 escape=escape,
+                recount=True,
                 jobs=workers,
                 progress=progress,
             )

@@ -1,6 +1,6 @@
 """The command that describes question sets, and the columns of their databases."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,7 @@ from harness.data.sets.loader import load_set
 from harness.report.console import print_grids
 from harness.report.files import TEXTS, ReportFormat, give
 from loaders.base.files import one_line, printable_json
-from loaders.inventory import inventory
+from loaders.inventory import Inventory, inventory
 
 
 @app.command()
@@ -95,13 +95,30 @@ def _describe_sets(
 
 def _describe_columns(paths: Sequence[Path], *, as_json: bool) -> None:
     """Print the census of SQLite files."""
-    found = map(inventory, paths)
+    found = _read(paths)
     if as_json:
         typer.echo(census_json(list(found)))
         return
     for one in found:
         for line in census_lines(one):
             typer.echo(one_line(line))
+
+
+def _read(paths: Sequence[Path]) -> Iterator[Inventory]:
+    """Yield the inventories of files; log each of several files that cannot be read.
+
+    Raises:
+        BadInput: none can be read.
+    """
+    faults: list[BadInput] = []
+    for path in paths:
+        try:
+            yield inventory(path)
+        except BadInput as error:
+            faults.append(error)
+            if len(faults) == len(paths):
+                raise
+            say(one_line(f"skipped: {error}"))
 
 
 def _files(set_names: Sequence[str] | None, db_id: str | None) -> list[Path]:

@@ -14,7 +14,7 @@ from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
-from harness.engines import EngineKind, kinds, on_server
+from harness.engines import EngineKind, kind_of, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
 from harness.provision.images import bake
@@ -174,9 +174,10 @@ def _where(server: Server) -> str:
 
 def _to_start(dialect: Dialect, set_name: str) -> str:
     """Return how to start the server, and remarks on images that have the databases inside."""
-    start = command("up", set=set_name)
+    named = {} if kind_of(dialect).by_default else {"dialect": str(dialect)}
+    start = command("up", set=set_name, **named)
     notes = compose.beginning(dialect, set_name)
-    return "; ".join((f"{start} (without Docker: {command('up', 'native')})", *notes))
+    return "; ".join((f"{start} (without Docker: {command('up', 'native', **named)})", *notes))
 
 
 def _loaded(server: Server, questions: QuestionSet, profile: Profile) -> int:

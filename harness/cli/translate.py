@@ -24,7 +24,8 @@ from harness.data.answer_records import OPTION, parse_keys
 from harness.data.gold_packs import with_golds
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
-from harness.data.sets.loader import load_set
+from harness.data.sets.loader import load_set, with_readable_databases
+from harness.engines import kind_of
 from harness.engines.execution import Limits
 from harness.report.console import loading_bar
 from harness.session.plan import find_servers
@@ -132,6 +133,7 @@ def _answers(
     set_name: str, paths: Sequence[Path], out: Path, targets: Sequence[Dialect], keys: str | None
 ) -> int:
     questions = load_set(set_name)
+    with_readable_databases(questions, say)
     files = read_predictions(
         paths,
         questions,
@@ -164,12 +166,14 @@ def _answers(
 
 def _set(questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int) -> int:
     refuse_other_sets(questions, out)
+    questions = with_readable_databases(questions, say)
     for note in (*questions.notes, *([] if questions.pack is None else [str(questions.pack)])):
         say(note)
     servers = find_servers(targets, required=False, say=lambda _: None)
     for target in targets:
         if target not in servers:
-            say(f"{target}: no server is up, so no gold is run there; {to_start()}")
+            advice = to_start(None if kind_of(target).by_default else target)
+            say(f"{target}: no server is up, so no gold is run there; {advice}")
     with loading_bar(messages) as progress:
         translator = GoldTranslator(questions, targets, one_of_each(servers), limits, progress)
     with messages.status("translating"):

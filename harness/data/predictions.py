@@ -31,7 +31,7 @@ from harness.data.prediction_files import (
 from harness.data.questions import Question, QuestionSet, cached_types, chosen
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
-from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
+from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse, visible
 from loaders.base.records import read_record, read_records, to_object, to_record
 
 # Select questions of a set: by database, difficulty or name, a sample of them, or the first.
@@ -275,7 +275,7 @@ def _expand(paths: Sequence[Path], say: Callable[[str], None] | None) -> list[Pa
 def _inside(folder: Path) -> tuple[list[Path], list[Path]]:
     """Return the prediction files of a folder, and files that may be some but are not named so."""
     try:
-        there = sorted(path for path in folder.iterdir() if path.name[0] != ".")
+        there = visible(folder)
     except OSError as error:
         refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
     json = [path for path in there if path.suffix.lower() in {".json", ".jsonl"}]

@@ -242,6 +242,12 @@ class QuestionSet:
     pack: PackUse | None = None
     by_rows: bool = False
     published: Published | None = None
+    tables: Path | None = None
+    """The file of schemas, if there is one."""
+    digests: Mapping[Path, str] = field(default_factory=dict)
+    """The SHA-256 that the set's manifest names for files."""
+    faulty: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """The databases that are missing or no SQLite files, each with the fault and what to do about it."""
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
@@ -308,6 +314,18 @@ class QuestionSet:
         if self.server is not None:
             standing = self.server.databases.get(db_id, self.standing_in), self.server.schema
         return Database(self.collection, db_id, path, profile, standing)
+
+    def require_databases(self) -> None:
+        """Reject the set if a database of its questions is missing or not an SQLite file.
+
+        Raises:
+            BadInput: one is; the message names all of them.
+        """
+        faults = Faults(self.databases, "database")
+        for db_id in self.db_ids:
+            if db_id in self.faulty:
+                faults.add(db_id, *self.faulty[db_id])
+        faults.stop()
 
     @property
     def reference(self) -> Dialect:

@@ -17,7 +17,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published_sets import Published, recognised
 from harness.data.set_manifest import MANIFEST, Layout, read_manifest
-from loaders.base.files import one_line
+from loaders.base.files import one_line, visible
 
 _FAMILIES = Path(__file__).with_name("layouts") / "families.toml"
 _DOCS = "docs/how-to/question-set.md"
@@ -170,7 +170,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
     for inside in _INSIDE:
         place = folder / inside
         if place.is_dir():
-            yield from sorted(path for path in place.iterdir() if path.suffix in _ENDS and path.is_file())
+            yield from (path for path in visible(place) if path.suffix in _ENDS and path.is_file())
 
 
 def _named(path: Path) -> tuple[str, Dialect]:
@@ -262,11 +262,18 @@ def _tables(folder: Path, stem: str) -> str | None:
     for name in (f"{stem}_tables.json", "tables.json", "dev_tables.json"):
         if (folder / name).is_file():
             return name
-    found = sorted(path.name for path in folder.glob("*tables.json"))
+    found = [path.name for path in visible(folder) if path.name.endswith("tables.json")]
     return found[0] if len(found) == 1 else None
 
 
-_SUFFIXES = ("{0}/{0}.sqlite", "{0}/{0}.db", "{0}.sqlite", "{0}.db", "{0}/{0}_template.sqlite")
+DATABASE_SUFFIXES = (".sqlite", ".db", ".sqlite3", ".db3")
+"""Suffixes of SQLite files; the first wins."""
+
+_SHAPES = (
+    *(f"{{0}}/{{0}}{suffix}" for suffix in DATABASE_SUFFIXES),
+    *(f"{{0}}{suffix}" for suffix in DATABASE_SUFFIXES),
+    "{0}/{0}_template.sqlite",
+)
 
 
 def find_databases(
@@ -290,8 +297,8 @@ def find_databases(
             raise BadInput(one_line(f"{own.manifest}: databases: there is no {place}; correct the file"))
         if place.is_file():
             return place.parent, dict.fromkeys(db_ids, place)
-        return place, _files(place, db_ids)
-    found = [(place, _files(place, db_ids)) for place in _places(own)]
+        return place, database_files(place, db_ids)
+    found = [(place, database_files(place, db_ids)) for place in _places(own)]
     folder, files = max(found, key=lambda one: len(one[1]))
     if own.published is not None and own.published.databases:
         # Some may be the set's own. The first place wins.
@@ -307,10 +314,10 @@ def databases_in(place: Path) -> dict[str, Path]:
     """
     if place.is_file():
         return {place.stem: place}
-    names = {path.stem if path.is_file() else path.name for path in place.iterdir()} if place.is_dir() else ()
-    found = _files(place, sorted(names))
+    inside = visible(place) if place.is_dir() else ()
+    found = database_files(place, sorted({path.stem if path.is_file() else path.name for path in inside}))
     if not found:
-        shapes = ", ".join(each.format("NAME") for each in _SUFFIXES[:3])
+        shapes = f"NAME/NAME.sqlite, NAME.sqlite; also {', '.join(DATABASE_SUFFIXES[1:])}"
         raise BadInput(one_line(f"databases {place}: no SQLite files there ({shapes}); check the path"))
     return found
 
@@ -330,7 +337,7 @@ def _places(own: Own) -> Iterator[Path]:
             yield around / own.published.databases
 
 
-def _files(place: Path, db_ids: Sequence[str]) -> dict[str, Path]:
+def database_files(place: Path, db_ids: Sequence[str]) -> dict[str, Path]:
     """Find the files of these databases in a folder, by the name in the questions."""
     if not place.is_dir():
         return {}
@@ -339,8 +346,8 @@ def _files(place: Path, db_ids: Sequence[str]) -> dict[str, Path]:
         inside.setdefault(path.name.casefold(), []).append(path)
     found = {}
     for db_id in db_ids:
-        for suffix in _SUFFIXES:
-            head, _, tail = suffix.format(db_id).partition("/")
+        for shape in _SHAPES:
+            head, _, tail = shape.format(db_id).partition("/")
             # In exactly this spelling, if that exists.
             paths = sorted(inside.get(head.casefold(), ()), key=lambda path: path.name != head)
             file = next((one for one in (_file(each, tail) for each in paths) if one), None)

@@ -28,10 +28,10 @@ from harness.data.descriptions import description_folder
 from harness.data.outcomes import PairResult
 from harness.data.prediction_files import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
-from harness.data.sets.loader import load_set, name_of
+from harness.data.sets.loader import load_set, name_of, with_readable_databases
 from harness.engines import EngineName, dialect_of, kind_of, kinds_by_name
 from harness.predictors.adapters import open_predictor
-from harness.predictors.base import BudgetSpent, Problem, PromptTooLong, Usage
+from harness.predictors.base import BudgetSpent, DatabaseText, Problem, PromptTooLong, Usage
 from harness.predictors.budget import Budget, Meter, Pace, SpentBudget
 from harness.predictors.common import Settings
 from harness.predictors.extraction import Taking
@@ -168,18 +168,28 @@ def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
 
 def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped, say: Say) -> list[Problem]:
     """Build one problem for each question and dialect, in the order of the questions."""
-    databases = {}
+    databases: dict[tuple[EngineName, str], DatabaseText] = {}
+    fault: BadInput | None = None
     for dialect in equipped.setup.servers:
         engine = equipped.setup.engine(dialect)
         for db_id in questions.db_ids:
+            if (dialect, db_id) in equipped.setup.unloaded:
+                continue
             place = equipped.setup.database(db_id, dialect)
-            database = read_database(engine, place, rows=options.rows, kind=kind_of(dialect))
+            try:
+                database = read_database(engine, place, rows=options.rows, kind=kind_of(dialect))
+            except BadInput as error:
+                fault = error
+                say(f"{dialect}, {db_id}: skipped: {error}")
+                continue
             databases[dialect, db_id] = database
             if options.descriptions:
                 folder = description_folder(questions.databases, db_id)
                 databases[dialect, db_id], left_over = describe(database, folder)
                 for line in left_over if dialect == next(iter(equipped.setup.servers)) else ():
                     say(line)
+    if fault is not None and not databases:
+        raise fault
     return [
         Problem(
             each.key,
@@ -189,6 +199,7 @@ def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped
         )
         for each in questions.questions
         for dialect in equipped.setup.servers
+        if (dialect, each.db_id) in databases
     ]
 
 
@@ -214,6 +225,7 @@ def predict(
         EngineUnavailable: a requested engine is not up.
     """
     method, whole, questions = check(asked)
+    questions = with_readable_databases(questions, say)
     taking = asked.taking or (Taking.ANSWER if asked.predictor.split(":", 1)[0] in _TALKERS else Taking.NONE)
     with _folder(asked.out), closing(Journal(asked.out)) as journal:
         for note in journal.notes:

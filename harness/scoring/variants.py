@@ -24,6 +24,7 @@ from filelock import FileLock
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
+from harness.data.set_families import DATABASE_SUFFIXES, database_files
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits, execute_patiently
 from harness.metrics import spider_suite
@@ -33,7 +34,7 @@ from harness.metrics.distinct import firsts
 from harness.scoring.golds import Gold
 from loaders import twins
 from loaders.base import paths
-from loaders.base.files import Faults, content_digest, one_line, refuse
+from loaders.base.files import Faults, content_digest, one_line, refuse, visible
 from loaders.base.processes import processors
 from loaders.namespace import Database
 
@@ -125,9 +126,9 @@ def _found(folder: Path, db_ids: Sequence[str]) -> _Files:
     try:
         if not folder.is_dir():
             refuse(folder, "no such folder of variants", "name a folder, or a number of variants to generate")
-        if any(_file(folder, db_id).exists() for db_id in db_ids):
+        if any((folder / db_id).is_dir() and _file(folder, db_id).exists() for db_id in db_ids):
             return _together(folder, db_ids)
-        found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        found = [path for path in visible(folder) if path.is_dir()]
     except OSError as error:
         refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
     if not found:
@@ -144,7 +145,8 @@ def _together(folder: Path, db_ids: Sequence[str]) -> _Files:
     """Return the files of a folder for each database, each a variant under its own name."""
     found: defaultdict[str, dict[str, Path]] = defaultdict(dict)
     for db_id in db_ids:
-        files = (path for path in (folder / db_id).glob("*.sqlite") if not path.name.startswith("."))
+        inside = visible(folder / db_id) if (folder / db_id).is_dir() else []
+        files = [path for path in inside if path.suffix in DATABASE_SUFFIXES]
         # The shortest name is the database's own.
         for path in sorted(files, key=lambda path: (len(path.stem), path.stem)) or [_file(folder, db_id)]:
             found[path.stem][db_id] = path
@@ -152,7 +154,9 @@ def _together(folder: Path, db_ids: Sequence[str]) -> _Files:
 
 
 def _file(folder: Path, db_id: str) -> Path:
-    return folder / db_id / f"{db_id}.sqlite"
+    found = database_files(folder, [db_id]).get(db_id)
+    # A suite's own file is in the folder of its variants.
+    return found or folder / db_id / f"{db_id}.sqlite"
 
 
 def _check(variants: _Files, folder: Path) -> None:

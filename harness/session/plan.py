@@ -68,7 +68,8 @@ def find_servers(
         if found:
             servers[dialect] = found
         elif required:
-            raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
+            advice = to_start(None if kind.by_default else dialect)
+            raise EngineUnavailable(f"{dialect}: no server is up; {advice}")
         elif kind.by_default:
             say(f"{dialect}: no server is up, so it is skipped; {to_start()}")
     return servers
@@ -343,6 +344,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
     """
     if questions.server is not None:
         return _equip_privately(request, questions, dialects, questions.server, say)
+    questions.require_databases()
     left_out: list[str] = []
     servers = find_servers(dialects, required=request.dialects is not None, say=left_out.append)
     if not servers and all(kind_of(dialect).has_server for dialect in dialects):
@@ -362,6 +364,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         loading.load([one for one in others if one.db_id in there], server, progress=progress)
         if left and not done:
             raise BadInput(left[0].reason)
+        loading.refuse_changed(done, server)
         unloaded.update({(server.dialect, one.database.db_id): one.reason for one in left})
         escaped.update((server.dialect, one.database.db_id) for one in done if one.escape)
         for one in left:

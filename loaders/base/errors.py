@@ -105,9 +105,13 @@ def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
     return " ".join(("bird-harness", _WORDS.get(name, name), *words, *([rest] if rest else [])))
 
 
-def to_start() -> str:
-    """Return the advice for a missing server."""
-    return f"start one with `{command('up')}`, or without Docker with `{command('up', 'native')}`"
+def to_start(dialect: str | None = None) -> str:
+    """Return the advice for a missing server; `dialect` names one that only starts if it is named."""
+    named = {} if dialect is None else {"dialect": dialect}
+    return (
+        f"start one with `{command('up', **named)}`, or without Docker with"
+        f" `{command('up', 'native', **named)}`"
+    )
 
 
 def said(error: OSError) -> str:

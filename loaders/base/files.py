@@ -207,6 +207,25 @@ def _kind(path: Path) -> str | None:
     return next((name for is_kind, name in _KINDS if is_kind(mode)), None)
 
 
+_LEFT_BEHIND = {"thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx"}
+"""Names in lower case of what Windows and archivers of macOS leave in folders."""
+
+
+def visible(folder: Path) -> list[Path]:
+    """Return what a user put into a folder, by name.
+
+    Hidden files, such as the `.DS_Store` and `._shop.sqlite` of macOS, and what Windows leaves are not.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if not path.name.startswith(".") and path.name.casefold() not in _LEFT_BEHIND
+    )
+
+
 def files_within(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the files of a folder and of those below it, sorted, and what else is there.
 

@@ -30,6 +30,7 @@ def _revoke(connection: Connection[Any], server: Server, right: str, database: s
 class _MariaDB(MySQLTarget):
     dialect = Dialect.MARIADB
     place = "bigint NOT NULL DEFAULT 0 INVISIBLE"  # an invisible column needs a default
+    to_count = ""
     grant = staticmethod(_grant)
     revoke = staticmethod(_revoke)
 

@@ -75,6 +75,7 @@ Rows are loaded frozen and visible to all, so there is nothing to vacuum.
 
 class _PostgreSql(Target):
     dialect = Dialect.POSTGRESQL
+    to_count = "SET jit = off; SET max_parallel_workers_per_gather = 0"
     in_processes = False  # SQLite writes what is sent
     settled = _SETTLED
 

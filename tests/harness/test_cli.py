@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import subprocess
@@ -245,3 +246,14 @@ def test_bad_files_exit_with_2_and_one_line_that_names_file_entry_and_remedy(
     assert code == 2
     assert len(errors.strip().splitlines()) == 1, errors
     assert [part for part in case.says if part not in errors] == [], errors
+
+
+def test_status_names_what_starts_an_engine(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    code, printed, _ = call("status", "--json")
+    assert code == 0
+    advice = {name: one["to_do"] for name, one in json.loads(printed)["engines"].items()}
+    assert "up --native" in advice["mysql"]
+    assert (
+        "--dialect mariadb (without Docker: bird-harness up --native --dialect mariadb)" in advice["mariadb"]
+    )

@@ -20,7 +20,7 @@ from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.gold_packs import PUBLISHED, Status, with_golds
 from harness.data.questions import Question, QuestionSet
-from harness.data.sets.loader import load_set
+from harness.data.sets.loader import load_set, with_readable_databases
 from harness.engines.execution import Execution, Limits, execute, execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree import DatabaseSchema
@@ -179,6 +179,7 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
     judged = read_judged(request.judged)
     everything = with_golds(load_set(request.set_name, bird_home), request.gold)
     questions = everything if request.limit is None else everything.limit(request.limit)
+    questions = with_readable_databases(questions, say)
     wanted = [
         (replace(question, gold={**question.gold, dialect: sql}), dialect)
         for question in questions.questions
@@ -191,7 +192,8 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
     dialects = dict.fromkeys(dialect for _, dialect in wanted)
     there = {dialect: server for dialect in dialects if (server := (servers or {}).get(dialect))}
     bench = AuditBench(opened(questions, there, request.workers, loading), request.probes)
-    asked = [(one, at) for one, at in wanted if bench.has(one, at)]
+    unread = bench.unread(say)
+    asked = [(one, at) for one, at in wanted if bench.has(one, at) and one.db_id not in unread]
     golds = Counter(dialect for _, dialect in asked)
     databases = sqlite_digests(questions)
     manifest = {
@@ -279,6 +281,25 @@ class AuditBench:
     def has(self, question: Question, dialect: Dialect) -> bool:
         """True if the database of a question is on an engine."""
         return dialect in self.bench.engines and (dialect, question.db_id) not in self.bench.unloaded
+
+    def unread(self, say: Callable[[str], None]) -> frozenset[str]:
+        """Return the databases that cannot be read to their end; log each in a line."""
+
+        def fault(db_id: str) -> str | None:
+            try:
+                self.bench.schema(db_id, Dialect.SQLITE)
+            except BadInput as error:
+                return str(error)
+            return None
+
+        db_ids = self.bench.questions.db_ids
+        found = dict(zip(db_ids, self.bench.each(fault, db_ids), strict=True))
+        faults = {db_id: why for db_id, why in found.items() if why is not None}
+        if len(faults) == len(db_ids):
+            raise BadInput(next(iter(faults.values())))
+        for db_id, why in faults.items():
+            say(f"database {db_id}: skipped: {why}")
+        return frozenset(faults)
 
     def read(self, question: Question, dialect: Dialect) -> dict[str, Any]:
         """Return the findings of the probes in one gold, and whether its text can be read; plain values."""

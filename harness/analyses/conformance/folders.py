@@ -12,11 +12,11 @@ from pathlib import Path
 from dialects.errors import BadInput
 from harness.analyses.conformance import sqllogictest
 from harness.analyses.conformance.sqllogictest import Query, Record, Script, Statement
+from harness.data.set_families import DATABASE_SUFFIXES
 from harness.engines.base import is_empty
-from loaders.base.files import read_text
+from loaders.base.files import read_text, visible
 
 SCHEMA = "schema.sql"
-DATABASES = (".sqlite", ".sqlite3", ".db")
 QUERIES = ".sql"
 
 
@@ -68,9 +68,9 @@ def _below(path: Path, suite: Path) -> Iterator[Script]:
         if path.suffix.lower() in sqllogictest.SUFFIXES:
             yield Script(name, partial(sqllogictest.read, path), (path,))
         return
-    inside = sorted(path.iterdir())
+    inside = visible(path)
     files = [each for each in inside if each.is_file()]
-    bases = [each for each in files if each.suffix.lower() in DATABASES]
+    bases = [each for each in files if each.suffix.lower() in DATABASE_SUFFIXES]
     schema = next((each for each in files if each.name == SCHEMA), None)
     queries = [each for each in files if each.suffix.lower() == QUERIES and each is not schema]
     if schema and bases:
@@ -88,8 +88,7 @@ def _below(path: Path, suite: Path) -> Iterator[Script]:
     elif schema or bases:
         raise BadInput(f"{path}: has a database and no queries; add a {QUERIES} file with some")
     for each in inside:
-        if not each.name.startswith("."):
-            yield from _below(each, suite) if each.is_dir() or each in files else ()
+        yield from _below(each, suite) if each.is_dir() or each in files else ()
 
 
 def _read(schema: Path | None, queries: Sequence[Path], folder: Path) -> Iterator[Record]:

@@ -24,7 +24,7 @@ from harness.data.gold_packs import with_golds
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
 from harness.data.questions import Question, QuestionSet, levels_of
-from harness.data.sets.loader import load_set
+from harness.data.sets.loader import load_set, with_readable_databases
 from harness.engines import TITLES
 from harness.engines.execution import Execution, Limits
 from harness.report.console import print_grids, print_line, wide
@@ -181,6 +181,7 @@ class Subject:
             be, its questions have no answer but that.
         progress: see `loaders.load.load`.
         bird_home: see `load_set`.
+        say: called with a line for each database that is skipped.
 
     Raises:
         BadInput: a file is wrong.
@@ -193,11 +194,12 @@ class Subject:
         servers: Mapping[Dialect, Server],
         progress: Progress | None = None,
         bird_home: Path | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.request = request
         self.everything = _apart(with_golds(load_set(request.set_name, bird_home), request.pack))
         """The whole set; `questions` are the selected ones."""
-        self.questions = request.choice.of(self.everything)
+        self.questions = with_readable_databases(request.choice.of(self.everything), say)
         limits = Limits(seconds=request.seconds)
         self._bench = Bench.open(
             self.questions, servers, request.loaded_as, limits, workers=request.workers, progress=progress
@@ -285,6 +287,7 @@ def measure(
     servers: Mapping[Dialect, Server],
     progress: Progress | None = None,
     counted: Callable[[int, int], None] | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> CoverageResult:
     """Measure, keep, and compare with what was expected.
 
@@ -293,12 +296,13 @@ def measure(
         servers: where.
         progress: called with the rows loaded.
         counted: called with the numbers of golds answered, and of all at most.
+        say: called with a line for each database that is skipped.
 
     Raises:
         BadInput: an option or a file is wrong.
         EngineUnavailable: a server broke.
     """
-    subject = Subject(request, servers, progress)
+    subject = Subject(request, servers, progress, say=say)
     everything, questions, engines = subject.everything, subject.questions, subject.engines
     answers, most = list[CoverageAnswer](), len(questions.questions) * len(servers)
     for answer in subject.answers():

@@ -1,6 +1,7 @@
 """A question set's golds in another dialect: files that are a question set again, and certificates."""
 
 import hashlib
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,24 +62,23 @@ def translate_answers(
     """Translate the answers of a predictor from SQLite's dialect: yield lines of a prediction file.
 
     The predictor is called `<name>-translated`, and each line says what it is translated from, and what the
-    answer took. What has no exact translation is missing, with the reason.
+    answer took. What has no exact translation, or no readable database, is missing, with the reason.
 
     Args:
         file: the answers.
         questions: the whole set.
         target: MySQL or PostgreSQL.
 
-    Raises:
-        BadInput: a database cannot be read.
     """
-    schemas: dict[str, Schema] = {}
+    schemas: dict[str, Schema | str] = {}
     for question in questions.questions:
         sql, reason = file.predictions[question.key], file.reasons.get(question.key)
         if sql is not None:
             path = questions.database(question.db_id).sqlite_path
             if question.db_id not in schemas:
-                schemas[question.db_id] = census(path)
-            sql, reason = _answer(sql, path, schemas[question.db_id], target)
+                schemas[question.db_id] = _schema(path)
+            schema = schemas[question.db_id]
+            sql, reason = (None, schema) if isinstance(schema, str) else _answer(sql, path, schema, target)
         elif reason is None:
             continue
         usage = file.usage.get(question.key)
@@ -91,6 +91,14 @@ def translate_answers(
             **({"reason": reason} if sql is None else {}),
             **(usage.to_json() if usage else {}),
         }
+
+
+def _schema(path: Path) -> Schema | str:
+    """Return the census of a database, or why it cannot be read."""
+    try:
+        return census(path)
+    except BadInput as error:
+        return one_line(str(error))
 
 
 def _answer(sql: str, path: Path, schema: Schema, target: Dialect) -> tuple[str | None, str | None]:
@@ -407,13 +415,24 @@ def _line(one: Certified, stem: str, notes: list[str]) -> str:
 def _manifest(questions: QuestionSet, folder: Path) -> str:
     paths = {questions.database(db_id).sqlite_path.resolve() for db_id in questions.db_ids}
     only = next(iter(paths)) if len(paths) == 1 else questions.databases.resolve()
+    digests = {
+        path: sha256
+        for path, sha256 in questions.digests.items()
+        if path == questions.tables or path.resolve().is_relative_to(questions.databases.resolve())
+    }
+
+    def place(path: Path) -> str:
+        # Relative, so that the folder can be published beside the databases.
+        return _toml(Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix())
+
     ids = [one.question_id for one in questions.questions]
     files = {one: f"{questions.name}_{one}.json" for one in Dialect}
     lines = [
         f"name = {_toml(name_of_translated(questions))}",
         f"questions_of = {_toml(questions.name)}",
         f"title = {_toml(f'{questions.title}: golds translated')}",
-        f"databases = {_toml(str(only))}",
+        f"databases = {place(only)}",
+        *([] if questions.tables is None else [f"tables = {place(questions.tables)}"]),
         f"levels = {_toml(list(questions.levels))}",
         *([f"types = {_toml(list(questions.own_types))}"] if questions.own_types else []),
         f"ids_repeat = {_toml(len(set(ids)) < len(ids))}",
@@ -422,6 +441,10 @@ def _manifest(questions: QuestionSet, folder: Path) -> str:
         "",
         "[questions]",
         *(f"{one} = {_toml(name)}" for one, name in files.items() if (folder / name).is_file()),
+        *(["", "[domains]"] if questions.domains else []),
+        *(f"{_toml(db_id)} = {_toml(domain)}" for db_id, domain in questions.domains.items()),
+        *(["", "[digests]"] if digests else []),
+        *(f"{place(path)} = {_toml(sha256)}" for path, sha256 in digests.items()),
     ]
     return "".join(f"{one}\n" for one in lines)
 

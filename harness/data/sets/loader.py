@@ -7,7 +7,7 @@ files do not fit together is refused. Layout of the published packages: https://
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from harness.data.questions import (
     Level,
     Question,
     QuestionSet,
+    chosen,
     read_gold,
     read_questions,
 )
@@ -44,7 +45,7 @@ from loaders.base.files import (
     read_text,
     refuse,
 )
-from loaders.source import unwritten
+from loaders.source import declarations, opened, unwritten
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""
@@ -89,7 +90,7 @@ def load_set(
     db_ids = {entry.db_id for entry in published[Dialect.SQLITE].entries}
     remedies = "unpack the published databases there", "fetch it again"
     paths = {db_id: databases / db_id / f"{db_id}.sqlite" for db_id in db_ids}
-    _check_databases(databases, paths, remedies, may_miss=questions_alone)
+    faulty = _faulty_databases(databases, paths, remedies, may_miss=questions_alone)
     _check_schemas(tables, db_ids, schemas)
     questions = _join(published)
     return QuestionSet(
@@ -103,6 +104,8 @@ def load_set(
         files=files.digests,
         path=folder / layout.questions[Dialect.SQLITE][0],
         domains=layout.domains,
+        tables=tables if schemas else None,
+        faulty=faulty,
     )
 
 
@@ -115,7 +118,7 @@ def load_databases(place: Path) -> QuestionSet:
     place = place.resolve()
     found = databases_in(place)
     paths = {_spelled(db_id, path): path for db_id, path in found.items()}
-    _check_databases(place, paths, ("name the folder that they are in", "leave it out"))
+    faulty = _faulty_databases(place, paths, ("name the folder that they are in", "leave it out"))
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", place.stem).lstrip("_.-")[:40] or "databases"
     layout = Layout(name=name, title=name, questions={})
     return QuestionSet(
@@ -132,6 +135,7 @@ def load_databases(place: Path) -> QuestionSet:
         path=place,
         own=True,
         unasked=tuple(sorted(paths)),
+        faulty=faulty,
     )
 
 
@@ -203,7 +207,8 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
     if own.published is not None and own.published.databases:
         there = f"there or at {os.path.normpath(own.folder / own.published.databases)}"
     remedies = f"put it {there}, or name their folder in {MANIFEST}", CORRECT
-    _check_databases(databases, paths, remedies, may_miss=questions_alone or layout.server is not None)
+    may_miss = questions_alone or layout.server is not None
+    faulty = _faulty_databases(databases, paths, remedies, may_miss=may_miss)
     schemas: Mapping[str, DatabaseSchema] = {}
     notes = [*own.notes, *files.notes, *_notes(own, published)]
     if layout.tables:
@@ -243,6 +248,9 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         server=layout.server,
         own_types=layout.types,
         questions_of=layout.questions_of,
+        tables=own.folder / layout.tables if layout.tables else None,
+        digests={own.folder / name: sha256 for name, sha256 in layout.digests.items()},
+        faulty=faulty,
     )
 
 
@@ -441,35 +449,92 @@ def _join(published: Mapping[Dialect, DialectQuestions]) -> tuple[Question, ...]
     )
 
 
-def _check_databases(
+def _faulty_databases(
     folder: Path, paths: Mapping[str, Path], remedies: tuple[str, str], *, may_miss: bool = False
-) -> None:
-    """Reject databases that are missing, not SQLite files, or indistinguishable on a server.
+) -> dict[str, tuple[str, str]]:
+    """Return the databases that are missing or not SQLite files, with the fault of each and its remedy.
 
     Args:
         folder: their folder.
         paths: their files.
         remedies: what to do about a missing one, and about a file that is not a database.
         may_miss: allow missing databases.
+
+    Raises:
+        BadInput: all are faulty, or two cannot be distinguished on a server.
     """
-    faults = Faults(folder, "database")
+    faulty: dict[str, tuple[str, str]] = {}
+    alike = Faults(folder, "database")
     spelled: dict[str, str] = {}
     for db_id, path in sorted(paths.items()):
-        if not path.is_file() and may_miss:
-            continue
         if not path.is_file():
-            faults.add(db_id, "no file <database>/<database>.sqlite", remedies[0])
+            if not may_miss:
+                faulty[db_id] = "no file <database>/<database>.sqlite", remedies[0]
             continue
-        with path.open("rb") as file:
-            if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
-                faults.add(db_id, "not an SQLite file, perhaps cut off or a pointer to one", remedies[1])
-        if fault := unwritten(path):
-            faults.add(db_id, *fault.split("; ", 1))
+        if fault := _fault_of(path):
+            faulty[db_id] = fault, remedies[1]
+        elif journal := unwritten(path):
+            fault, _, remedy = journal.partition("; ")
+            faulty[db_id] = fault, remedy
         other = spelled.setdefault(db_id.lower(), db_id)
         if other != db_id:
             fault = "the name of another but for case, so that both have one place on servers"
-            faults.add(f"{db_id} ({other})", fault, "rename one")
-    faults.stop()
+            alike.add(f"{db_id} ({other})", fault, "rename one")
+    alike.stop()
+    if faulty and len(faulty) == len(paths):
+        faults = Faults(folder, "database")
+        for db_id, each in faulty.items():
+            faults.add(db_id, *each)
+        faults.stop()
+    return faulty
+
+
+def _fault_of(path: Path) -> str | None:
+    """Return what is wrong with a file that should be a SQLite database, from its first bytes."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_SQLITE_HEADER))
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    if not start:
+        return "an empty file"
+    if start != _SQLITE_HEADER:
+        return "not an SQLite file, perhaps cut off or a pointer to one"
+    return None
+
+
+def with_readable_databases(questions: QuestionSet, say: Callable[[str], None]) -> QuestionSet:
+    """Return a set without the questions whose databases cannot be read; log each such database.
+
+    For commands that do their work for each database; an evaluation must not lose questions
+    (`QuestionSet.require_databases`).
+
+    Raises:
+        BadInput: none can be read.
+    """
+    broken: dict[str, str] = {}
+    for db_id in questions.db_ids:
+        if db_id in questions.faulty:
+            fault, remedy = questions.faulty[db_id]
+            broken[db_id] = f"{questions.databases}: {fault}; {remedy}"
+            continue
+        path = questions.database(db_id).sqlite_path
+        try:
+            with opened(path) as connection:
+                if not declarations(connection).tables:
+                    broken[db_id] = f"{path}: has no table; give a SQLite file with tables"
+        except BadInput as error:
+            broken[db_id] = str(error)
+    if not broken or questions.server is not None:
+        return questions
+    if len(broken) == len(questions.db_ids):
+        raise BadInput(next(iter(broken.values())))
+    for db_id, why in broken.items():
+        count = sum(one.db_id == db_id for one in questions.questions)
+        noun = "question" if count == 1 else "questions"
+        say(one_line(f"database {db_id}: skipped, with {count} {noun}: {why}"))
+    kept = chosen(questions, [one for one in questions.questions if one.db_id not in broken])
+    return replace(kept, unasked=tuple(one for one in kept.unasked if one not in broken))
 
 
 def _check_schemas(tables: Path, db_ids: set[str], schemas: Mapping[str, DatabaseSchema]) -> None:

@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 import sqlite3
@@ -306,3 +307,39 @@ def test_a_query_and_a_set_are_told_apart(call: Call, args: tuple[str, ...]) -> 
     code, printed, said = call("translate", *args, "--dialect", "mysql")
     assert (code, printed) == (2, "")
     assert "give a query and --database, or --set and --out" in said
+
+
+def test_a_translated_set_can_be_published_beside_its_databases(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    folder = tmp_path / "work" / "mine"
+    own_sets.database(folder / "files" / "shop.sqlite")
+    asked = [
+        {"question_id": 7, "db_id": "shop", "question": "?", "SQL": "SELECT name FROM items",
+         "difficulty": "hard", "types": "b"}
+    ]  # fmt: skip
+    own_sets.write(folder / "asked.json", asked)
+    tables = own_sets.write(folder / "tables.json", [own_sets.schema()])
+    own_sets.write(
+        folder / "benchmark.toml",
+        'name = "mine"\ntitle = "Mine"\nquestions = "asked.json"\ndatabases = "files"\n'
+        'tables = "tables.json"\nlevels = ["easy", "hard"]\ntypes = ["a", "b"]\n'
+        '[domains]\nshop = "retail: \\"small\\""\n'
+        f'[digests]\n"tables.json" = "{hashlib.sha256(tables.read_bytes()).hexdigest()}"\n',
+    )
+    out = tmp_path / "work" / "mine_translated"
+    code, _, said = call("translate", "--set", str(folder), "--dialect", "mysql", "--out", str(out))
+    assert code == 0, said
+    manifest = (out / "benchmark.toml").read_text(encoding="utf-8")
+    assert str(tmp_path) not in manifest
+    # Whoever unpacks both folders elsewhere has the whole set.
+    (tmp_path / "work").rename(tmp_path / "published")
+    before = load_set(str(tmp_path / "published" / "mine"))
+    after = load_set(str(tmp_path / "published" / "mine_translated"))
+    assert after.database("shop").sqlite_path.is_file()
+    assert after.domains == before.domains == {"shop": 'retail: "small"'}
+    assert after.schemas == before.schemas != {}
+    assert (after.levels, after.own_types) == (before.levels, before.own_types)
+    assert [*after.digests.values()] == [*before.digests.values()]
+    assert after.questions[0].gold.keys() == {Dialect.SQLITE, Dialect.MYSQL}
