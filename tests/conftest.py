@@ -1,8 +1,11 @@
 """Real servers for the tests, found or started by the project's own code, one per engine and session."""
 
 import os
+import re
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +17,9 @@ from hypothesis import settings
 from dialects.enums import Dialect
 from harness import provision
 from harness.engines import on_server
-from harness.provision import compose, dsn
+from harness.provision import compose, dsn, envfile
+from harness.provision.server_kinds import SERVERS
+from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests import forked
@@ -37,6 +42,37 @@ sys.dont_write_bytecode = False
 # Commands started from here inherit an ignored SIGINT (background jobs, some CI), and tests send it to them.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+_OWN = Path(tempfile.mkdtemp(prefix="bird-harness-tests-"))
+"""What this process's tests have instead of the user's folders; removed at the end."""
+
+
+def _leave_the_users_alone() -> None:
+    """Give tests, and the commands that they run, other folders and servers than the user's.
+
+    `BIRD_PROVISION` names the user's own wish: `dsn` or `compose` tests on the servers that the user named or
+    started. Else neither is seen: commands of tests load and drop databases, and some stop servers. The cache
+    is kept for the next session, since the servers' programs are unpacked there.
+    """
+    asked = os.environ.get("BIRD_PROVISION", "")
+    if asked != Origin.DSN:
+        for name in [name for name in os.environ if re.fullmatch("BIRD_.*_DSN", name)]:
+            del os.environ[name]
+    if asked != Origin.COMPOSE:
+        values = envfile.read(envfile.default_path())
+        for kind in SERVERS.values():
+            # Which image a container has is no harm, and `make images` may have built the only one.
+            envfile.write(_OWN / ".env", kind.image_variable, values[kind.image_variable])
+        for name in envfile.NAMES:
+            os.environ.pop(name, None)
+        os.environ["COMPOSE_ENV_FILES"] = str(_OWN / ".env")
+    cache = paths.cache_path()
+    if not cache.name.endswith("-tests"):
+        os.environ["BIRD_CACHE"] = str(cache.with_name(f"{cache.name}-tests"))
+    os.environ["BIRD_STATE"] = str(_OWN / "state")
+
+
+_leave_the_users_alone()
 
 # Each run draws the same examples; `make check` draws fewer than `make test`.
 for _name, _examples in (("check", 25), ("test", 150)):
@@ -157,6 +193,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the process that prints the summary what this one ran on."""
     forked.close()
+    shutil.rmtree(_OWN, ignore_errors=True)
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["servers"] = _SERVERS
 

@@ -95,7 +95,7 @@ def run(
         timeout: seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
     """
     command = _command(program, arguments)
-    given = dict(os.environ if env is None else env)
+    given = _alone(os.environ if env is None else env)
     if _at_start(given) != _at_start(_ENVIRONMENT):
         return subprocess.run(
             command, cwd=cwd, env=given, capture_output=True, encoding="utf-8", errors="replace",
@@ -113,6 +113,14 @@ def run(
     return subprocess.CompletedProcess(command, code, *said)
 
 
+def _alone(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with the tests' own folders where it has none: never with the user's."""
+    return {name: os.environ[name] for name in _FOLDERS if name in os.environ} | dict(environment)
+
+
+_FOLDERS = ("BIRD_CACHE", "BIRD_STATE", "COMPOSE_ENV_FILES")
+
+
 class Running:
     """`python -m PROGRAM ARGUMENTS` while it runs, for tests that send it a signal: one at a time.
 
@@ -122,6 +130,7 @@ class Running:
     pid: int
 
     def __init__(self, program: str, *arguments: str, cwd: Path, env: Mapping[str, str]) -> None:
+        env = _alone(env)
         self._command = _command(program, arguments)
         self._output = TemporaryFile()  # noqa: SIM115 - closed where the context is left
         self._code: int | None = None

@@ -40,7 +40,14 @@ NAMES = (*_DEFAULTS, *_PASSWORDS, PROJECT, HARNESS_USER)
 
 
 def default_path() -> Path:
-    """Return `.env` next to a checkout's `docker-compose.yml`, or in the user's state folder."""
+    """Return `.env` next to a checkout's `docker-compose.yml`, or in the user's state folder.
+
+    The first file of `COMPOSE_ENV_FILES`, if it is set, as for `docker compose`:
+    https://docs.docker.com/compose/how-tos/environment-variables/envvars/#compose_env_files
+    """
+    named = os.environ.get("COMPOSE_ENV_FILES", "").split(",")[0]
+    if named:
+        return Path(named).absolute()
     return (assets() if is_checkout() else paths.state()) / ".env"
 
 
