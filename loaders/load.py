@@ -102,7 +102,7 @@ def load(  # noqa: PLR0913 - the options of a load
         escape: True to escape values that the server cannot store, see `loaders.portable`; False to let them
             stop the load; by default, either is accepted in a database that is there, and they stop the load
             of a new one.
-        recount: also reload unchanged databases of which a server's table has other rows than were loaded.
+        recount: also reload unchanged databases whose tables have other numbers of rows on the server.
         jobs: tables to load at once, each by a thread or, into MySQL, by a process; 1 uses only this thread.
             By default the number of cores, up to 8, and 1 if the files are small.
         progress: called for each database that is loaded.
@@ -204,7 +204,7 @@ def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Mark
 
 
 def changed_tables(done: Iterable[Loaded], server: Server) -> dict[Database, str]:
-    """Return the databases of which a table has another number of rows than was loaded, with a phrase on it.
+    """Return the databases with tables that have other numbers of rows than were loaded, each with a phrase.
 
     An embedded engine's files belong to the harness alone and are not asked.
 

@@ -148,11 +148,7 @@ def _reader(sql: str, dialect: EngineName) -> Callable[[str, str], bool]:
     except Exception:  # noqa: BLE001 - sqlglot's errors are of many kinds
         return lambda table, _: table in sql.casefold()
     nodes = [node for tree in trees for node in tree.walk()]
-    named: dict[str, set[str]] = {}
-    for node in nodes:
-        if isinstance(node, exp.Table):
-            for name in {node.name.casefold(), node.alias_or_name.casefold()}:
-                named.setdefault(name, set()).add(node.name.casefold())
+    named = _tables_by_name(nodes)
     tables = set[str]().union(*named.values())
     read: set[tuple[str | None, str]] = set()
     for node in nodes:
@@ -164,9 +160,10 @@ def _reader(sql: str, dialect: EngineName) -> Callable[[str, str], bool]:
             read.update((table, "*") for table in named.get(name, ()) if not qualifier)
         elif isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count | exp.Column):
             read.add((None, "*"))
-        elif isinstance(node, exp.Join):
-            read.update((None, each.name.casefold()) for each in node.args.get("using") or ())
-            read.update((None, "*") for _ in [1] if node.method.upper() == "NATURAL")
+        elif isinstance(node.args.get("using"), list):
+            read.update((None, each.name.casefold()) for each in node.args["using"])
+        elif str(node.args.get("method")).upper() == "NATURAL":
+            read.add((None, "*"))
 
     def reads(table: str, column: str) -> bool:
         return table in tables and not read.isdisjoint(
@@ -174,6 +171,16 @@ def _reader(sql: str, dialect: EngineName) -> Callable[[str, str], bool]:
         )
 
     return reads
+
+
+def _tables_by_name(nodes: Sequence[exp.Expr]) -> dict[str, set[str]]:
+    """Return the tables of a text by each name that they have in it; all are folded."""
+    named: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, exp.Table):
+            for name in {node.name.casefold(), node.alias_or_name.casefold()}:
+                named.setdefault(name, set()).add(node.name.casefold())
+    return named
 
 
 # Calls of functions in a tree: SQLite has names with arguments there, servers a class.
