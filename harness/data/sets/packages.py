@@ -225,6 +225,7 @@ def _there(entry: Published, request: PackageRequest, home: Path) -> list[str] |
         return None
     try:
         found = load_set(entry.name, home)
+        found.require_databases()
     except BadInput as error:
         raise BadInput(
             f"{error}; {parts[0]} is in the way: move it, or choose another folder with --to"
@@ -264,6 +265,7 @@ def _got(
             root = _databases(entry, home).parts[0]
             (staging / "home" / root).symlink_to((home / root).resolve())
         questions = load_set(entry.name, staging / "home")
+        questions.require_databases()
         folder = request.archive or home / entry.folder
         # A known archive has known content.
         proof = (

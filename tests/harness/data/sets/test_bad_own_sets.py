@@ -14,7 +14,7 @@ def test_one_line_names_file_entry_and_remedy(case: Case, tmp_path: Path) -> Non
     folder = case.make(tmp_path / "mine")
     case.spoil(folder)
     with pytest.raises(BadInput) as raised:
-        load_set(str(folder))
+        load_set(str(folder)).require_databases()
     message = str(raised.value)
     assert raised.value.exit_code == 2
     assert message.isprintable()
