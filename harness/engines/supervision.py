@@ -15,8 +15,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from signal import SIGKILL
 
@@ -127,18 +129,50 @@ def _listens(server: Server) -> bool:
 @contextlib.contextmanager
 def beside_others(server: Server) -> Iterator[None]:
     """Within the block, a text runs next to others on a server."""
-    with contextlib.ExitStack() as stack:
-        # Whoever wants to be alone holds the gate: nobody else begins meanwhile.
-        with _locked(server, "gate", fcntl.LOCK_SH):
-            stack.enter_context(_locked(server, "turn", fcntl.LOCK_SH))
+    with _turn(server, fcntl.LOCK_SH):
         yield
 
 
 @contextlib.contextmanager
 def alone(server: Server) -> Iterator[None]:
     """Within the block, no other text runs on a server, of all processes of this machine."""
-    with _locked(server, "gate", fcntl.LOCK_EX), _locked(server, "turn", fcntl.LOCK_EX):
+    with _turn(server, fcntl.LOCK_EX):
         yield
+
+
+class _Files(threading.local):
+    """This thread's open files of the locks of servers, by process: a forked one would share the locks."""
+
+    def __init__(self) -> None:
+        self.of: dict[tuple[Server, int], tuple[FileIO, FileIO] | None] = {}
+
+
+_FILES = _Files()
+
+
+@contextlib.contextmanager
+def _turn(server: Server, kind: int) -> Iterator[None]:
+    """Hold the turn of a server; see `_locked`. Whoever waits to be alone holds the gate, so none begins."""
+    key = server, os.getpid()
+    if key not in _FILES.of:
+        try:
+            _FILES.of[key] = FileIO(_file(server, "gate"), "ab"), FileIO(_file(server, "turn"), "ab")
+        except (OSError, HarnessError):
+            _FILES.of[key] = None
+    files = _FILES.of[key]
+    if files is None:
+        yield
+        return
+    gate, turn = files
+    fcntl.flock(gate, kind)
+    try:
+        fcntl.flock(turn, kind)
+    finally:
+        fcntl.flock(gate, fcntl.LOCK_UN)
+    try:
+        yield
+    finally:
+        fcntl.flock(turn, fcntl.LOCK_UN)
 
 
 @contextlib.contextmanager
