@@ -77,9 +77,18 @@ class DatabaseTools:
             EngineUnavailable: the engine does not answer.
         """
         try:
-            schema = await asyncio.to_thread(self._schema, database, dialect)
+            return await self.schema(database, dialect)
         except BadInput as fault:
             return f"error: {fault}"
+
+    async def schema(self, database: str, dialect: EngineName | None = None) -> str:
+        """Return the same, where a wrong name is an error.
+
+        Raises:
+            BadInput: there is no such database or engine.
+            EngineUnavailable: the engine does not answer.
+        """
+        schema = await asyncio.to_thread(self._schema, database, dialect)
         title = kind_of(schema.dialect).title
         return self._prompter.render("schema.j2", dialect=title, tables=schema.tables)
 
@@ -102,9 +111,18 @@ class DatabaseTools:
             EngineUnavailable: the engine failed, not the query.
         """
         try:
-            return _told(await self.evaluator.aexecute(database, sql, dialect=dialect, **self._most))
+            return told(await self.execute(database, sql, dialect))
         except BadInput as fault:
             return f"error: {fault}"
+
+    async def execute(self, database: str, sql: str, dialect: EngineName | None = None) -> Execution:
+        """Run a query for its first rows.
+
+        Raises:
+            BadInput: there is no such database or engine.
+            EngineUnavailable: the engine failed, not the query.
+        """
+        return await self.evaluator.aexecute(database, sql, dialect=dialect, **self._most)
 
     def run_sql_and_wait(self, database: str, sql: str, dialect: EngineName | None = None) -> str:
         """Like `run_sql`, where there is no event loop, or none to be awaited.
@@ -113,7 +131,7 @@ class DatabaseTools:
             EngineUnavailable: the engine failed, not the query.
         """
         try:
-            return _told(self.evaluator.execute(database, sql, dialect=dialect, **self._most))
+            return told(self.evaluator.execute(database, sql, dialect=dialect, **self._most))
         except BadInput as fault:
             return f"error: {fault}"
 
@@ -138,7 +156,7 @@ class DatabaseTools:
         return await self.score(question, take_sql(completion) or completion, dialect)
 
 
-def _told(done: Execution) -> str:
+def told(done: Execution) -> str:
     """Return what a query returned, as a model reads it."""
     lines = [as_json(list(map(plain_value, row))) for row in done.rows]
     match done.ending:

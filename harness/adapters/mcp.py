@@ -5,18 +5,22 @@ https://modelcontextprotocol.io
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
+from pydantic import Field
 
 import harness
 from dialects.errors import HarnessError
-from harness.adapters.database_tools import DatabaseTools
-from loaders.base.files import one_line
+from harness.adapters.database_tools import DatabaseTools, told
+from harness.engines.execution import Ending
+from loaders.base.files import as_json, one_line
 
 _INSTRUCTIONS = "Databases to answer questions from. Call describe before you write SQL; run_sql only reads."
+
+DatabaseName = Annotated[str, Field(description="The name of a database, as list_databases returns it.")]
 
 
 @contextmanager
@@ -38,7 +42,16 @@ def make_server(tools: DatabaseTools, *, scores: bool = False) -> MCPServer[Any]
     server = MCPServer[Any](
         "bird-harness", instructions=_INSTRUCTIONS, version=harness.__version__, log_level="ERROR"
     )
-    engines = ", ".join(tools.evaluator.setup.servers)
+    names = list(tools.evaluator.setup.servers)
+    engines = ", ".join(names)
+    engine_name = Annotated[
+        str | None,
+        Field(
+            description=f"The engine, whose dialect the SQL is in: {engines}."
+            + (" Must be named." if len(names) > 1 else " May be left out."),
+            json_schema_extra={"examples": list(names)},
+        ),
+    ]
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
     @server.tool(annotations=reads)
@@ -51,23 +64,35 @@ def make_server(tools: DatabaseTools, *, scores: bool = False) -> MCPServer[Any]
         structured_output=False,
         description=f"Return a database's CREATE TABLE statements on an engine. Engines: {engines}.",
     )
-    async def describe(database: str, dialect: str | None = None) -> str:
+    async def describe(database: DatabaseName, dialect: engine_name = None) -> str:
         with _told():
-            return await tools.describe(database, dialect)
+            return await tools.schema(database, dialect)
 
     @server.tool(
         annotations=reads,
         structured_output=False,
-        description=f"Run one SQL query; returns its first rows, a JSON array each. Engines: {engines}.",
+        description="Run one SQL query; returns the names of its columns, then its first rows, a JSON array"
+        f" each. Engines: {engines}.",
     )
-    async def run_sql(database: str, sql: str, dialect: str | None = None) -> str:
+    async def run_sql(
+        database: DatabaseName,
+        sql: Annotated[str, Field(description="One query that only reads.")],
+        dialect: engine_name = None,
+    ) -> str:
         with _told():
-            return await tools.run_sql(database, sql, dialect)
+            done = await tools.execute(database, sql, dialect)
+        if done.ending is not Ending.ROWS and not done.rows:
+            raise ToolError(told(done))
+        return f"columns: {as_json([*done.columns])}\n{told(done)}"
 
     if scores:
 
         @server.tool(annotations=reads)
-        async def score(question: str, sql: str, dialect: str | None = None) -> dict[str, Any]:
+        async def score(
+            question: Annotated[str, Field(description="The question's id.")],
+            sql: Annotated[str, Field(description="The answer to it.")],
+            dialect: engine_name = None,
+        ) -> dict[str, Any]:
             """Score SQL as the answer to a question of the set, by its id."""
             with _told():
                 judgement = await tools.score(question, sql, dialect)

@@ -5,14 +5,25 @@ text or a list of chat messages with SQL in it. Nothing counts as wrong for whic
 that failed, an engine that broke, a deadline that passed.
 """
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from math import isfinite
 from typing import Any, TypedDict, Unpack
 
+from dialects.errors import BadInput
 from harness import Evaluator, Triple
 from harness.adapters.database_tools import DatabaseTools
+from harness.data.outcomes import Judgement
 from harness.engines import EngineName
+from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.predictors.extraction import take_sql
+from harness.session.evaluator import one_of
+from loaders.base.errors import brief, within
+from loaders.base.files import one_line
+
+_log = logging.getLogger(__name__)
 
 Message = Mapping[str, Any]
 Completion = str | Sequence[Message]
@@ -21,13 +32,16 @@ Completion = str | Sequence[Message]
 class RewardOptions(TypedDict, total=False):
     """What every reward function may be told.
 
-    `metric` is one of the evaluator's, `ex` by default. `dialect` is the engine, if the evaluator has
+    `metric` is one of the evaluator's, `ex` by default, or several with their weights, whose weighted sum is
+    the reward: `{"ex": 0.8, "soft_f1": 0.2}`. `name` is the function's name, by which trainers log it; by
+    default it is made of the metric. `dialect` is the engine, if the evaluator has
     several. `gold_dialect` is that of the golds if it is another one: see `Triple`. `deadline` is in seconds,
     for a batch. `extract` returns the SQL in a completion, or None to take all of it; by default it is found
     as by `bird-harness predict`, and `str` leaves completions as they are.
     """
 
-    metric: str
+    metric: str | Mapping[str, float]
+    name: str
     dialect: EngineName
     gold_dialect: EngineName
     deadline: float
@@ -39,19 +53,26 @@ def trl_reward(
 ) -> Callable[..., list[float | None]]:
     """Return a reward function for TRL's trainers.
 
-    It returns a number for each completion, and None, which TRL leaves out, where nobody is to blame.
+    It returns a number for each completion, and None, which TRL leaves out, where nobody is to blame. If that
+    is so for a whole step, it is logged as a warning, once.
 
     Args:
         evaluator: judges the answers; closed by the caller.
         database: the column of the training set with the names of databases.
         gold: the column with the golds.
         options: those of `RewardOptions`.
+
+    Raises:
+        BadInput: an option is unknown, or the evaluator does not compute the metric. Of the function: the
+            training set has no such column.
     """
+    judge = _Judge.of(evaluator, options)
 
     def sql_reward(*, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        return _rewards(evaluator, columns[database], columns[gold], completions, options)
+        found = [_column(columns, name, option) for option, name in (("database", database), ("gold", gold))]
+        return judge.rewards(found[0], found[1], completions)
 
-    return sql_reward
+    return judge.named(sql_reward)
 
 
 def verl_reward(
@@ -66,15 +87,20 @@ def verl_reward(
         unjudged: the reward where nobody is to blame; verl needs a number.
         database: the member of `extra_info` with the name of the database.
         options: as in `trl_reward`.
+
+    Raises:
+        BadInput: as in `trl_reward`.
     """
+    judge = _Judge.of(evaluator, options)
 
     def compute_score(
         *, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any], **_: Any
     ) -> float:
-        [reward] = _rewards(evaluator, [extra_info[database]], [ground_truth], [solution_str], options)
+        name = _member(extra_info, database)
+        [reward] = judge.rewards([name], [ground_truth], [solution_str])
         return unjudged if reward is None else reward
 
-    return compute_score
+    return judge.named(compute_score)
 
 
 def verl_batch_reward(
@@ -87,7 +113,11 @@ def verl_batch_reward(
         unjudged: the reward where nobody is to blame.
         database: the member of each of `extra_infos` with the name of the database.
         options: as in `trl_reward`.
+
+    Raises:
+        BadInput: as in `trl_reward`.
     """
+    judge = _Judge.of(evaluator, options)
 
     def compute_score(
         *,
@@ -96,11 +126,11 @@ def verl_batch_reward(
         extra_infos: Sequence[Mapping[str, Any]],
         **_: Any,
     ) -> list[float]:
-        names = [info[database] for info in extra_infos]
-        rewards = _rewards(evaluator, names, ground_truths, solution_strs, options)
+        names = [_member(info, database) for info in extra_infos]
+        rewards = judge.rewards(names, ground_truths, solution_strs)
         return [unjudged if reward is None else reward for reward in rewards]
 
-    return compute_score
+    return judge.named(compute_score)
 
 
 def _last_within(tag: str, text: str) -> str | None:
@@ -126,8 +156,12 @@ def skyrl_environment(
     Args:
         evaluator: judges the answers and runs the queries.
         unjudged: the reward where nobody is to blame; SkyRL needs a number.
-        options: as in `trl_reward`.
+        options: as in `trl_reward`, without `name`.
+
+    Raises:
+        BadInput: as in `trl_reward`.
     """
+    judge = _Judge.of(evaluator, options)
     base: type[Any] = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
     tools = DatabaseTools(evaluator)
 
@@ -136,7 +170,8 @@ def skyrl_environment(
 
         def __init__(self, *, extras: Mapping[str, Any], **_: Any) -> None:
             super().__init__()
-            self.database, self.gold = extras["db_id"], extras["reward_spec"]["ground_truth"]
+            self.database = _column(extras, "db_id")
+            self.gold = _column(_column(extras, "reward_spec"), "ground_truth")
             self.max_turns = extras.get("max_turns", 1)
 
         def step(self, action: str) -> dict[str, Any]:
@@ -144,7 +179,7 @@ def skyrl_environment(
             solution, query = _last_within("solution", action), _last_within("sql", action)
             if solution is not None or self.turns >= self.max_turns:
                 answer = action if solution is None else solution
-                [reward] = _rewards(evaluator, [self.database], [self.gold], [answer], options)
+                [reward] = judge.rewards([self.database], [self.gold], [answer])
                 return _step([], unjudged if reward is None else reward, is_judged=reward is not None)
             if query is not None:
                 seen = tools.run_sql_and_wait(self.database, query, options.get("dialect"))
@@ -164,22 +199,116 @@ def _step(
     return {"observations": [*observations], "reward": reward, "done": done, "metadata": metadata}
 
 
-def _rewards(
-    evaluator: Evaluator,
-    databases: Sequence[str],
-    golds: Sequence[str],
-    completions: Sequence[Completion],
-    options: RewardOptions,
-) -> list[float | None]:
-    """Return the score of each completion, None where nobody is to blame or the metric has none."""
-    dialects = options.get("dialect"), options.get("gold_dialect")
-    extract, texts = options.get("extract", take_sql), map(_text, completions)
-    triples = [
-        Triple(name, gold, extract(text) or text, *dialects)
-        for name, gold, text in zip(databases, golds, texts, strict=True)
-    ]
-    judged, metric = evaluator.score(triples, deadline=options.get("deadline")), options.get("metric", "ex")
-    return [each.scores.get(metric) if each.outcome.is_predictors else None for each in judged]
+_ALONE = 32
+"""So many answers in a row that could not be judged count as a whole step, if they come one by one."""
+
+
+@dataclass
+class _Judge:
+    """Makes rewards of completions: `weights` of metrics, by their names.
+
+    `unjudged` counts the answers that could not be judged since the last one that could.
+    """
+
+    evaluator: Evaluator
+    options: RewardOptions
+    weights: Mapping[str, float]
+    unjudged: int = 0
+    has_warned: bool = False
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, options: RewardOptions) -> "_Judge":
+        """Check the options.
+
+        Raises:
+            BadInput: one is unknown or wrong.
+        """
+        for option in options:
+            one_of(RewardOptions.__annotations__, "reward option", option)
+        metric = options.get("metric", OUTCOME_METRIC)
+        weights: dict[str, Any] = {metric: 1.0} if isinstance(metric, str) else dict(metric)
+        computed = [name for name in METRICS if name in {OUTCOME_METRIC, *evaluator.setup.metrics}]
+        for name, weight in weights.items():
+            one_of([each.name for each in METRICS.values() if each.has_score], "metric", name)
+            if name not in computed:
+                raise BadInput(
+                    f"metric {name!r}: the evaluator computes {', '.join(computed)}; add it to its metrics"
+                )
+            if not isinstance(weight, int | float) or not isfinite(weight):
+                raise BadInput(f"metric {name!r}: its weight {brief(repr(weight))} is not a number; give one")
+        if not weights:
+            raise BadInput("metric: none is named; name one, or several with their weights")
+        if "dialect" in options or len(evaluator.setup.servers) > 1:
+            one_of(evaluator.setup.servers, "dialect", options.get("dialect", ""))
+        within("deadline", options.get("deadline"), 0.001, float("inf"), "seconds")
+        return cls(evaluator, options, weights)
+
+    def named(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Give a function its name."""
+        metrics = () if [*self.weights] == [OUTCOME_METRIC] else self.weights
+        function.__name__ = self.options.get("name", "_".join((function.__name__, *metrics)))
+        function.__qualname__ = function.__name__
+        return function
+
+    def rewards(
+        self, databases: Sequence[str], golds: Sequence[str], completions: Sequence[Completion]
+    ) -> list[float | None]:
+        """Return the reward of each completion, None where nobody is to blame."""
+        dialects = self.options.get("dialect"), self.options.get("gold_dialect")
+        extract, texts = self.options.get("extract", take_sql), map(_text, completions)
+        triples = [
+            Triple(name, gold, extract(text) or text, *dialects)
+            for name, gold, text in zip(databases, golds, texts, strict=True)
+        ]
+        judged = self.evaluator.score(triples, deadline=self.options.get("deadline"))
+        self._warn(judged)
+        return [self._reward(each) if each.outcome.is_predictors else None for each in judged]
+
+    def _reward(self, judgement: Judgement) -> float | None:
+        """Return the weighted sum of scores; None if one of them is unknown."""
+        scores = [judgement.scores.get(name) for name in self.weights]
+        known = [score for score in scores if score is not None]
+        if len(known) < len(scores):
+            return None
+        return sum(score * weight for score, weight in zip(known, self.weights.values(), strict=True))
+
+    def _warn(self, judged: Sequence[Judgement]) -> None:
+        """Log once that nothing of a whole step could be judged."""
+        if not judged or any(each.outcome.is_predictors for each in judged):
+            self.unjudged = 0
+            return
+        self.unjudged += len(judged)
+        if self.has_warned or (len(judged) == 1 and self.unjudged < _ALONE):
+            return
+        self.has_warned = True
+        why = f"{judged[-1].outcome}: {brief(one_line(judged[-1].error or ''), 300)}"
+        _log.warning(
+            "none of the last %d answers could be judged, so none has a reward (%s)", self.unjudged, why
+        )
+
+
+def _column(columns: Mapping[str, Any], name: str, option: str = "") -> Any:
+    """Return a column of the training set.
+
+    Raises:
+        BadInput: it has none of this name.
+    """
+    if name not in columns:
+        remedy = f"name it with {option}=" if option else "add it"
+        raise BadInput(f"column {name!r}: the training set has {', '.join(columns)}; {remedy}")
+    return columns[name]
+
+
+def _member(info: Mapping[str, Any], name: str) -> str:
+    """Return the database that verl's `extra_info` names.
+
+    Raises:
+        BadInput: it does not.
+    """
+    if name not in info:
+        has = ", ".join(info) or "nothing"
+        raise BadInput(f"extra_info: has no {name!r} but {has}; name the member with database=")
+    return str(info[name])
 
 
 def _text(completion: Completion) -> str:

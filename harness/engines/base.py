@@ -106,6 +106,9 @@ class Spent:
 class Session(Protocol):
     """A connection that can read one database and change nothing."""
 
+    columns: tuple[str, ...]
+    """The names of the columns of the last text that was run; empty until it has returned rows."""
+
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """Run one SQL text as it is and yield its rows, at most `BATCH_ROWS` at a time.
 

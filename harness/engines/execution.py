@@ -9,7 +9,7 @@ import datetime as dt
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from enum import StrEnum
 from functools import partial
@@ -76,7 +76,8 @@ class Execution:
     `rows` is empty unless `ending` is ROWS, or TOO_LARGE with `Limits.keeps_first`; `error` and `code` are
     the engine's own words otherwise; `seconds` is wall-clock time from sending the text to having the last
     row. `overrun`: for how many seconds after the limit the server went on and had to be ended by force, or
-    could not be ended; 0 if it stopped. It is not kept for later runs.
+    could not be ended; 0 if it stopped. It is not kept for later runs. `columns` are the names
+    of the rows' columns; a cached execution has none.
     """
 
     ending: Ending
@@ -85,6 +86,7 @@ class Execution:
     code: str | None = None
     seconds: float = 0.0
     overrun: float = 0.0
+    columns: tuple[str, ...] = field(default=(), compare=False)
 
 
 def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Execution:
@@ -114,7 +116,9 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
             except Exception as failure:
                 # A driver may raise anything for a text; whose fault it is, the engine's next answer tells.
                 raise EngineLost(f"{type(failure).__name__}: {failure}") from failure
-        execution = Execution(ending, rows, error, code, time.perf_counter() - started)
+        # An engine of another package may not tell them.
+        columns = tuple(getattr(session, "columns", ())) if rows or ending is Ending.ROWS else ()
+        execution = Execution(ending, rows, error, code, time.perf_counter() - started, columns=columns)
     server: Server | None = getattr(engine, "server", None)
     if server is not None and ending is not Ending.ROWS:
         return replace(execution, overrun=settle(server, cast("ServerSession", session), until))

@@ -6,20 +6,25 @@
         judged = client.score([{"database": "shop", "gold": "SELECT 1", "sql": "SELECT 1"}])
         rewards = [reward(each) for each in judged]
 
+`AsyncScoreClient` is the same for asyncio: `await client.score(...)`, `async for ... in client.stream(...)`.
+
 Answers and judgements are the JSON objects of the server's `/openapi.json`.
 """
 
+import asyncio
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Self
 
 import httpx2
 
 _BUSY = (429, 503)
 """Statuses after which the same request may succeed."""
+_PAUSE = 1.0
+"""Seconds between two attempts, unless the server names its own."""
 _LOST = (httpx2.NetworkError, httpx2.RemoteProtocolError)
 """No server, or one that ended before it answered: to judge again does no harm."""
 
@@ -55,9 +60,7 @@ class ScoreClient:
         patience: float = 60.0,
         timeout: float = 330.0,
     ) -> None:
-        token = token or os.environ.get("BIRD_SERVE_TOKEN")
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx2.Client(base_url=address, headers=headers, timeout=timeout)
+        self._http = httpx2.Client(base_url=address, headers=_access(token), timeout=timeout)
         self._patience = patience
 
     def score(
@@ -112,34 +115,31 @@ class ScoreClient:
         headers: Mapping[str, str],
     ) -> Iterator[httpx2.Response]:
         """Send a batch; within the block, its response."""
-        given = {"set": set_name, "metrics": metrics and list(metrics), "deadline": deadline}
-        body = {"answers": list(answers), **{name: each for name, each in given.items() if each is not None}}
-        response = self._answered(
-            self._http.build_request("POST", "/score", json=body, headers=headers), is_stream=bool(headers)
-        )
+        body = _batch(answers, set_name, metrics, deadline)
+        request = self._http.build_request("POST", "/score", json=body, headers=headers)
+        until = time.monotonic() + self._patience
+        while True:
+            pause = _PAUSE
+            try:
+                response = self._http.send(request, stream=bool(headers))
+            except _LOST:
+                if time.monotonic() + _PAUSE > until:
+                    raise
+            else:
+                again = _pause(response, until)
+                if again is None:
+                    break
+                pause = again
+                response.read()
+                response.close()
+            time.sleep(pause)
         try:
+            if response.status_code != httpx2.codes.OK:
+                response.read()
+                raise ScoreFailure(response.status_code, _reason(response))
             yield response
         finally:
             response.close()
-
-    def _answered(self, request: httpx2.Request, *, is_stream: bool) -> httpx2.Response:
-        """Send a request, again while the server is busy, lost or not up; return the response with scores."""
-        until = time.monotonic() + self._patience
-        while True:
-            pause = 1.0
-            try:
-                response = self._http.send(request, stream=is_stream)
-            except _LOST:
-                if time.monotonic() + pause > until:
-                    raise
-            else:
-                if response.status_code == httpx2.codes.OK:
-                    return response
-                reason = _reason(response)
-                pause = float(response.headers.get("Retry-After", pause))
-                if response.status_code not in _BUSY or time.monotonic() + pause > until:
-                    raise ScoreFailure(response.status_code, reason)
-            time.sleep(pause)
 
     def is_ready(self) -> bool:
         """Return True if the server takes batches."""
@@ -159,10 +159,132 @@ class ScoreClient:
         self.close()
 
 
+class AsyncScoreClient:
+    """As `ScoreClient`, in an event loop; tasks may share it.
+
+    Args:
+        address: of the server.
+        token: default: the variable BIRD_SERVE_TOKEN, if it is set.
+        patience: seconds for which a request is repeated while the server is busy, lost or not up.
+        timeout: seconds to wait for a response: more than the deadline of a batch.
+    """
+
+    def __init__(
+        self,
+        address: str = "http://127.0.0.1:8642",
+        *,
+        token: str | None = None,
+        patience: float = 60.0,
+        timeout: float = 330.0,
+    ) -> None:
+        # Each rollout may wait for its own answer, so connections are not limited.
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
+        self._http = httpx2.AsyncClient(
+            base_url=address, headers=_access(token), timeout=timeout, limits=limits
+        )
+        self._patience = patience
+
+    async def score(
+        self,
+        answers: Sequence[Mapping[str, Any]],
+        *,
+        set_name: str | None = None,
+        metrics: Sequence[str] | None = None,
+        deadline: float | None = None,
+    ) -> list[dict[str, Any]]:
+        """Return the judgement of each answer, in order; args and errors are those of `ScoreClient.score`."""
+        async with self._sent(_batch(answers, set_name, metrics, deadline), {}) as response:
+            judged: list[dict[str, Any]] = json.loads(await response.aread())["answers"]
+        return judged
+
+    async def stream(
+        self,
+        answers: Sequence[Mapping[str, Any]],
+        *,
+        set_name: str | None = None,
+        metrics: Sequence[str] | None = None,
+        deadline: float | None = None,
+    ) -> AsyncIterator[tuple[int, dict[str, Any]]]:
+        """Yield answers as they are judged: the place of each in `answers`, and its judgement."""
+        body = _batch(answers, set_name, metrics, deadline)
+        async with self._sent(body, {"Accept": "application/x-ndjson"}) as response:
+            async for line in response.aiter_lines():
+                judged = json.loads(line)
+                yield judged["place"], judged["answer"]
+
+    @asynccontextmanager
+    async def _sent(
+        self, body: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> AsyncIterator[httpx2.Response]:
+        """Send a batch; within the block, its response."""
+        request = self._http.build_request("POST", "/score", json=body, headers=headers)
+        until = time.monotonic() + self._patience
+        while True:
+            pause = _PAUSE
+            try:
+                response = await self._http.send(request, stream=bool(headers))
+            except _LOST:
+                if time.monotonic() + _PAUSE > until:
+                    raise
+            else:
+                again = _pause(response, until)
+                if again is None:
+                    break
+                pause = again
+                await response.aread()
+                await response.aclose()
+            await asyncio.sleep(pause)
+        try:
+            if response.status_code != httpx2.codes.OK:
+                await response.aread()
+                raise ScoreFailure(response.status_code, _reason(response))
+            yield response
+        finally:
+            await response.aclose()
+
+    async def is_ready(self) -> bool:
+        """Return True if the server takes batches."""
+        try:
+            return (await self._http.get("/health")).status_code == httpx2.codes.OK
+        except httpx2.TransportError:
+            return False
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def _access(token: str | None) -> dict[str, str]:
+    token = token or os.environ.get("BIRD_SERVE_TOKEN")
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+def _batch(
+    answers: Sequence[Mapping[str, Any]],
+    set_name: str | None,
+    metrics: Sequence[str] | None,
+    deadline: float | None,
+) -> dict[str, Any]:
+    """Return the body of a request."""
+    given = {"set": set_name, "metrics": metrics and list(metrics), "deadline": deadline}
+    return {"answers": list(answers), **{name: each for name, each in given.items() if each is not None}}
+
+
+def _pause(response: httpx2.Response, until: float) -> float | None:
+    """Return the seconds after which to send a request again; None if its response is final."""
+    pause = float(response.headers.get("Retry-After", _PAUSE))
+    return pause if response.status_code in _BUSY and time.monotonic() + pause <= until else None
+
+
 def _reason(response: httpx2.Response) -> str:
     """Return the server's reason, or the beginning of what somebody else, such as a proxy, answered."""
-    text = response.read().decode(errors="replace")
-    response.close()
+    text = response.content.decode(errors="replace")
     try:
         return str(json.loads(text)["error"])
     except (ValueError, KeyError, TypeError):

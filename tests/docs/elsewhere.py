@@ -56,6 +56,7 @@ ELSEWHERE: Mapping[str, Why] = {
     'make data SET=mini_dev ARGS="--archive minidev.zip"': Why.OWN,
     "pip install 'bird-harness[ray]'": Why.DOWNLOADS,
     "pip install 'bird-harness[serve]'": Why.DOWNLOADS,
+    "pip install '/path/to/bird-harness[serve]'": Why.DOWNLOADS,
     "pip install 'bird-harness[mlflow]'": Why.DOWNLOADS,
     "pip install 'bird-harness[wandb]'": Why.DOWNLOADS,
     "bird-harness log results/latest --to wandb": Why.TRACKS,

@@ -168,6 +168,8 @@ _POOL: Pool[duckdb.DuckDBPyConnection] = Pool(duckdb.DuckDBPyConnection.close, _
 class DuckDBSession(AbstractContextManager["DuckDBSession"]):
     """One connection to one database file: of an instance that waits if it is `pooled`, or of a new one."""
 
+    columns: tuple[str, ...] = ()
+
     def __init__(self, path: Path, seconds: float, *, pooled: bool = False) -> None:
         self._file = _File.at(path)
         self._seconds = seconds
@@ -235,6 +237,7 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
         try:
             statement = self._statement(sql)  # which may have chosen another connection
             result = self._connection.execute(statement)
+            self.columns = tuple(each[0] for each in result.description or ())
             while batch := self._fetched(result):
                 yield batch
         except SqlError as refused:

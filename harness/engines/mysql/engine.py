@@ -89,6 +89,8 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
     """Before a text that is not run, and before one that is."""
     read_plan = staticmethod(read_plan)
 
+    columns: tuple[str, ...] = ()
+
     def __init__(
         self, server: Server, connections: MySQLConnections, database: Database, seconds: float
     ) -> None:
@@ -163,6 +165,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         result = connection._result  # noqa: SLF001 - no public one
         try:
             if result.description:
+                self.columns = tuple(each[0] for each in result.description)
                 yield from _batched(rows_of(connection, result))
         finally:
             # PyMySQL would read all rows that are left before it lets go of them.

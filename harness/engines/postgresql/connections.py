@@ -4,7 +4,7 @@ import contextlib
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import psycopg
@@ -88,11 +88,18 @@ class ReceivedTooMuch(Exception):
     """More arrived for one batch than `AT_ONCE_BYTES`; the rest is still on its way."""
 
 
-def results(connection: psycopg.Connection, text: bytes) -> Iterator[list[Row] | None]:
+def results(
+    connection: psycopg.Connection, text: bytes, name: Callable[[tuple[str, ...]], None] | None = None
+) -> Iterator[list[Row] | None]:
     """Run one statement and yield its rows, at most `BATCH_ROWS` at a time; None if it is of a kind without.
 
     psycopg's own `Cursor.stream` cancels at the end of every result, which takes a connection each time, and
     reads a value of any size before anybody can look at it.
+
+    Args:
+        connection: to the server.
+        text: the statement.
+        name: called with the names of the columns before the first rows.
 
     Raises:
         psycopg.Error: of the server, after which the connection can be used; or of the connection.
@@ -100,7 +107,12 @@ def results(connection: psycopg.Connection, text: bytes) -> Iterator[list[Row] |
         SqlUnreadable: the same, perhaps.
     """
     transformer = Transformer(connection)
+    is_named = False
     for result in _arriving(connection, text):
+        if result is not None and name is not None and not is_named:
+            is_named = True
+            names = map(result.fname, range(result.nfields))
+            name(tuple((each or b"").decode(errors="replace") for each in names))
         if result is None:
             yield None
         elif rows := _made(transformer, result):

@@ -197,6 +197,8 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
 class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
     """A connection of the reading role, with one schema on its search path."""
 
+    columns: tuple[str, ...] = ()
+
     def __init__(self, server: Server, database: Database, seconds: float, pool: ConnectionPool) -> None:
         limit = max(1, round(seconds * 1000))
         self._conninfo = _conninfo(server, database.postgresql_database, database.postgresql_schema, limit)
@@ -256,7 +258,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             self._run("BEGIN")
         for statement in earlier:
             self._run(statement.text)
-        for found in results(self._connection, last.text.encode()):
+        for found in results(self._connection, last.text.encode(), self._name):
             if found is None:
                 raise SqlError("the statement returns no rows", None)
             yield found
@@ -267,6 +269,9 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             # What the text has set holds for the next one in this session, if there is one.
             self._run("COMMIT")
         self._as_new = not self._may_have_set
+
+    def _name(self, columns: tuple[str, ...]) -> None:
+        self.columns = columns
 
     def _allowed(self, sql: str) -> list[Statement]:
         """Return the statements of a text if all may be run."""

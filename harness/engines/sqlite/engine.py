@@ -91,6 +91,8 @@ class SQLiteSession(AbstractContextManager["SQLiteSession"]):
     `seconds` is the time limit that the error of a stopped statement names.
     """
 
+    columns: tuple[str, ...] = ()
+
     def __init__(
         self, database: Database, seconds: float, pool: Pool[sqlite3.Connection] | None = None
     ) -> None:
@@ -111,6 +113,7 @@ class SQLiteSession(AbstractContextManager["SQLiteSession"]):
         self._ran_to_its_end = False
         try:
             cursor = self._connection.execute(sql)
+            self.columns = tuple(each[0] for each in cursor.description or ())
             while batch := cursor.fetchmany(_FETCHED_ROWS):
                 yield batch
         except _FAILURES as error:

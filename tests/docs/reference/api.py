@@ -16,7 +16,7 @@ from harness.adapters.rewards import (
 )
 from harness.data.outcomes import Judgement, PairResult
 from harness.engines.execution import Execution
-from harness.serve.client import ScoreClient, reward
+from harness.serve.client import AsyncScoreClient, ScoreClient, reward
 from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
 from harness.session.request import Request
@@ -58,6 +58,13 @@ def api() -> str:
         "## Client of the reward server\n",
         *_class(
             ScoreClient, "harness.serve.client", ("score", "stream", "is_ready"), fields=False, level="###"
+        ),
+        *_class(
+            AsyncScoreClient,
+            "harness.serve.client",
+            ("score", "stream", "is_ready"),
+            fields=False,
+            level="###",
         ),
         *_function(reward, "harness.serve.client"),
         "## Reward functions\n",

@@ -30,12 +30,16 @@ async def connected(*options: str) -> AsyncIterator[Client]:
         yield client
 
 
-async def text_of(client: Client, tool: str, **arguments: str) -> str:
-    called = await client.call_tool(tool, arguments)
-    assert not called.is_error, called
+def words(called: Any) -> str:
     [content] = called.content
     assert isinstance(content, TextContent)
     return content.text
+
+
+async def text_of(client: Client, tool: str, **arguments: str) -> str:
+    called = await client.call_tool(tool, arguments)
+    assert not called.is_error, called
+    return words(called)
 
 
 def test_an_agent_that_looks_first_is_right() -> None:
@@ -48,11 +52,26 @@ def test_an_agent_that_looks_first_is_right() -> None:
             assert listed
             assert "city_library" in listed["result"]
             assert "CREATE TABLE Books" in await text_of(client, "describe", **ON)
+            run_sql = tools[-1]
+            assert all(each["description"] for each in run_sql.input_schema["properties"].values())
+            assert REFERENCE.dialect in run_sql.input_schema["properties"]["dialect"]["description"]
             for text, ending in HOSTILE.items():
-                said = await text_of(client, "run_sql", sql=text, **ON)
-                assert said.startswith(f"{ending}: ") or "cut: " in said
-            assert await text_of(client, "run_sql", sql="SELECT 1", dialect="sqlite", **ON) == "[1]"
-            assert (await text_of(client, "run_sql", sql="SELECT 1", database="x")).startswith("error: ")
+                called = await client.call_tool("run_sql", {"sql": text, **ON})
+                said = words(called)
+                assert called.is_error or "cut: " in said
+                assert f"{ending}: " in said or "cut: " in said
+            one = {"sql": 'SELECT 1 AS one, 2 AS "T W"', "dialect": "sqlite"}
+            assert await text_of(client, "run_sql", **one, **ON) == 'columns: ["one", "T W"]\n[1, 2]'
+            empty = await text_of(client, "run_sql", sql="SELECT 1 AS a WHERE 0", **ON)
+            assert empty == 'columns: ["a"]\nno rows'
+            for tool, given, says in (
+                ("run_sql", {"sql": "SELECT 1", "database": "x"}, "database 'x'"),
+                ("run_sql", {"sql": "SELECT 1", "dialect": "oracle", **ON}, "'oracle'"),
+                ("run_sql", {"sql": "SELECT no_such", **ON}, "no such column: no_such"),
+                ("describe", {"database": "x"}, "database 'x'"),
+            ):
+                called = await client.call_tool(tool, given)
+                assert (called.is_error, says in words(called)) == (True, True), called
 
     asyncio.run(episode())
 

@@ -1,5 +1,6 @@
 """`bird-harness serve`: equal scores to `eval`, limits that hold, and an end that loses no batch."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ from harness.provision.dsn import variable
 from harness.runs.reader import RESULTS
 from harness.serve import client as client_file
 from harness.serve.app import is_named
-from harness.serve.client import ScoreClient, ScoreFailure, reward
+from harness.serve.client import AsyncScoreClient, ScoreClient, ScoreFailure, reward
 from loaders.server import Server
 from tests import forked
 from tests.harness import own_sets
@@ -266,6 +267,34 @@ def test_more_answers_than_the_queue_holds_have_to_wait() -> None:
         assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
         assert client.score([RIGHT])[0]["outcome"] == "match"
         assert slow.result()[0]["outcome"] == "prediction_timeout"
+
+
+def test_the_client_for_asyncio_does_the_same() -> None:
+    """Also while the server is not up yet, busy, or refuses."""
+
+    async def asked(server: Served, client: AsyncScoreClient) -> None:
+        slow = asyncio.ensure_future(client.score([SLOW, RIGHT]))
+        while not metrics(server)["bird_waiting_answers"] and not slow.done():  # noqa: ASYNC110 - of a process
+            await asyncio.sleep(0.02)
+        assert (await client.score([RIGHT, WRONG], deadline=60, metrics=["ex"]))[0]["scores"] == {"ex": 1.0}
+        assert [each["outcome"] for each in await slow] == ["prediction_timeout", "match"]
+        places = {place: each["outcome"] async for place, each in client.stream([RIGHT, WRONG])}
+        assert places == {0: "match", 1: "mismatch"}
+        for ask in (client.score([{"question": 1}]), anext(client.stream([{"question": 1}]))):
+            with pytest.raises(ScoreFailure, match="422: "):
+                await ask
+        assert await client.is_ready()
+
+    async def main() -> None:
+        with served("--queue", "2", "--timeout", "3") as server:
+            async with AsyncScoreClient(server.address) as client:
+                await asked(server, client)
+        async with AsyncScoreClient(server.address, patience=0.0) as nobody:
+            assert not await nobody.is_ready()
+            with pytest.raises(httpx2.TransportError):
+                await nobody.score([RIGHT])
+
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/x-ndjson"])

@@ -231,6 +231,20 @@ def test_what_is_executed_on_a_server_only_reads(server: Server, monkeypatch: py
     assert [each.ending for each in found] == [Ending.TOO_LARGE, Ending.TIMEOUT, Ending.ERROR, Ending.ROWS]
     assert [len(each.rows) for each in found] == [3, 0, 0, 1]
     assert found[-1].rows > ((10,),)
+    assert [name.casefold() for name in found[0].columns[:2]] == ["bookid", "title"]
+    assert [each.columns for each in found[1:3]] == [(), ()]
+
+
+@pytest.mark.parametrize("server", LOADED, indirect=True)
+@pytest.mark.engine
+def test_columns_have_the_names_that_an_engine_gives_them(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(server, monkeypatch)
+    text = "SELECT 1 AS one, 2 AS two FROM books WHERE 1 = {}"
+    with Evaluator("sample", dialects=str(server.dialect), workers=1, seconds=5) as evaluator:
+        found = [evaluator.execute("city_library", text.format(each), rows=1).columns for each in (1, 0)]
+    assert found == [("one", "two")] * 2
 
 
 EMPTY_TEXTS = ["", " \n\t", ";", " ; ;\n", "-- no answer", "/* a */", "/* a **/ ; -- b\n;", "-- a\n\n-- b\n"]
