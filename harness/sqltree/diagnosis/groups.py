@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from harness.engines.errors import ErrorClass
+from harness.sqltree.constructs import FUNCTIONS
 from harness.sqltree.diagnosis import ErrorGroup
 from harness.sqltree.diagnosis.differences import Equated, Reading, reads_otherwise
 from harness.sqltree.question_types import FORMULA, normal
@@ -11,6 +12,7 @@ from harness.sqltree.question_types import FORMULA, normal
 _OF_NAMES = (ErrorClass.UNKNOWN_TABLE, ErrorClass.UNKNOWN_COLUMN, ErrorClass.TYPE_ERROR)
 _OF_TWO = {"ambiguous", "unique", "once"}
 """Words of errors about a name that means two things."""
+_FUNCTIONS = frozenset().union(*FUNCTIONS.values())
 _CALLED = re.compile(r"\b(\w+)\(")
 _WORD = re.compile(r"\w+")
 
@@ -38,7 +40,9 @@ def error_group(  # noqa: PLR0913 - everything that is known of an answer
     """
     said = {word.lower() for word in _WORD.findall(error or "")}
     if error_class is ErrorClass.SYNTAX:
-        is_copied = any(name.lower() in said for name in _CALLED.findall(evidence))
+        # A function of another dialect, such as YEAR, is wrong syntax, also if evidence happens to call it.
+        copied = {name.upper() for name in _CALLED.findall(evidence) if name.lower() in said}
+        is_copied = not copied <= _FUNCTIONS
         return ErrorGroup.KNOWLEDGE_EVIDENCE if is_copied else ErrorGroup.SYNTAX
     if error_class in _OF_NAMES:
         return ErrorGroup.DATABASE_CONTENT if said.isdisjoint(_OF_TWO) else ErrorGroup.SYNTAX

@@ -76,6 +76,7 @@ def test_a_text_that_runs_is_sorted_by_values_evidence_and_columns(
     [
         (ErrorClass.SYNTAX, 'near "WHERE": syntax error', ErrorGroup.SYNTAX),
         (ErrorClass.SYNTAX, "no such function: DIVIDE", ErrorGroup.KNOWLEDGE_EVIDENCE),
+        (ErrorClass.SYNTAX, "no such function: YEAR", ErrorGroup.SYNTAX),
         (ErrorClass.SYNTAX, "execute command denied to user 'x' for routine 'db.divide'",
          ErrorGroup.KNOWLEDGE_EVIDENCE),
         (ErrorClass.UNKNOWN_TABLE, "no such table: lap_records", ErrorGroup.DATABASE_CONTENT),
@@ -91,8 +92,8 @@ def test_a_text_that_runs_is_sorted_by_values_evidence_and_columns(
 def test_an_error_of_the_engine_is_sorted_by_its_class_and_names(
     error_class: ErrorClass, error: str | None, expected: ErrorGroup
 ) -> None:
+    evidence = "ratio = DIVIDE(COUNT(a), COUNT(b)) if YEAR(d) = 2001"
     found = error_group(
-        error_class, error, question="", evidence="ratio = DIVIDE(COUNT(a), COUNT(b))", prediction=None,
-        gold=None, holds=held,
-    )  # fmt: skip
+        error_class, error, question="", evidence=evidence, prediction=None, gold=None, holds=held
+    )
     assert found is expected
