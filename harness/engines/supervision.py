@@ -18,7 +18,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from io import FileIO
 from pathlib import Path
 from signal import SIGKILL
 
@@ -140,11 +139,27 @@ def alone(server: Server) -> Iterator[None]:
         yield
 
 
+class _File:
+    """A file that is only locked, and closed when its thread has ended."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._close = os.close
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def __del__(self) -> None:
+        if hasattr(self, "_close"):
+            self._close(self._descriptor)
+
+
 class _Files(threading.local):
     """This thread's open files of the locks of servers, by process: a forked one would share the locks."""
 
     def __init__(self) -> None:
-        self.of: dict[tuple[Server, int], tuple[FileIO, FileIO] | None] = {}
+        self.of: dict[tuple[Server, int], tuple[_File, _File] | None] = {}
 
 
 _FILES = _Files()
@@ -156,7 +171,7 @@ def _turn(server: Server, kind: int) -> Iterator[None]:
     key = server, os.getpid()
     if key not in _FILES.of:
         try:
-            _FILES.of[key] = FileIO(_file(server, "gate"), "ab"), FileIO(_file(server, "turn"), "ab")
+            _FILES.of[key] = _File(_file(server, "gate")), _File(_file(server, "turn"))
         except (OSError, HarnessError):
             _FILES.of[key] = None
     files = _FILES.of[key]
