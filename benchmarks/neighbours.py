@@ -22,8 +22,9 @@ from benchmarks.figures.pages import DOCS, replace_section
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness import Evaluator, Triple
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement, Outcome
-from harness.data.predictions import Extract, read_predictions
+from harness.data.predictions import read_predictions
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineKind, kind_of

@@ -30,7 +30,8 @@ import typer
 
 from dialects.enums import Dialect
 from dialects.errors import HarnessError
-from harness.data.predictions import Extract, read_predictions
+from harness.data.answers import Extract
+from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from loaders.base.processes import processors

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 
 from dialects.errors import BadInput
 from harness import Answer, Evaluator
+from harness.data.answers import Extract
 from harness.data.descriptions import description_folder
 from harness.data.outcomes import Judgement
 from harness.data.questions import Question
 from harness.engines import EngineName, kind_of
 from harness.engines.execution import Ending, Execution
 from harness.predictors.base import DatabaseText, Problem
-from harness.predictors.extraction import take_sql
 from harness.predictors.prompts import PromptOptions, open_prompter
 from harness.predictors.schema import describe, plain_value, read_database
+from harness.session.evaluator import policy_of
 from loaders.base.files import as_json, one_line
 
 _MAY_LOOK = (
@@ -35,10 +36,19 @@ class DatabaseTools:
         evaluator: judges answers and runs SQL, under its time limit; closed by the caller.
         rows: the most rows that `run_sql` shows.
         max_bytes: the most bytes of texts and nested values in them.
+        extract: how the SQL is taken out of what a model answers.
     """
 
-    def __init__(self, evaluator: Evaluator, *, rows: int = 50, max_bytes: int = 8_192) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        *,
+        rows: int = 50,
+        max_bytes: int = 8_192,
+        extract: Extract | str = Extract.ANSWER_1,
+    ) -> None:
         self.evaluator = evaluator
+        self.extract = policy_of(extract)
         self._most = {"rows": rows, "max_bytes": max_bytes}
         self._prompter = open_prompter(PromptOptions())
         self._schemas: dict[tuple[str, EngineName], DatabaseText] = {}
@@ -135,25 +145,21 @@ class DatabaseTools:
         except BadInput as fault:
             return f"error: {fault}"
 
-    async def score(self, question: int | str, sql: str, dialect: EngineName | None = None) -> Judgement:
-        """Judge an answer to a question of the set, as `bird-harness eval` does.
+    async def judge_completion(
+        self, question: int | str, answer: str, dialect: EngineName | None = None
+    ) -> Judgement:
+        """Judge an answer to a question of the set, as `bird-harness eval` does with the same `extract`.
 
         Raises:
             BadInput: there is no such question or engine.
             EngineUnavailable: an engine does not respond to its first task.
         """
-        [judgement] = await self.evaluator.ascore([Answer(question, sql, dialect)])
+        [judgement] = await self.evaluator.ascore([Answer(question, answer, dialect)], extract=self.extract)
         return judgement
 
-    async def judge_completion(
-        self, question: int | str, completion: str, dialect: EngineName | None = None
-    ) -> Judgement:
-        """Judge the SQL in what a model wrote; the whole text if no query can be found in it.
-
-        Raises:
-            BadInput, EngineUnavailable: as in `score`.
-        """
-        return await self.score(question, take_sql(completion) or completion, dialect)
+    def extracted(self, question: int | str, answer: str, dialect: EngineName | None = None) -> str | None:
+        """Return the SQL that `judge_completion` judges; None if the answer has none."""
+        return self.evaluator.extracted(Answer(question, answer, dialect), self.extract).sql
 
 
 def told(done: Execution) -> str:

@@ -95,12 +95,14 @@ def make_server(tools: DatabaseTools, *, scores: bool = False) -> MCPServer[Any]
         ) -> dict[str, Any]:
             """Score SQL as the answer to a question of the set, by its id."""
             with _told():
-                judgement = await tools.score(question, sql, dialect)
+                judgement = await tools.judge_completion(question, sql, dialect)
             return {
                 "outcome": judgement.outcome,
                 "is_predictors": judgement.outcome.is_predictors,
                 "scores": judgement.scores,
                 "error": judgement.error and one_line(judgement.error),
+                "extract": tools.extract,
+                "sql": tools.extracted(question, sql, dialect),
             }
 
     return server

@@ -15,11 +15,12 @@ from typing import Any, TypedDict, Unpack
 from dialects.errors import BadInput
 from harness import Evaluator, Triple
 from harness.adapters.database_tools import DatabaseTools
+from harness.data.answers import Extract
+from harness.data.answers.reply import visible
 from harness.data.outcomes import Judgement
 from harness.engines import EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.predictors.extraction import take_sql
-from harness.session.evaluator import one_of
+from harness.session.evaluator import one_of, policy_of
 from loaders.base.errors import brief, within
 from loaders.base.files import one_line
 
@@ -36,8 +37,8 @@ class RewardOptions(TypedDict, total=False):
     the reward: `{"ex": 0.8, "soft_f1": 0.2}`. `name` is the function's name, by which trainers log it; by
     default it is made of the metric. `dialect` is the engine, if the evaluator has
     several. `gold_dialect` is that of the golds if it is another one: see `Triple`. `deadline` is in seconds,
-    for a batch. `extract` returns the SQL in a completion, or None to take all of it; by default it is found
-    as by `bird-harness predict`, and `str` leaves completions as they are.
+    for a batch. `extract` is how the SQL is taken out of a completion: `answer-1` by default, `fences`,
+    `none`, or a function of yours that returns it, or None. A completion without SQL gets 0.
     """
 
     metric: str | Mapping[str, float]
@@ -45,7 +46,7 @@ class RewardOptions(TypedDict, total=False):
     dialect: EngineName
     gold_dialect: EngineName
     deadline: float
-    extract: Callable[[str], str | None]
+    extract: Extract | str | Callable[[str], str | None]
 
 
 def trl_reward(
@@ -176,7 +177,8 @@ def skyrl_environment(
 
         def step(self, action: str) -> dict[str, Any]:
             self.turns += 1
-            solution, query = _last_within("solution", action), _last_within("sql", action)
+            said = visible(action)
+            solution, query = _last_within("solution", said), _last_within("sql", said)
             if solution is not None or self.turns >= self.max_turns:
                 answer = action if solution is None else solution
                 [reward] = judge.rewards([self.database], [self.gold], [answer])
@@ -240,6 +242,8 @@ class _Judge:
             raise BadInput("metric: none is named; name one, or several with their weights")
         if "dialect" in options or len(evaluator.setup.servers) > 1:
             one_of(evaluator.setup.servers, "dialect", options.get("dialect", ""))
+        if isinstance(extract := options.get("extract", Extract.ANSWER_1), str):
+            policy_of(extract)
         within("deadline", options.get("deadline"), 0.001, float("inf"), "seconds")
         return cls(evaluator, options, weights)
 
@@ -255,12 +259,15 @@ class _Judge:
     ) -> list[float | None]:
         """Return the reward of each completion, None where nobody is to blame."""
         dialects = self.options.get("dialect"), self.options.get("gold_dialect")
-        extract, texts = self.options.get("extract", take_sql), map(_text, completions)
+        extract: Extract | str | Callable[[str], str | None] = self.options.get("extract", Extract.ANSWER_1)
+        texts = [_text(completion) for completion in completions]
+        if not isinstance(extract, str):
+            texts, extract = [extract(text) or "" for text in texts], Extract.NONE
         triples = [
-            Triple(name, gold, extract(text) or text, *dialects)
+            Triple(name, gold, text, *dialects)
             for name, gold, text in zip(databases, golds, texts, strict=True)
         ]
-        judged = self.evaluator.score(triples, deadline=self.options.get("deadline"))
+        judged = self.evaluator.score(triples, deadline=self.options.get("deadline"), extract=extract)
         self._warn(judged)
         return [self._reward(each) if each.outcome.is_predictors else None for each in judged]
 

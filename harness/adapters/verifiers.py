@@ -11,18 +11,23 @@ import verifiers.v1 as vf
 
 from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
 
 __all__ = ["TextToSqlEnv", "TextToSqlTaskset"]
 
 
 class TextToSqlTaskConfig(vf.TaskConfig):
-    """Where tasks are judged: `seconds` limits an answer with its gold; `metric` is the reward."""
+    """Where tasks are judged: `seconds` limits an answer with its gold; `metric` is the reward.
+
+    `extract` is how the SQL is taken out of the last message.
+    """
 
     set_name: str = "sample"
     dialect: str = "sqlite"
     seconds: float = 30.0
     metric: str = "ex"
+    extract: str = Extract.ANSWER_1.value
 
 
 class TextToSqlConfig(vf.TasksetConfig):
@@ -43,9 +48,9 @@ class SqlToolsetConfig(vf.SharedToolsetConfig):
 
 
 @cache
-def _tools(set_name: str, dialect: str, seconds: float) -> DatabaseTools:
+def _tools(set_name: str, dialect: str, seconds: float, extract: str) -> DatabaseTools:
     """Return the tools of this process, whose evaluator lives as long as it does."""
-    return DatabaseTools(Evaluator(set_name, dialects=dialect, seconds=seconds))
+    return DatabaseTools(Evaluator(set_name, dialects=dialect, seconds=seconds), extract=extract)
 
 
 class SqlToolset(vf.Toolset[SqlToolsetConfig, vf.State]):
@@ -75,7 +80,7 @@ class TextToSqlTask(vf.Task[TextToSqlData, vf.State, TextToSqlTaskConfig]):
     """Answer a question by one query, in the last message."""
 
     async def _judged(self, trace: vf.Trace) -> Judgement:
-        tools = _tools(self.config.set_name, self.config.dialect, self.config.seconds)
+        tools = _tools(self.config.set_name, self.config.dialect, self.config.seconds, self.config.extract)
         judgement = await tools.judge_completion(self.data.question, trace.last_reply)
         if not judgement.outcome.is_predictors:
             raise vf.TaskError(f"{judgement.outcome}: {judgement.error}")
@@ -98,7 +103,7 @@ class TextToSqlTaskset(vf.Taskset[TextToSqlTask, TextToSqlConfig]):
     def load(self) -> Iterator[TextToSqlTask]:
         """Yield a task for each question."""
         where = self.config.task
-        tools = _tools(where.set_name, where.dialect, where.seconds)
+        tools = _tools(where.set_name, where.dialect, where.seconds, where.extract)
         for each in tools.questions:
             prompt = tools.prompt(each, may_look=self.config.may_look)
             yield TextToSqlTask(TextToSqlData(id=each.key, question=each.key, prompt=prompt), where)

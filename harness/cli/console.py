@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.data.predictions import Extract
+from harness.data.answers import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
 from harness.session.options import OPTIONS

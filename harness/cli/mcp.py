@@ -10,7 +10,8 @@ from dialects.errors import BadInput
 from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.cli.commands import app
-from harness.cli.console import SetName, option, say
+from harness.cli.console import ExtractName, SetName, option, say
+from harness.data.answers import Extract
 from harness.session.request import Request
 from loaders.base.errors import within
 
@@ -38,6 +39,7 @@ def mcp(  # noqa: PLR0913 - one parameter an option
     score: Annotated[
         bool, typer.Option("--score", help="Offer a tool that scores answers to the set's questions.")
     ] = False,
+    extract: ExtractName = Extract.ANSWER_1,
 ) -> None:
     """Serve databases to agents by the Model Context Protocol, on standard input and output.
 
@@ -59,4 +61,5 @@ def mcp(  # noqa: PLR0913 - one parameter an option
         say=say,
     )
     with evaluator:
-        make_server(DatabaseTools(evaluator, rows=rows, max_bytes=max_bytes), scores=score).run("stdio")
+        tools = DatabaseTools(evaluator, rows=rows, max_bytes=max_bytes, extract=extract)
+        make_server(tools, scores=score).run("stdio")

@@ -79,9 +79,8 @@ _OPTIONS = dict((
         metavar="QUESTION",
     ),
     _option(
-        "taking",
-        "Extract the query from an answer, or run it as it is. Default: answer for models, else none.",
         "extract",
+        "How SQL is taken out of answers. Default: answer-1 for models, else none.",
     ),
     _option("samples", "Answers to each question, for pass@k and the majority vote."),
     _option("corrections", "Rounds in which a failing answer is sent back with the engine's error."),

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
-from harness.data.predictions import Extract
+from harness.data.answers import Extract
 from harness.data.published_scores import (
     PUBLISHED_SET,
     provenance,

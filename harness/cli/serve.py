@@ -9,7 +9,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness import Evaluator
 from harness.cli.commands import app
-from harness.cli.console import USUAL_METRICS, option, say
+from harness.cli.console import USUAL_METRICS, ExtractName, option, say
 from harness.session.request import Request, parse_metrics
 from loaders.base.errors import within
 from loaders.base.processes import processors
@@ -43,6 +43,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Classify the errors of answers that do not match.")
     ] = False,
+    extract: ExtractName = Request.extract,
     host: Annotated[
         str, typer.Option(help="Address to listen at; others than this machine's own need a token.")
     ] = "127.0.0.1",
@@ -95,6 +96,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
             seconds=timeout,
             cache=cache,
             diagnose=diagnose,
+            extract=extract,
             say=say,
         )
         for name in names

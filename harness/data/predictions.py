@@ -4,10 +4,8 @@ Wrong counts, unknown, repeated or missing questions and doubtful positions are 
 scripts would silently score something else. `harness.data.prediction_files` describes the formats.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -15,6 +13,7 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.data.answer_records import Keys
+from harness.data.answers import NO_SQL, Extract, extract
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import (
     ANSWERS,
@@ -118,47 +117,22 @@ def _check(option: str, wanted: Sequence[str], known: Sequence[str], name: str) 
             raise BadInput(f"{option} {brief(repr(each))}: not in {name}; choose from {', '.join(known)}")
 
 
-# Extract the SQL from an answer in Markdown: an option, never on by default, always recorded.
-#
-# About a tenth of the published answers of some models are wrapped in fences or followed by one and prose,
-# and fail as they are, while the published scores were computed after such a clean-up.
-
-_LANGUAGES = r"(?:sql|sqlite3?|mysql|postgres(?:ql)?|pgsql)"
-_OPENING = re.compile(
-    rf"^[ \t]*+```+(?:[ \t]*{_LANGUAGES}\b;?|[^\s`]*+(?=\s*$))", flags=re.IGNORECASE | re.MULTILINE
-)
-_CLOSING = re.compile(r"^[ \t]*+```|(?<!`)```++[ \t]*+$", flags=re.MULTILINE)
-_STATEMENT = re.compile(r"[\s(]*+(?:SELECT|WITH)\b", flags=re.IGNORECASE)
-
-
-def unfenced(answer: str) -> str:
-    """Return the SQL of an answer's first Markdown code block, or the answer as it is if there is none.
-
-    The block reaches from the first fence (three backticks or more at the start of a line, with or without a
-    language) to the next one, or to the end when the answer was cut off. If a statement precedes the first
-    fence, the prompt had opened the block: the fence closes it, and the SQL is the text before it.
-    """
-    fence = _OPENING.search(answer)
-    if fence is None:
-        return answer
-    before = answer[: fence.start()]
-    if _STATEMENT.match(before):
-        return before.strip()
-    block = _CLOSING.split(answer[fence.end() :], maxsplit=1)[0].strip()
-    return block or answer
-
-
 _SHOWN = 200
 """Maximum characters of file names in a message."""
 
 
-class Extract(StrEnum):
-    """What to extract from a prediction before it is run."""
+@dataclass(frozen=True)
+class ExtractionCounts:
+    """What a policy did to the answers of a file.
 
-    NONE = "none"
-    """Nothing: the prediction is run as written."""
-    FENCES = "fences"
-    """The SQL of an answer's first Markdown code block (`harness.data.predictions.unfenced`)."""
+    `changed` counts the answers of which it took a part, `without_sql` those in which it found no query,
+    `several` those with several queries, of which it chose one, `surrounded` those with other words.
+    """
+
+    changed: int = 0
+    without_sql: int = 0
+    several: int = 0
+    surrounded: int = 0
 
 
 @dataclass(frozen=True)
@@ -166,7 +140,8 @@ class PredictionFile:
     """The answers of one predictor in one dialect.
 
     `predictions` has every question of the set by its key; None if the file has no answer. `reasons` has
-    the file's reasons for missing answers. `extracted` counts the answers that `extract` changed.
+    the file's reasons for missing answers. `extract` is the policy that took the SQL out of the answers, and
+    `extracted` what it did to them; an answer in which it found none is missing, with `NO_SQL` as its reason.
     `taken_in_order` are ids that several questions share and that the file names as often. `notes` tell how
     the file was read. `translated_from`
     is the predictor's own dialect if its answers are translations. `usage` is the known usage of answers, by
@@ -180,7 +155,7 @@ class PredictionFile:
     format: Format
     predictions: Mapping[str, str | None]
     extract: Extract = Extract.NONE
-    extracted: int = 0
+    extracted: ExtractionCounts = field(default_factory=ExtractionCounts)
     reasons: Mapping[str, str] = field(default_factory=dict)
     taken_in_order: Sequence[int | str] = ()
     notes: Sequence[str] = ()
@@ -207,7 +182,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
             every `*.sql`, `*.txt` and `*.csv` whose name is `predict_<set>_<predictor>_<dialect>`.
         questions: the whole set, even if only a part of it is to be scored.
         predictor: the predictor of all files, instead of the ones in their names.
-        extract: what to extract from the answers.
+        extract: the policy that takes the SQL out of the answers.
         allow_missing: questions without an answer become None instead of an error.
         dialects: ignore other dialects; None keeps all. A single one is also the dialect of files that
             do not name theirs.
@@ -241,7 +216,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     if not allow_missing:
         for file in files:
             _refuse_missing(file, questions, scored or questions)
-    return files if extract is Extract.NONE else [_unfenced(file) for file in files]
+    return [with_extracted(file, extract) for file in files]
 
 
 def _expand(paths: Sequence[Path], say: Callable[[str], None] | None) -> list[Path]:
@@ -350,10 +325,29 @@ def _refuse_missing(file: PredictionFile, questions: QuestionSet, scored: Questi
     faults.stop()
 
 
-def _unfenced(file: PredictionFile) -> PredictionFile:
-    predictions = {key: None if sql is None else unfenced(sql) for key, sql in file.predictions.items()}
-    changed = sum(sql != file.predictions[key] for key, sql in predictions.items())
-    return replace(file, predictions=predictions, extract=Extract.FENCES, extracted=changed)
+def with_extracted(file: PredictionFile, policy: Extract) -> PredictionFile:
+    """Return a file with the SQL that a policy takes out of its answers."""
+    if policy is Extract.NONE:
+        return file
+    found = {
+        key: extract(answer, policy, file.dialect)
+        for key, answer in file.predictions.items()
+        if answer is not None
+    }
+    without = {key: NO_SQL for key, one in found.items() if one.sql is None}
+    counts = ExtractionCounts(
+        changed=sum(one.sql != file.predictions[key] for key, one in found.items()),
+        without_sql=len(without),
+        several=sum(one.candidates > 1 for one in found.values()),
+        surrounded=sum(one.is_surrounded for one in found.values()),
+    )
+    return replace(
+        file,
+        predictions={key: found[key].sql if key in found else None for key in file.predictions},
+        reasons={**file.reasons, **without},
+        extract=policy,
+        extracted=counts,
+    )
 
 
 # `bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.predict`).

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, Literal
 
+from harness.data.answers import NO_SQL, Extract, extract
 from harness.data.outcomes import Outcome
 from harness.data.prediction_files import JOURNAL
 from harness.data.questions import Question
@@ -36,7 +37,6 @@ from harness.predictors.base import (
     Usage,
 )
 from harness.predictors.common import dumped
-from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.methods import Method
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
@@ -146,7 +146,6 @@ class Journal:
 MOST_FAILURES = 10
 """After so many asks in a row without a reply, the predictor is not asked any more."""
 
-NO_SQL = "the answer has no SQL in it"
 CUT_OFF = "the answer was cut off, and has no SQL in it"
 
 
@@ -201,7 +200,7 @@ class JobRunner:
         predictor: answers the asks.
         method: turns problems into asks.
         journal: keeps the replies.
-        taking: what is extracted from the last reply.
+        policy: takes the SQL out of the last reply.
         concurrency: how many jobs run at once.
         corrections: how often an answer that `correct` rejects is requested again.
         correct: rejects answers, and writes the next prompt.
@@ -210,7 +209,7 @@ class JobRunner:
     predictor: Predictor
     method: Method
     journal: Journal
-    taking: Taking
+    policy: Extract
     concurrency: int
     corrections: int = 0
     correct: Correct | None = None
@@ -268,13 +267,13 @@ class JobRunner:
             return None
         except CancelledError:
             return None
-        sql = self._sql(text)
+        sql = self._sql(job.problem, text)
         if sql is None and reason is None:
             reason = CUT_OFF if steps and steps[-1].reply.finish == "length" else NO_SQL
         return JobResult(job, text, sql, reason, steps, sum(spent, Usage()))
 
-    def _sql(self, text: str | None) -> str | None:
-        sql = text if text is None or self.taking is Taking.NONE else take_sql(text)
+    def _sql(self, problem: Problem, text: str | None) -> str | None:
+        sql = None if text is None else extract(text, self.policy, problem.dialect).sql
         return sql if sql is not None and sql.strip() else None
 
     def _solved(self, job: Job, steps: list[Step], spent: list[Usage]) -> str:
@@ -287,7 +286,9 @@ class JobRunner:
         except StopIteration as done:
             text: str = done.value
         for number in range(1, self.corrections + 1):
-            again = self.correct and self.correct(job.problem, steps[-1].prompt, text, self._sql(text))
+            again = self.correct and self.correct(
+                job.problem, steps[-1].prompt, text, self._sql(job.problem, text)
+            )
             if again is None:
                 break
             text = self._reply(job, f"correction-{number}", again, steps, spent)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dialects.errors import BadInput
-from harness.data.predictions import unfenced
+from harness.data.answers import Extract, extract, unfenced
 from harness.engines import EngineName
 from harness.engines.base import TableText
 from harness.predictors.base import DatabaseText, Problem, Prompt
-from harness.predictors.extraction import take_sql
 from harness.predictors.prompts import ESTIMATE, Prompter, PromptOptions, Tokens, open_prompter
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _ta_sql(prompter: Prompter, problem: Problem) -> Stages:
     draft = yield "linking", prompter.write("ta_sql_linking.j2", problem)
     notes: tuple[str, ...] = ()
     try:
-        linked = linked_columns(take_sql(draft) or "", problem.database)
+        linked = linked_columns(extract(draft, Extract.ANSWER_1, problem.dialect).sql or "", problem.database)
     except UnreadableDraft as unreadable:
         notes = (f"{unreadable}: the whole schema is linked",)
     else:

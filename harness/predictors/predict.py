@@ -24,6 +24,7 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
+from harness.data.answers import Extract
 from harness.data.descriptions import description_folder
 from harness.data.outcomes import PairResult
 from harness.data.prediction_files import ANSWERS, MANIFEST, PREDICTIONS
@@ -34,7 +35,6 @@ from harness.predictors.adapters import open_predictor
 from harness.predictors.base import BudgetSpent, DatabaseText, Problem, PromptTooLong, Usage
 from harness.predictors.budget import Budget, Meter, Pace, SpentBudget
 from harness.predictors.common import Settings
-from harness.predictors.extraction import Taking
 from harness.predictors.jobs import Job, JobResult, JobRunner, Journal, Place, correction, jobs, trials, votes
 from harness.predictors.methods import Method, make_method
 from harness.predictors.prompts import PromptOptions, show, token_counter
@@ -73,7 +73,7 @@ class PredictRequest:
     """What to predict, with which predictor and how.
 
     `request` holds set, dialects, limit, workers, cache and data as for an evaluation. `predictor` is a spec
-    (`harness.predictors.adapters`), `name` the predictor's name, `out` the folder of its answers. `taking`
+    (`harness.predictors.adapters`), `name` the predictor's name, `out` the folder of its answers. `extract`
     None means the default for the kind of predictor. `samples` is how many answers each question gets,
     `corrections` how often one that does not run is requested again.
     """
@@ -87,7 +87,7 @@ class PredictRequest:
     method: str = "direct"
     options: PromptOptions = field(default_factory=PromptOptions)
     tokens: str | None = None
-    taking: Taking | None = None
+    extract: Extract | None = None
     samples: int = 1
     corrections: int = 0
 
@@ -226,7 +226,8 @@ def predict(
     """
     method, whole, questions = check(asked)
     questions = with_readable_databases(questions, say)
-    taking = asked.taking or (Taking.ANSWER if asked.predictor.split(":", 1)[0] in _TALKERS else Taking.NONE)
+    is_talker = asked.predictor.split(":", 1)[0] in _TALKERS
+    policy = asked.extract or (Extract.ANSWER_1 if is_talker else Extract.NONE)
     with _folder(asked.out), closing(Journal(asked.out)) as journal:
         for note in journal.notes:
             say(note)
@@ -237,7 +238,7 @@ def predict(
         predictor = open_predictor(asked.predictor, settings, meter, questions=whole, dialects=dialects)
         with closing(predictor):
             ready = prepare(asked, method, whole, questions, say, progress)
-            runner = JobRunner(predictor, method, journal, taking, settings.concurrency)
+            runner = JobRunner(predictor, method, journal, policy, settings.concurrency)
             return _ask(ready, runner, meter, say, console)
 
 
@@ -248,7 +249,7 @@ def _ask(ready: PredictSetup, runner: JobRunner, meter: Meter, say: Say, console
     facts = {
         "predictor": dict(runner.predictor.identity),
         "method": method | ({"corrections": asked.corrections} if asked.corrections else {}),
-        "taking": runner.taking,
+        "extract": runner.policy,
         "known_before": runner.journal.known,
     }
     write_manifest(ready, "running", facts, meter.snapshot())

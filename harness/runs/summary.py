@@ -17,8 +17,8 @@ from enum import StrEnum
 from statistics import median
 from typing import Any, Self
 
+from harness.data.answers import unfenced
 from harness.data.outcomes import AnswerUsage, Outcome, PairResult
-from harness.data.predictions import unfenced
 from harness.data.questions import levels_of, types_of
 from harness.data.set_manifest import NO_TYPE
 from harness.engines import EngineName, kind_of, kinds_by_name

@@ -21,13 +21,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import harness
 from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, Triple
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement, Outcome
 from harness.serve.counters import Counters
 from harness.serve.messages import (
     NDJSON,
     Health,
+    ScoredAnswer,
     ScoredBatch,
     SentAnswer,
+    SentOptions,
     SentSingle,
     StreamedAnswer,
     docs_page,
@@ -186,7 +189,8 @@ class Service:
         """Tell whether batches are accepted."""
         del request
         status = "stopping" if self.is_stopping else "ok"
-        return _json(asdict(Health(status, harness.__version__)), 503 if self.is_stopping else 200)
+        policy = next(iter(self._evaluators.values())).extract
+        return _json(asdict(Health(status, harness.__version__, policy)), 503 if self.is_stopping else 200)
 
     async def metrics(self, request: Request) -> Response:
         """Return the counts of all processes."""
@@ -231,12 +235,13 @@ class Service:
             )
         self._take(len(answers))
         if NDJSON.encode() in headers.get(b"accept", b""):
-            return await self._streamed(evaluator, answers, deadline, sent.metrics)
+            return await self._streamed(evaluator, answers, deadline, sent)
         with self._held(len(answers)):
-            judged = evaluator.known(answers)
+            judged = evaluator.known(answers, extract=sent.extract)
             if judged is None:
-                judged = await _unless_gone(receive, evaluator.ascore(answers, deadline=deadline))
-        shown = [scored(each, sent.metrics) for each in judged]
+                judging = evaluator.ascore(answers, deadline=deadline, extract=sent.extract)
+                judged = await _unless_gone(receive, judging)
+        shown = [_scored(evaluator, answer, each, sent) for answer, each in zip(answers, judged, strict=True)]
         return _json(shown[0] if isinstance(sent, SentSingle) else ScoredBatch(shown))
 
     async def _body(self, receive: Receive, share: _Share) -> bytearray:
@@ -320,19 +325,29 @@ class Service:
         evaluator: Evaluator,
         answers: Sequence[Answer | Triple],
         deadline: float,
-        metrics: Sequence[str] | None,
+        sent: SentOptions,
     ) -> Response:
         try:
-            judged = await evaluator.astream(answers, deadline=deadline)
+            judged = await evaluator.astream(answers, deadline=deadline, extract=sent.extract)
         except BaseException:
             with self._held(len(answers)):
                 raise
 
         async def lines() -> AsyncIterator[bytes]:
             async for place, judgement in judged:
-                yield encode(StreamedAnswer(place, scored(judgement, metrics))) + b"\n"
+                yield (
+                    encode(StreamedAnswer(place, _scored(evaluator, answers[place], judgement, sent))) + b"\n"
+                )
 
         return _Stream(lines(), judged, lambda: self._held(len(answers)))
+
+
+def _scored(
+    evaluator: Evaluator, answer: Answer | Triple, judgement: Judgement, sent: SentOptions
+) -> ScoredAnswer:
+    policy = evaluator.extract if sent.extract is None else Extract(sent.extract)
+    sql = None if policy is Extract.NONE else evaluator.extracted(answer, policy).sql
+    return scored(judgement, sent.metrics, policy, sql)
 
 
 class _Stream(StreamingResponse):

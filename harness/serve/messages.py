@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import jinja2
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 import harness
 from dialects.errors import BadInput
 from harness import Answer, Triple
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
 from harness.serve.counters import STATUSES
 from loaders.base.records import to_object, to_record
@@ -55,11 +56,13 @@ class SentOptions:
     """What holds for all answers of a request.
 
     `set` names one of the server's sets, and is needed if it has several; `metrics` selects some of its
-    metrics; `deadline` is in seconds.
+    metrics; `deadline` is in seconds; `extract` is how the SQL is taken out of the answers, if not as the
+    server does.
     """
 
     set: str | None = None
     metrics: list[str] | None = None
+    extract: Literal["none", "fences", "answer-1"] | None = None
     deadline: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
 
@@ -77,9 +80,15 @@ class SentBatch(SentOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredAnswer(Judgement):
-    """A judgement as in `results.jsonl`; if `is_predictors` is false, its scores mean nothing."""
+    """A judgement as in `results.jsonl`; if `is_predictors` is false, its scores mean nothing.
+
+    `extract` is the policy that took the SQL out of the answer, and `sql` what it took, null if it found
+    none; `sql` is null for the policy `none`, too.
+    """
 
     is_predictors: bool
+    extract: str = Extract.NONE
+    sql: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +115,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Health:
-    """`status` is "ok", or "stopping" once the server takes no new batches."""
+    """`status` is "ok", or "stopping" once the server takes no new batches.
+
+    `extract` is how the server takes the SQL out of answers, unless a request says otherwise.
+    """
 
     status: str
     version: str
+    extract: str
 
 
 def parse_request(sent: Any) -> SentSingle | SentBatch:
@@ -130,13 +143,25 @@ def parse_request(sent: Any) -> SentSingle | SentBatch:
     return replace(to_record(SentBatch, {**content, "answers": []}), answers=answers)
 
 
-def scored(judgement: Judgement, metrics: Sequence[str] | None) -> ScoredAnswer:
-    """Return what is sent for a judgement, with the scores of some metrics; None for all."""
+def scored(
+    judgement: Judgement,
+    metrics: Sequence[str] | None,
+    policy: Extract = Extract.NONE,
+    sql: str | None = None,
+) -> ScoredAnswer:
+    """Return what is sent for a judgement.
+
+    Args:
+        judgement: of the answer.
+        metrics: the names of the scores to send; None for all.
+        policy: what took the SQL out of the answer.
+        sql: what it took.
+    """
     plain = vars(judgement)
     if metrics is not None:
         scores = {name: score for name, score in judgement.scores.items() if name in metrics}
         plain = {**plain, "scores": scores}
-    return ScoredAnswer(**plain, is_predictors=judgement.outcome.is_predictors)
+    return ScoredAnswer(**plain, is_predictors=judgement.outcome.is_predictors, extract=policy, sql=sql)
 
 
 _SAYS: Mapping[int, str] = {

@@ -28,6 +28,8 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.answers import NO_SQL, Extract, Extracted
+from harness.data.answers import extract as taken
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
@@ -97,6 +99,22 @@ def _check_text(where: str, what: str, value: object) -> None:
         raise BadInput(f"{where}: the {what} is not a text that UTF-8 can encode; give the SQL")
 
 
+@dataclass(frozen=True)
+class NoSql:
+    """An answer in which a policy found no SQL, for an engine: it is wrong, and nothing is executed."""
+
+    dialect: EngineName
+
+
+def policy_of(name: Extract | str) -> Extract:
+    """Return the policy of that name.
+
+    Raises:
+        BadInput: there is none.
+    """
+    return Extract(one_of(list(Extract), "extract", name))
+
+
 class Resolver:
     """Finds the question, gold and engine of an answer; thread-safe.
 
@@ -132,6 +150,18 @@ class Resolver:
         if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
             self._tell(question.key)
         return Candidate(question, self.dialect(where, answer.dialect), answer.sql)
+
+    def asked(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
+        """Return the candidate to judge for an answer of which the SQL is to be taken out.
+
+        Raises:
+            BadInput: as `candidate`.
+        """
+        candidate = self.candidate(answer)
+        if policy is Extract.NONE:
+            return candidate
+        sql = taken(candidate.sql, policy, candidate.dialect).sql
+        return NoSql(candidate.dialect) if sql is None else replace(candidate, sql=sql)
 
     def place(self, database: str, named: EngineName | None) -> EngineName:
         """Return the engine for a text on a database.
@@ -245,7 +275,7 @@ class _Batch:
     """A batch of answers being judged: the answers, and the future of each."""
 
     scheduler: Scheduler
-    asked: Sequence[Candidate]
+    asked: Sequence[Candidate | NoSql]
     futures: Sequence[Future[Judgement]]
     until: float | None
     why: str
@@ -259,8 +289,14 @@ class _Batch:
         """Cancel what has not been judged; return its futures."""
         late = {future for future in self.futures if not future.done()}
         if late:
-            asked = zip(self.asked, self.futures, strict=True)
-            self.scheduler.give_up([each for each, future in asked if future in late], self.why)
+            self.scheduler.give_up(
+                [
+                    each
+                    for each, future in zip(self.asked, self.futures, strict=True)
+                    if future in late and isinstance(each, Candidate)
+                ],
+                self.why,
+            )
         return late
 
 
@@ -304,6 +340,8 @@ class Evaluator:
         cache: True to use and fill the result cache.
         diagnose: True to classify the error of each answer that does not match
            (`Judgement.error_class`), which takes about a millisecond each.
+        extract: how the SQL is taken out of answers: `none`, `fences` or `answer-1`
+           (docs/reference/extraction.md). An answer without SQL is a `prediction_error`; nothing runs.
         say: called with one line of progress at a time.
 
     Raises:
@@ -325,6 +363,7 @@ class Evaluator:
         bird_home: Path | str | None = None,
         cache: bool = Request.cache,
         diagnose: bool = False,
+        extract: Extract | str = Request.extract,
         say: Callable[[str], None] = _silent,
     ) -> None:
         asked = parse_metrics(",".join(_several(metrics)))
@@ -351,6 +390,7 @@ class Evaluator:
             raise BadInput(f"dialects: none given; choose from {', '.join(kinds_by_name())}")
         request = Request(
             set_name=set_name,
+            extract=policy_of(extract),
             dialects=list(dict.fromkeys(named)),
             metrics=asked,
             profile=Profile(one_of(list(Profile), "profile", profile)),
@@ -377,7 +417,13 @@ class Evaluator:
         self._late = 0
         self._resolver = Resolver(self._questions, self._setup.servers, self._setup.profile)
 
-    def score(self, answers: Sequence[Answer | Triple], *, deadline: float | None = None) -> list[Judgement]:
+    def score(
+        self,
+        answers: Sequence[Answer | Triple],
+        *,
+        deadline: float | None = None,
+        extract: Extract | str | None = None,
+    ) -> list[Judgement]:
         """Return the judgement of each answer, in order; wait for all of them.
 
         Never raises for an error of an engine or a statement: that is an outcome.
@@ -386,18 +432,23 @@ class Evaluator:
             answers: to questions of the set, or with golds of their own.
             deadline: seconds for all of them together. Answers not judged by then are `harness_error` and
                are not started any more; a running statement ends at its own time limit.
+            extract: how the SQL is taken out of them; None as the evaluator does.
 
         Raises:
             BadInput: this evaluator lacks a question, a database or a dialect, or an answer is not a text.
             EngineUnavailable: an engine does not respond to its first task.
         """
-        batch = self._start(answers, deadline)
+        batch = self._start(answers, deadline, extract)
         if deadline is not None:
             wait(batch.futures, batch.left)
         return self._collect(batch)
 
     def as_completed(
-        self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
+        self,
+        answers: Sequence[Answer | Triple],
+        *,
+        deadline: float | None = None,
+        extract: Extract | str | None = None,
     ) -> Iterator[tuple[int, Judgement]]:
         """Yield answers as they are judged: the index of each in `answers`, and its judgement.
 
@@ -406,11 +457,12 @@ class Evaluator:
         Args:
             answers: as in `score`.
             deadline: as in `score`; late answers come last.
+            extract: as in `score`.
 
         Raises:
             BadInput, EngineUnavailable: as in `score`, before the first.
         """
-        return self._each(self._start(answers, deadline))
+        return self._each(self._start(answers, deadline, extract))
 
     def _each(self, batch: _Batch) -> Iterator[tuple[int, Judgement]]:
         places: dict[Future[Judgement], list[int]] = {}
@@ -428,13 +480,17 @@ class Evaluator:
             batch.give_up()
 
     async def ascore(
-        self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
+        self,
+        answers: Sequence[Answer | Triple],
+        *,
+        deadline: float | None = None,
+        extract: Extract | str | None = None,
     ) -> list[Judgement]:
         """Like `score`, without blocking the event loop; no thread waits.
 
         If the awaiting task is cancelled, answers not yet judged are not started any more.
         """
-        batch = await self._astart(answers, deadline)
+        batch = await self._astart(answers, deadline, extract)
         awaited = {asyncio.wrap_future(future) for future in set(batch.futures) if not future.done()}
         try:
             if awaited:
@@ -444,7 +500,9 @@ class Evaluator:
             raise
         return self._collect(batch)
 
-    def known(self, answers: Sequence[Answer | Triple]) -> list[Judgement] | None:
+    def known(
+        self, answers: Sequence[Answer | Triple], *, extract: Extract | str | None = None
+    ) -> list[Judgement] | None:
         """Return the judgement of each answer if all are known, without waiting; None otherwise.
 
         None also for more answers than can be looked up in a millisecond or two: ask `ascore` then.
@@ -452,22 +510,30 @@ class Evaluator:
         Raises:
             BadInput: as in `score`.
         """
-        asked = self._asked(answers, None)
+        asked = self._asked(answers, None, extract)
         scheduler = self._scheduler if self._process == os.getpid() else None
-        judged = None if scheduler is None else scheduler.known(asked)
-        if judged is not None:
+        texts = [each for each in asked if isinstance(each, Candidate)]
+        found = None if scheduler is None else scheduler.known(texts)
+        judged = None
+        if found is not None:
+            left = iter(found)
+            judged = [self._without_sql(each) if isinstance(each, NoSql) else next(left) for each in asked]
             with self._lock:
                 self._outcomes.update(each.outcome for each in judged)
         return judged
 
     async def astream(
-        self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
+        self,
+        answers: Sequence[Answer | Triple],
+        *,
+        deadline: float | None = None,
+        extract: Extract | str | None = None,
     ) -> AsyncGenerator[tuple[int, Judgement]]:
         """Like `as_completed`, without blocking the event loop; no thread waits.
 
         Await it before iterating: `async for place, judgement in await evaluator.astream(answers)`.
         """
-        return self._aeach(await self._astart(answers, deadline))
+        return self._aeach(await self._astart(answers, deadline, extract))
 
     async def _aeach(self, batch: _Batch) -> AsyncGenerator[tuple[int, Judgement]]:
         places: dict[Future[Judgement], list[int]] = {}
@@ -546,33 +612,68 @@ class Evaluator:
         return self._resolver.place(database, dialect)
 
     @property
+    def extract(self) -> Extract:
+        """How it takes the SQL out of answers, unless a batch says otherwise."""
+        return self._request.extract
+
+    def extracted(self, answer: Answer | Triple, extract: Extract | str | None = None) -> Extracted:
+        """Return what is taken out of an answer before it is judged.
+
+        Raises:
+            BadInput: as in `score`.
+        """
+        candidate = self._resolver.candidate(answer)
+        return taken(
+            candidate.sql, self.extract if extract is None else policy_of(extract), candidate.dialect
+        )
+
+    @property
     def setup(self) -> Setup:
         """Its questions, engines and limits."""
         return self._setup
 
-    async def _astart(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
+    async def _astart(
+        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
+    ) -> _Batch:
         """Start a batch, in another thread if it may take a while."""
-        asked = self._asked(answers, deadline)
+        asked = self._asked(answers, deadline, extract)
         scheduler = self._scheduler if self._process == os.getpid() else None
-        if scheduler is not None and scheduler.begins_at_once(asked):
+        texts = [each for each in asked if isinstance(each, Candidate)]
+        if scheduler is not None and scheduler.begins_at_once(texts):
             return self._begun(asked, deadline)
         return await asyncio.to_thread(self._begun, asked, deadline)
 
-    def _start(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
-        return self._begun(self._asked(answers, deadline), deadline)
+    def _start(
+        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
+    ) -> _Batch:
+        return self._begun(self._asked(answers, deadline, extract), deadline)
 
-    def _asked(self, answers: Sequence[Answer | Triple], deadline: float | None) -> list[Candidate]:
+    def _asked(
+        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
+    ) -> list[Candidate | NoSql]:
         check_range("seconds", deadline, "deadline")
-        return [self._resolver.candidate(each) for each in answers]
+        policy = self.extract if extract is None else policy_of(extract)
+        return [self._resolver.asked(each, policy) for each in answers]
 
-    def _begun(self, asked: Sequence[Candidate], deadline: float | None) -> _Batch:
+    def _begun(self, asked: Sequence[Candidate | NoSql], deadline: float | None) -> _Batch:
         until = None if deadline is None else time.monotonic() + deadline
         scheduler = self._open()
-        futures = scheduler.begin(asked, waits=deadline is None)
+        begun = iter(
+            scheduler.begin([each for each in asked if isinstance(each, Candidate)], waits=deadline is None)
+        )
+        futures = [self._wrong(each) if isinstance(each, NoSql) else next(begun) for each in asked]
         why = "it was not run: the caller stopped waiting"
         if deadline is not None:
             why = f"it was not judged within {deadline:g} s, the deadline of its batch"
         return _Batch(scheduler, asked, futures, until, why)
+
+    def _without_sql(self, answer: NoSql) -> Judgement:
+        return Judgement(Outcome.PREDICTION_ERROR, self._setup.zero(answer.dialect), error=NO_SQL)
+
+    def _wrong(self, answer: NoSql) -> Future[Judgement]:
+        judged: Future[Judgement] = Future()
+        judged.set_result(self._without_sql(answer))
+        return judged
 
     def _collect(self, batch: _Batch) -> list[Judgement]:
         late = batch.give_up() if batch.until is not None else ()
@@ -607,7 +708,8 @@ class Evaluator:
         parts = [
             f"{self._questions.name}: {f'questions {asked}, ' if asked else ''}",
             f"databases {len(self._questions.db_ids)}; {', '.join(self._setup.servers)}; ",
-            f"{', '.join(self._setup.metrics)}; workers {self._request.processes}; {done}",
+            f"{', '.join(self._setup.metrics)}; extract {self.extract}; ",
+            f"workers {self._request.processes}; {done}",
         ]
         return f"<Evaluator {''.join(parts)}>"
 

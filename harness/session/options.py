@@ -85,8 +85,9 @@ OPTIONS: Mapping[str, Option] = {
         needs_predictions=True,
     ),
     "extract": Option(
-        "extract", "Extract SQL from Markdown fences, or run answers as they are.", default="none",
-        choices=("none", "fences"),
+        "extract", "How SQL is taken out of answers: none runs them as they are, fences takes the first code"
+        " block, answer-1 the query by the rules of docs/reference/extraction.md.", default="none",
+        choices=("none", "fences", "answer-1"),
     ),
     "answer_keys": Option(
         "keys", "Keys of the records of prediction files, where they are none of the known ones"

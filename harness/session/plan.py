@@ -15,6 +15,7 @@ from typing import Any, Self
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness import provision
+from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published_scores import origins
@@ -230,7 +231,8 @@ class Plan:
                     "format": file.format,
                     "predictor": file.predictor,
                     "dialect": file.dialect,
-                    "extracted": file.extracted,
+                    "extracted": file.extracted.changed,
+                    **({} if file.extract is Extract.NONE else {"extraction": asdict(file.extracted)}),
                     **({"translated_from": file.translated_from} if file.translated_from else {}),
                 }
                 for file in self.files

@@ -11,8 +11,9 @@ from typing import Any, Self, get_args, get_type_hints
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answer_records import parse_keys
+from harness.data.answers import Extract
 from harness.data.gold_packs import PUBLISHED, use_sqlite_reference, with_golds
-from harness.data.predictions import Choice, Extract
+from harness.data.predictions import Choice
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds, kinds_by_name
 from harness.engines.execution import Limits

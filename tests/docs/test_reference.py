@@ -28,7 +28,7 @@ def test_every_command_and_option_is_there() -> None:
 
 def test_options_say_their_defaults_and_choices() -> None:
     page = reference.pages()["cli.md"]
-    assert "| `--extract` `none` or `fences` | `none` |" in page
+    assert "| `--extract` `none` or `fences` or `answer-1` | `none` |" in page
     assert "| `--timeout` SECONDS | `30` |" in page
     assert "| `--out` PATH | required |" in page
     assert "| `--predictions` PATH (repeatable) |  |" in page

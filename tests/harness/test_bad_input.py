@@ -5,7 +5,8 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.predictions import Extract, read_predictions
+from harness.data.answers import Extract
+from harness.data.predictions import read_predictions
 from harness.data.sets.loader import load_set
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES

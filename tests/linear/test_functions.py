@@ -14,11 +14,10 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
-from harness.data.predictions import unfenced
+from harness.data.answers import Extract, extract, unfenced
 from harness.engines import kind_of
 from harness.engines.mysql.engine import reaching_out, refused
 from harness.engines.postgresql.statements import statements
-from harness.predictors.extraction import take_sql
 from harness.scoring.cache import lifetime
 from harness.sqltree.diagnosis import is_query
 from harness.sqltree.diagnosis.differences import canonical
@@ -47,8 +46,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "postgresql statements": statements,
     "unfenced": unfenced,
     "unfenced block": lambda text: unfenced(f"```sql\n{text}"),
-    "take_sql": take_sql,
-    "take_sql prose": lambda text: take_sql(f"So:\nSELECT 1 {text}"),
+    "extract": lambda text: extract(text, Extract.ANSWER_1),
+    "extract prose": lambda text: extract(f"So:\nSELECT 1 {text}", Extract.ANSWER_1),
     "class_of_error sqlite": lambda text: kind_of("sqlite").class_of_error("SQLITE_ERROR", text),
     "class_of_error table": lambda text: kind_of("sqlite").class_of_error("SQLITE_ERROR", f"table {text}"),
     "class_of_error function": lambda text: kind_of("postgresql").class_of_error("42883", f"function {text}"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from tests.docs.blocks import ROOT
 from tests.docs.reference.api import api
 from tests.docs.reference.command_line import cli, make
+from tests.docs.reference.extraction import extraction
 from tests.docs.reference.plugin import plugin
 from tests.docs.reference.records import file_formats
 from tests.docs.reference.vocabularies import errors, vocabularies
@@ -19,6 +20,7 @@ def pages() -> Mapping[str, str]:
     return {
         "cli.md": f"{cli()}\n{make()}\n{plugin()}",
         "api.md": api(),
+        "extraction.md": extraction(),
         "words.md": f"{vocabularies()}\n{errors()}",
         "file-formats.md": file_formats(HOME / "file-formats.md"),
     }

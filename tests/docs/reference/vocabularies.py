@@ -32,28 +32,28 @@ def vocabularies() -> str:
         "# Outcomes, verdicts and exit codes\n",
         "Closed lists of words in results, tables and reports, and exceptions with their exit codes.\n",
         "## Dialects, profiles, difficulties\n",
-        *_enum(enums.Dialect, enums),
-        *_enum(enums.Profile, enums),
-        *_enum(questions.Difficulty, questions),
+        *enum_table(enums.Dialect, enums),
+        *enum_table(enums.Profile, enums),
+        *enum_table(questions.Difficulty, questions),
         "## Question types\n",
         "By which rules: [groups of a report](../how-to/reports.md#question-types).\n",
-        *_enum(constructs.QuestionType, constructs),
+        *enum_table(constructs.QuestionType, constructs),
         "## Outcomes\n",
         _OF_OUTCOMES,
         "| outcome | the predictor's |\n|---|---|",
         *(f"| `{one}` | {'yes' if one.is_predictors else 'no'} |" for one in outcomes.Outcome),
         "\n## Error classes\n",
         "[Error classes](error-classes.md) has the rules.\n",
-        *_enum(engine_errors.ErrorClass, engine_errors),
-        *_enum(diagnosis.ErrorGroup, diagnosis),
+        *enum_table(engine_errors.ErrorClass, engine_errors),
+        *enum_table(diagnosis.ErrorGroup, diagnosis),
         "## Where gold comes from\n",
-        *_enum(outcomes.GoldOrigin, outcomes),
+        *enum_table(outcomes.GoldOrigin, outcomes),
         "## Reasons of coverage\n",
         "Why a gold is not covered ([coverage](../how-to/coverage.md)).\n",
-        *_enum(answers.Reason, answers),
+        *enum_table(answers.Reason, answers),
         "## Verdicts of conformance\n",
         "What happens to a query of a suite ([conformance](../how-to/coverage.md#verdicts)).\n",
-        *_enum(comparison.Verdict, comparison),
+        *enum_table(comparison.Verdict, comparison),
         "## Metrics\n",
         "[Metrics](metrics.md) has the definitions.\n",
         "| name | title | engines |\n|---|---|---|",
@@ -66,7 +66,7 @@ def vocabularies() -> str:
     return "\n".join(parts)
 
 
-def _enum(kind: type[enum.Enum], module: ModuleType) -> Iterator[str]:
+def enum_table(kind: type[enum.Enum], module: ModuleType) -> Iterator[str]:
     """Values and what stands below each of them in the source."""
     said = _below(kind, module)
     yield f"`{kind.__name__}`: {one_line(inspect.getdoc(kind) or '')}\n"

@@ -14,8 +14,9 @@ import pytest
 
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
-from harness.data.predictions import Extract, read_predictions
+from harness.data.predictions import read_predictions
 from harness.data.questions import Question
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName

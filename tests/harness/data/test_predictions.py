@@ -11,9 +11,10 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.answers import Extract, unfenced
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Format
-from harness.data.predictions import Choice, Extract, PredictionFile, read_predictions, unfenced
+from harness.data.predictions import Choice, ExtractionCounts, PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
@@ -76,7 +77,7 @@ def test_official_sql_is_kept_as_it_was_written(tmp_path: Path, first: QuestionS
     )
     [file] = read_predictions([path], first)
     assert file.predictions == {"1471": "SELECT 0", "9": sql, "137": "SELECT 2", "137#2": "SELECT 3"}
-    assert (file.format, file.extract, file.extracted) == ("official", Extract.NONE, 0)
+    assert (file.format, file.extract, file.extracted) == ("official", Extract.NONE, ExtractionCounts())
     assert file.path == path
     assert file.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -315,7 +316,7 @@ def test_fences_are_taken_off_only_when_asked(tmp_path: Path, first: QuestionSet
     [taken] = read_predictions([path], first, extract=Extract.FENCES)
     assert plain.predictions["9"] == "```sql\nSELECT 1\n```"
     assert taken.predictions == {"1471": "SELECT 1", "9": "SELECT 1", "137": "SELECT 2", "137#2": "SELECT 3"}
-    assert (taken.extract, taken.extracted) == (Extract.FENCES, 2)
+    assert (taken.extract, taken.extracted.changed) == (Extract.FENCES, 2)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +363,11 @@ def test_published_prediction_files(bird_home: Path) -> None:
         "meta-llama-3-70b-instruct2_cot",
     }
     assert all(None not in file.predictions.values() and len(file.predictions) == 500 for file in files)
-    assert {(file.predictor, str(file.dialect)): file.extracted for file in files if file.extracted} == {
+    assert {
+        (file.predictor, str(file.dialect)): file.extracted.changed
+        for file in files
+        if file.extracted.changed
+    } == {
         ("gpt-35-turbo-instruct", "postgresql"): 1,
         ("gpt-4", "mysql"): 1,
         ("gpt-4", "postgresql"): 1,

@@ -14,6 +14,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.answers import NO_SQL, Extract
 from harness.data.prediction_files import JOURNAL
 from harness.data.sets.loader import load_set
 from harness.predictors.base import (
@@ -26,11 +27,9 @@ from harness.predictors.base import (
     RequestFailed,
     Usage,
 )
-from harness.predictors.extraction import Taking
 from harness.predictors.jobs import (
     CUT_OFF,
     MOST_FAILURES,
-    NO_SQL,
     JobResult,
     JobRunner,
     Journal,
@@ -109,12 +108,12 @@ def run(  # noqa: PLR0913 - what a run may differ in
     method: Any = None,
     samples: int = 1,
     threads: int = 3,
-    taking: Taking = Taking.ANSWER,
+    policy: Extract = Extract.ANSWER_1,
     problems: list[Problem] | None = None,
     **more: Any,
 ) -> tuple[dict[str, JobResult], JobRunner]:
     with closing(Journal(folder)) as journal:
-        runner = JobRunner(predictor, method or ONE, journal, taking, threads, **more)
+        runner = JobRunner(predictor, method or ONE, journal, policy, threads, **more)
         done = list(runner.run(jobs(problems or PROBLEMS, samples)))
     return {f"{each.job.problem.question}/{each.job.sample}": each for each in done}, runner
 
@@ -204,9 +203,9 @@ def test_what_has_no_sql_has_a_reason_and_what_failed_is_asked_again(tmp_path: P
 
 
 def test_an_answer_that_is_to_be_run_as_it_is_is(tmp_path: Path) -> None:
-    done, _ = run(tmp_path, Answers(replying(" DROP TABLE t ")), taking=Taking.NONE)
+    done, _ = run(tmp_path, Answers(replying(" DROP TABLE t ")), policy=Extract.NONE)
     assert {each.sql for each in done.values()} == {" DROP TABLE t "}
-    done, _ = run(tmp_path, Answers(replying(" \n"), {"kind": "blank"}), taking=Taking.NONE)
+    done, _ = run(tmp_path, Answers(replying(" \n"), {"kind": "blank"}), policy=Extract.NONE)
     assert {each.reason for each in done.values()} == {NO_SQL}
 
 
@@ -241,7 +240,7 @@ def test_a_predictor_that_fails_again_and_again_is_left_alone(tmp_path: Path) ->
 def test_a_stop_waits_for_what_is_under_way_and_asks_no_more(tmp_path: Path) -> None:
     predictor = Answers(replying("SELECT 1"))
     with closing(Journal(tmp_path)) as journal:
-        runner = JobRunner(predictor, TWO, journal, Taking.ANSWER, 1)
+        runner = JobRunner(predictor, TWO, journal, Extract.ANSWER_1, 1)
 
         def answer_and_stop(_: Ask) -> Reply:
             runner.stop()

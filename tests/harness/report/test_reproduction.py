@@ -16,7 +16,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.reproduce import reproduce_published
-from harness.data.predictions import Extract
+from harness.data.answers import Extract
 from harness.data.published_scores import (
     METRICS_PUBLISHED,
     SOURCES,

@@ -1,0 +1,435 @@
+"""The queries in a reply, each with the rule that finds it: tags, blocks, JSON, labels, prose.
+
+One pass from left to right, in which a query is a whole: nothing within its literals counts as a mark.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import Any
+
+from harness.data.answers import documents
+from harness.data.answers.statements import QUERY, Budget, begin, end, last_query
+
+
+class Kind(IntEnum):
+    """How a reply marks a query, weakest first."""
+
+    MENTION = 0
+    """Within a sentence."""
+    INLINE = 1
+    """In backticks."""
+    PROSE = 2
+    """At the beginning of a line, or after a label."""
+    BLOCK = 3
+    """In a code block or a document."""
+    TAG = 4
+    """In tags of a query."""
+    ANSWER = 5
+    """In tags of an answer: nothing else counts."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A query in a reply, from `start` to `stop`; `weight` is that of its key in a document."""
+
+    sql: str
+    kind: Kind
+    rule: str
+    start: int
+    stop: int
+    weight: int | None = None
+    emphasis: int = 0
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All queries of a reply; `is_refused`: an answer's tags hold something else than a query."""
+
+    found: list[Candidate]
+    is_refused: bool = False
+
+
+_ANSWER = r"final[_ -]?answers?|answers?|solutions?|final[_ -]?(?:sql|query)(?:[_ -]?query)?"
+_SQL = r"\w*sql\w*|\w*quer(?:y|ies)\w*|code|output|result|response|final|execute|parameter[ =][^<>\n]{0,30}+"
+_BULLET = r"(?:[-*+•][ \t]++|\(?\d{1,3}[.)][ \t]++|[A-Za-z][.)][ \t]++|>[ \t]?|(?:\w++=?[#>])[ \t]++)"
+_INFO = r"[\w+#.-]*+"
+_MARK = re.compile(
+    rf"(?P<fence>```++|~~~++)[ \t]*+(?:\{{?\.?(?P<info>{_INFO})\}}?)(?P<alone>[ \t]*+$)?|"
+    rf"<(?P<closes>/?)(?:(?P<answer>(?i:{_ANSWER}))|(?P<tag>(?i:{_SQL})))"
+    r"(?:[ \t][^<>\n]*+)?+>(?:<!\[CDATA\[)?+|"
+    r"\[(?P<ends>/?)(?P<bracket>(?i:sql|query|answer|solution))\]|"
+    r"\\(?P<boxed>boxed|fbox)\{|"
+    r"(?P<document>[{\[])(?=\s*+[\"'{\[])|"
+    r"(?P<pair>[\"'])(?=[\w -]{1,40}+[\"'][ \t]*+:)|"
+    r"(?<!`)``(?!`)(?P<two>[^`\n]++(?:`[^`\n]++)*+)``(?!`)|"
+    r"(?<!`)`(?P<one>[^`\n]++)`(?!`)|"
+    r"(?P<next>^[ \t#*]*+(?:(?i:question|q|user|human|input|instruction|user question)\**+[ \t]*+[:\uff1a]|"
+    r"(?i:user|human)[ \t]*+$)|^/\*[ \t]*+(?:Answer|Given|Some|Complete)\b)|"
+    rf"^[ \t]*+{_BULLET}?+(?P<comment>--(?!-)|/\*)|"
+    rf"(?:^[ \t]*+{_BULLET}?+|[:\uff1a>»→;][ \t]*+|=[ \t]*+(?!\()"
+    r"|(?<=[>\[\]])[ \t]*+|(?:\breturn[ \t]++|\()(?=[\"'])|(?<=\s)(?=[\"“]))"
+    rf"(?:(?:\*\*|__|\*)[ \t]*+)?+(?P<quote>[\"'“\u2018«]?+)(?P<sql>{QUERY})",
+    flags=re.MULTILINE,
+)
+_NAME = re.compile(r"\w*+")
+_RUN = re.compile(r"(?P<fence>```++|~~~++)(?P<info>[ \t]*+[A-Za-z][\w+#-]*+[ \t]*+$)?", flags=re.MULTILINE)
+_BRACE = re.compile(r"\\[{}]|[{}]")
+_LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|verb|textsf|textbf)\{|\\(?P<one>[_%&#${} ])")
+_LITERAL = re.compile(
+    r"\"\"\"(.*?)\"\"\"|'''(.*?)'''|\"((?:[^\"\\\n]++|\\.)*+)\"|'((?:[^'\\\n]++|\\.)*+)'", re.DOTALL
+)
+_MENTION = re.compile(r"(?<![\w'\"`(])(?P<sql>SELECT\s(?=[^;]{0,400}?\bFROM\b))")
+_OF_ANOTHER = re.compile(r"\b(?:EXPLAIN|PLAN|ANALYZE|AS|INTO|EXISTS|IN)\s*+\Z|\)\s*+\Z", flags=re.IGNORECASE)
+"""A statement whose part a query is."""
+_CONTINUATION = re.compile(
+    r"\s*+(?!\(*+\s*+(?i:select|with|the|here|this|to|we|i|delete|insert|update|create|drop|explain|from|sql)\b)"
+    r"(?:DISTINCT\b|[\w(\"`\[]|\*\s++FROM\b)(?!\"\")"
+    r"(?=(?:(?!(?i:\bselect\b|:=))[^;:\uff1a=]){0,400}?(?:\bFROM\b|[*).]\s++from\b))"
+)
+_SQL_LANGUAGES = frozenset({
+    "", "sql", "sqlite", "sqlite3", "mysql", "postgres", "postgresql", "pgsql", "psql", "plpgsql", "tsql",
+    "duckdb", "mariadb", "text", "txt", "plaintext", "plsql", "ansi", "bigquery", "snowflake", "sparksql",
+})  # fmt: skip
+_CLOSING = {"“": "”", "\u2018": "\u2019", "«": "»"}
+_BOUNDARY = re.compile(r"[.,;:!?)\]}\s*]|\Z")
+_HAS_MORE = re.compile(r"[(\s]*+\w++[^\w;]++\S|[(\s]*+\w++\s*+[*\"'`\[(]")
+"""A query is more than its first word."""
+_MOST_DEPTH = 5
+_MOST_FAILURES = 3
+_MOST_CANDIDATES = 400
+_MOST_QUOTES = 100
+
+
+@dataclass
+class Reader:
+    """Reads one reply.
+
+    Args:
+        budget: parses where a query's end is in doubt.
+    """
+
+    budget: Budget
+    _failures: int = 0
+    is_refused: bool = False
+
+    def read(self, text: str, depth: int = 0) -> list[Candidate]:
+        """Return the queries of a text, in order."""
+        found = self._continued(text) if depth == 0 else []
+        at = found[-1].stop if found else 0
+        found += _Scan(self, text, depth).run(at, is_begun=bool(found))[0]
+        if not found and depth == 0:
+            found = self._mentioned(text)
+        return found
+
+    def one(self, content: str, depth: int) -> str | None:
+        """Return the query that a block, a value or a box is about; None if it has none."""
+        if depth > _MOST_DEPTH:
+            return None
+        query = last_query(content) if begin(content) is not None or ";" in content else None
+        if query is not None:
+            start = begin(query) or 0
+            stop = end(query, start, len(query), self.budget)
+            if not query[stop:].strip() or self.budget.is_statement(query):
+                return query
+            content = query
+        found = self.read(content, depth + 1)
+        return best(found, content, self.budget).sql if found else None
+
+    def _continued(self, text: str) -> list[Candidate]:
+        """Return the query of a text that goes on from the SELECT with which its prompt ended."""
+        start = _CONTINUATION.match(text)
+        if start is None:
+            return []
+        whole = f"SELECT {text.lstrip()}"
+        stop = end(whole, 0, len(whole), self.budget)
+        sql = whole[:stop].strip()
+        if len(sql) > self.budget.left or not self.budget.is_statement(sql):
+            return []
+        return [Candidate(sql, Kind.PROSE, "continuation", 0, len(text) - len(whole) + stop)]
+
+    def _mentioned(self, text: str) -> list[Candidate]:
+        """Return the queries within sentences that are statements."""
+        found: list[Candidate] = []
+        at = 0
+        for match in list(_MENTION.finditer(text))[-4:]:
+            if match.start() < at or _OF_ANOTHER.search(text[max(0, match.start() - 30) : match.start()]):
+                continue
+            stop = end(text, match.start(), len(text), self.budget)
+            sql = text[match.start() : stop].strip()
+            if len(sql) <= self.budget.left and self.budget.is_statement(sql):
+                found.append(Candidate(sql, Kind.MENTION, "mention", match.start(), stop))
+                at = stop
+        return found
+
+    def decoded(self, text: str, at: int) -> tuple[Any, int] | None:
+        """Return the document that begins there, and its end; a few that fail are tried, at their length."""
+        if self._failures >= _MOST_FAILURES:
+            return None
+        found = documents.decode(text, at)
+        self._failures += found is None
+        return found
+
+
+@dataclass
+class _Scan:
+    """A pass over a text."""
+
+    reader: Reader
+    text: str
+    depth: int
+    found: list[Candidate] = field(default_factory=list)
+    _comment: tuple[int, int] = (-1, -1)
+    _is_commented: bool = True
+
+    def run(
+        self, at: int = 0, until: str | None = None, level: int = 0, *, is_begun: bool = False
+    ) -> tuple[list[Candidate], int]:
+        """Return the queries from `at`, up to a closing tag `until`, and where that ends.
+
+        `is_begun`: a query precedes, so that a next question ends the answer.
+        """
+        found: list[Candidate] = []
+        while len(found) < _MOST_CANDIDATES and (mark := _MARK.search(self.text, at)):
+            name = (
+                (mark["answer"] or mark["tag"] or mark["bracket"] or "").lower().split("=")[0].split(" ")[0]
+            )
+            if name:
+                if mark["closes"] or mark["ends"]:
+                    at = mark.end()
+                    if name == until:
+                        return found, at
+                    continue
+                if name == until or level > _MOST_DEPTH:
+                    return (found, mark.start()) if name == until else (found, len(self.text))
+                inner, at = self._tagged(mark, name, level)
+                found += inner
+            elif mark["next"] is not None:
+                if is_begun or any(one.kind is not Kind.INLINE for one in found):
+                    return found, len(self.text)
+                at = mark.end()
+            else:
+                one, at = self._marked(mark)
+                if one is not None and not _outweighed(found, one):
+                    found.append(one)
+        return found, len(self.text)
+
+    def _tagged(self, mark: re.Match[str], name: str, level: int) -> tuple[list[Candidate], int]:
+        is_answer = mark["answer"] is not None or name in {"answer", "solution"}
+        kind = Kind.ANSWER if is_answer else Kind.TAG
+        if mark[0].endswith("["):  # CDATA
+            stop = _next(self.text, "]]>", mark.end())
+            sql = self.reader.one(self.text[mark.end() : stop], self.depth + 1)
+            return ([Candidate(sql.strip(), kind, "tag", mark.start(), stop)] if sql else []), stop
+        inner, at = self.run(mark.end(), name, level + 1)
+        content = self.text[mark.end() : at]
+        if not inner:
+            said = content.rpartition("</")[0].strip(" .…\n\t")
+            if is_answer and said and at < len(self.text) + 1 and "</" in content[-40:]:
+                self.reader.is_refused = True
+            return [], at
+        rule = "answer-tag" if is_answer else "tag"
+        chosen = best(inner, self.text, self.reader.budget)
+        others = [one for one in inner if one is not chosen]
+        return [*others, replace(chosen, kind=max(kind, chosen.kind), rule=rule)], at
+
+    def _marked(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        handlers: dict[str, Callable[[re.Match[str]], tuple[Candidate | None, int]]] = {
+            "fence": self._block, "boxed": self._box, "document": self._document, "pair": self._pair,
+            "two": self._inline, "one": self._inline, "comment": self._after_comment, "sql": self._prose,
+        }  # fmt: skip
+        name = next(name for name in handlers if mark[name] is not None)
+        return handlers[name](mark)
+
+    def _block(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        text, fence = self.text, mark["fence"]
+        start = mark.end() if mark["alone"] is not None else mark.end("fence")
+        stop = after = len(text)
+        for run in _RUN.finditer(text, start):
+            if run["fence"][0] != fence[0] or len(run["fence"]) < len(fence):
+                continue
+            at_line = text.rfind("\n", 0, run.start()) + 1
+            if run["info"] and not text[at_line : run.start()].strip(" \t>-*"):
+                if run["fence"] == fence and last_query(text[start : run.start()]) is not None:
+                    stop, after = run.start(), run.start()  # not closed, before the next one
+                    break
+                return None, run.start()  # a block in a block
+            stop, after = run.start(), run.end("fence")
+            break
+        info = (mark["info"] or "").lower()
+        content = text[start:stop]
+        if mark["alone"] is None and info in _SQL_LANGUAGES and content.lstrip().lower().startswith(info):
+            content = content.lstrip()[len(info) :]
+        sql = self._literal(content) if info and info not in _SQL_LANGUAGES | {"json"} else None
+        sql = sql or self.reader.one(content, self.depth)
+        return (Candidate(sql.strip(), Kind.BLOCK, "block", mark.start(), after) if sql else None), after
+
+    def _literal(self, content: str) -> str | None:
+        """Return the last query that is a literal of a program."""
+        found = None
+        for match in _LITERAL.finditer(content):
+            literal = match[match.lastindex or 0] or ""
+            if begin(literal) is not None:
+                found = documents.unescaped(literal)
+        return found
+
+    def _box(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        depth, stop = 1, len(self.text)
+        for brace in _BRACE.finditer(self.text, mark.end()):
+            depth += {"{": 1, "}": -1}.get(brace[0], 0)
+            if depth == 0:
+                stop = brace.start()
+                break
+        content = _LATEX.sub(lambda one: one["one"] or "", self.text[mark.end() : stop]).rstrip(" }$")
+        sql = self.reader.one(content, self.depth)
+        return (Candidate(sql, Kind.ANSWER, "boxed", mark.start(), stop) if sql else None), stop
+
+    def _document(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        at = mark.start()
+        decoded = self.reader.decoded(self.text, at)
+        if decoded is None:
+            return None, at + 1
+        content, after = decoded
+        chosen: tuple[tuple[int, int], str] | None = None
+        for value in documents.values(content):
+            sql = self.reader.one(value.text, self.depth + 1)
+            if sql and (chosen is None or (value.weight, -value.depth) >= chosen[0]):
+                chosen = (value.weight, -value.depth), sql.strip()
+        return (Candidate(chosen[1], Kind.BLOCK, "document", at, after) if chosen else None), after
+
+    def _pair(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        pair = documents.pair(self.text, mark.start())
+        if pair is None:
+            is_cut_off = documents.is_cut_off(self.text, mark.start())
+            return None, len(self.text) if is_cut_off else mark.end()
+        sql = self.reader.one(pair.value.text, self.depth + 1) if pair.value.weight >= 0 else None
+        if not sql:
+            return None, pair.end
+        weight = pair.value.weight
+        return Candidate(sql.strip(), Kind.BLOCK, "document", mark.start(), pair.end, weight), pair.end
+
+    def _inline(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        code, after = (mark["two"] or mark["one"]).strip(), mark.end()
+        if begin(code) is None:
+            return None, after
+        if mark["one"] and not _BOUNDARY.match(self.text, after):  # names in backticks within it
+            line = self.text.find("\n", after)
+            last = self.text.rfind("`", after, line if line >= 0 else len(self.text))
+            if last > after:
+                code, after = self.text[mark.start("one") : last], last + 1
+        return Candidate(code, Kind.INLINE, "inline", mark.start(), after), after
+
+    def _after_comment(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        """Remember a comment at the beginning of a line: a query may follow."""
+        at, text = mark.start("comment"), self.text
+        if mark["comment"] == "--":
+            after = text.find("\n", at) + 1 or len(text)
+        else:
+            closed = text.find("*/", at) if self._is_commented else -1
+            self._is_commented = closed >= 0
+            after = closed + 2 if closed >= 0 else mark.end()
+        first = self._comment[0] if not text[self._comment[1] : at].strip() and self._comment[1] >= 0 else at
+        self._comment = first, after
+        gap = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY})")
+        query = gap.match(text, after)
+        if query is None:
+            return None, after
+        return self._query(first, query.start("sql"))
+
+    def _prose(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+        if mark["quote"]:
+            quoted = self._quoted(mark)
+            if quoted is not None:
+                return quoted
+        return self._query(mark.start("sql"), mark.start("sql"))
+
+    def _query(self, first: int, start: int) -> tuple[Candidate | None, int]:
+        stop = max(end(self.text, start, len(self.text), self.reader.budget), start + 1)
+        if not _HAS_MORE.match(self.text, start, stop):
+            return None, stop
+        return Candidate(self.text[first:stop].strip(), Kind.PROSE, "prose", first, stop), stop
+
+    def _quoted(self, mark: re.Match[str]) -> tuple[Candidate | None, int] | None:
+        start, quote = mark.start("sql"), _CLOSING.get(mark["quote"], mark["quote"])
+        limit = self.text.find("\n\n", start)
+        at, count = start, 0
+        while (
+            at := self.text.find(quote, at, limit if limit >= 0 else len(self.text))
+        ) >= 0 and count < _MOST_QUOTES:
+            if count % 2 == 0 and _BOUNDARY.match(self.text, at + 1):
+                return Candidate(self.text[start:at].strip(), Kind.PROSE, "prose", start, at + 1), at + 1
+            at, count = at + 1, count + 1
+        return None
+
+
+def _outweighed(found: list[Candidate], one: Candidate) -> bool:
+    """True if a key of the same document outweighs this one; one that it outweighs is removed."""
+    if one.weight is None or not found or found[-1].weight is None:
+        return False
+    if one.weight < found[-1].weight:
+        return True
+    found.pop()
+    return False
+
+
+def _next(text: str, what: str, start: int) -> int:
+    found = text.find(what, start)
+    return len(text) if found < 0 else found
+
+
+# Which of several candidates is the answer.
+
+_CORRECTION = re.compile(
+    r"\b(?:wait|mistake|oops|incorrect|wrong|correct(?:ion|ed|ing)|fix(?:ed|ing)?|revised?|actually|hmm|"
+    r"hold on|not right|fails?|instead of)\b|更正|修正|等等|不对",
+    flags=re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"\b(?:alternativ\w*|equivalent\w*|verify|double-check|sanity|explanation|breakdown|for example|e\.g\.|"
+    r"if you (?:also|instead|only|want|need|prefer|would)|you (?:could|can|may|might) also|optional\w*|"
+    r"similar\w*|how it works|would be wrong|do not use|sample (?:output|data)|another way|variant|"
+    r"to (?:test|check|debug)|subquery|inner query|index)\b|例如|或者|也可以",
+    flags=re.IGNORECASE,
+)
+_FINAL = re.compile(
+    r"\b(?:final|finally|answer|complete|full|combined|corrected|result(?:ing)?|solution)\b|最终|答案|"
+    r"\b(?:finale?|endgültige|definitiva?)\b",
+    flags=re.IGNORECASE,
+)
+_WINDOW = 400
+
+
+def best(found: list[Candidate], text: str, budget: Budget) -> Candidate:
+    """Return the candidate that is the answer.
+
+    One that parses as a statement comes before one that does not, one that is called final or a correction
+    before others and one that is called an alternative or an example after them, then the stronger mark,
+    then the last.
+    """
+    if len({one.sql for one in found}) == 1:
+        return max(found, key=lambda one: (one.kind, one.start))
+    answers = [one for one in found if one.kind is Kind.ANSWER]
+    ranked = []
+    before = 0
+    for one in answers or found:
+        emphasis = _emphasis(text[max(before, one.start - _WINDOW) : one.start], is_first=before == 0)
+        emphasis = min(emphasis, 0) if one.kind <= Kind.INLINE else emphasis
+        before = one.stop
+        ranked.append((emphasis, one.kind, one.start, one))
+    # The likeliest are parsed first, for the budget's sake.
+    ranked.sort(key=lambda each: each[:3], reverse=True)
+    for *_, one in ranked:
+        if budget.is_statement(one.sql):
+            return one
+    return ranked[0][-1]
+
+
+def _emphasis(before: str, *, is_first: bool) -> int:
+    """Return what the text before a candidate says of it: 1 for the final one, -1 for an aside."""
+    line = before.rstrip().rpartition("\n")[2][-160:]
+    if not is_first and _CORRECTION.search(before):
+        return 1
+    if not is_first and _ASIDE.search(before):
+        return -1
+    return 1 if _FINAL.search(line) else 0

@@ -1,0 +1,164 @@
+"""The rules of `answer-1`, as the reference shows them: each with an example that a test runs."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of `answer-1`, with an answer and the SQL that is taken out of it; None if it has none."""
+
+    name: str
+    what: str
+    answer: str
+    sql: str | None
+
+
+REPLY_RULES = (
+    Rule(
+        "turns",
+        "Of several turns the assistant's first counts, up to the next question of anybody else. Marks of"
+        " chat"
+        " templates are left out, those of gpt-oss's channels too: the final one counts.",
+        "<|im_start|>assistant\nSELECT 1<|im_end|>\n<|im_start|>user\nMore?",
+        "SELECT 1",
+    ),
+    Rule(
+        "reasoning",
+        "Reasoning in tags (`<think>`, `<reasoning>`, `<reason>`, `<reflection>`, `<scratchpad>`, ...) is"
+        " left"
+        " out. An answer that was cut off within it has no SQL.",
+        "<think>SELECT 1?</think>\nSELECT 2",
+        "SELECT 2",
+    ),
+    Rule(
+        "quotes",
+        "Quoted lines that hold a query or a fence lose their `>`.",
+        "> ```sql\n> SELECT 1\n> ```",
+        "SELECT 1",
+    ),
+    Rule(
+        "bird",
+        "What follows BIRD's separator is no SQL.",
+        "SELECT 1\t----- bird -----\tfinancial",
+        "SELECT 1",
+    ),
+)
+"""What of an answer is read."""
+
+KIND_RULES = (
+    Rule(
+        "answer",
+        "Tags of an answer (`<answer>`, `<final_answer>`, `<solution>`) and `\\boxed{}`. Nothing else"
+        " counts then;"
+        " if they hold something else than a query, there is none.",
+        "<sql>SELECT 1</sql> <answer>SELECT 2</answer>",
+        "SELECT 2",
+    ),
+    Rule(
+        "tag",
+        "Tags of a query: `<sql>`, `<query>`, `[SQL]`, `<output>` and the like. A closing tag may be"
+        " missing.",
+        "<sql>SELECT 1</sql>",
+        "SELECT 1",
+    ),
+    Rule(
+        "block",
+        "Code blocks: backticks or tildes, in list items, on one line, cut off, opened by the prompt. Of"
+        " a program,"
+        " the last literal that is a query.",
+        "So:\n```sql\nSELECT 1\n```\nDone.",
+        "SELECT 1",
+    ),
+    Rule(
+        "document",
+        "JSON, or a Python literal: keys of SQL come before those of queries, these before `answer` and"
+        " the like;"
+        " a final query before others, a draft after them. Values are read as answers themselves.",
+        '{"draft_sql": "SELECT 1", "result": {"final_sql": "SELECT 2"}}',
+        "SELECT 2",
+    ),
+    Rule(
+        "prose",
+        "A query at the beginning of a line, or after a colon, a label or a quote. It ends at its"
+        " semicolon, a tag,"
+        " a fence, a heading, a label, or where prose begins.",
+        "Final answer: SELECT 1\nSELECT was used because one row is wanted.",
+        "SELECT 1",
+    ),
+    Rule("inline", "A query in backticks.", "It is `SELECT 1`.", "SELECT 1"),
+    Rule(
+        "mention",
+        "If there is no other: `SELECT ... FROM ...` within a sentence.",
+        "The query is SELECT a FROM t.",
+        "SELECT a FROM t",
+    ),
+    Rule(
+        "continuation",
+        "A text that goes on from a prompt that ends with `SELECT`, which is put before it.",
+        " COUNT(*) FROM t",
+        "SELECT COUNT(*) FROM t",
+    ),
+)
+"""How a query is marked, strongest first."""
+
+CHOICE_RULES = (
+    Rule(
+        "parses",
+        "A query that parses as one statement in the answer's dialect comes before one that does not."
+        " Only the"
+        " first 3,000 characters of candidates are parsed; what is longer counts as a statement.",
+        "```sql\nSELECT a FROM t\n```\nPattern:\n```sql\nSELECT <column> FROM <table>\n```",
+        "SELECT a FROM t",
+    ),
+    Rule(
+        "emphasis",
+        "One that is called final or a correction comes before others; one that is called an alternative, an"
+        " example or a part of an explanation comes after them.",
+        "```sql\nSELECT 1\n```\nAlternatively:\n```sql\nSELECT 2\n```",
+        "SELECT 1",
+    ),
+    Rule(
+        "last",
+        "Then the stronger mark counts, then the last query: models give their answer at the end.",
+        "```sql\nSELECT 1\n```\nBetter:\n```sql\nSELECT 2\n```",
+        "SELECT 2",
+    ),
+    Rule(
+        "statements",
+        "Of several statements, in a block or not, the last that is a query counts.",
+        "```sql\nCREATE TABLE t (a INT);\nSELECT a FROM t;\n```",
+        "SELECT a FROM t;",
+    ),
+)
+"""Which of several queries is the answer."""
+
+TEXT_RULES = (
+    Rule(
+        "literals",
+        "A mark within a literal, a name or a comment of a query is a part of it.",
+        "SELECT '</sql>' FROM t",
+        "SELECT '</sql>' FROM t",
+    ),
+    Rule(
+        "comments",
+        "Comments before a query belong to it.",
+        "/* count */ SELECT 2",
+        "/* count */ SELECT 2",
+    ),
+    Rule(
+        "entities",
+        "A query with entities of HTML outside of literals was escaped, and is unescaped.",
+        "SELECT a FROM t WHERE a &#60; 5",
+        "SELECT a FROM t WHERE a < 5",
+    ),
+    Rule("nothing", "An answer without a query has no SQL. None is made up.", "I cannot answer that.", None),
+)
+"""What is taken of a query."""
+
+RULES = {
+    "What of an answer is read": REPLY_RULES,
+    "How a query is marked": KIND_RULES,
+    "Which query counts": CHOICE_RULES,
+    "What is taken": TEXT_RULES,
+}
+"""The rules by part."""

@@ -1,0 +1,248 @@
+"""Where a query begins and ends in a text, and whether a text is one statement.
+
+Every pattern reads a text in a time that grows with its length; none backtracks. A statement is parsed only
+where candidates compete, and only within a budget.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+from harness.engines import EngineName
+
+NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
+WITH = rf"WITH\s++(?:RECURSIVE\s++)?{NAME}\s*+(?:\([^()]*+\)\s*+)?AS\b"
+_ENGLISH = (
+    r"the|was|is|are|were|which|that|this|these|those|all|any|each|every|only|some|your|it|its|statements?|"
+    r"clauses?|query|queries|keyword|and|or|but|with|because|since|for|to|by|picks|returns|lists|gets|means|"
+    r"rows|columns|records|everything|anything|an?\s++(?!(?:from|as)\b)[a-z]"
+)
+SELECT = (
+    rf"(?:SELECT|select)\b(?!\s++(?:{_ENGLISH})\b)"
+    rf"|Select\b(?!\s++(?:{_ENGLISH})\b)(?=[^;]{{0,300}}?\b[Ff][Rr][Oo][Mm]\b)"
+)
+"""In prose: a sentence may begin with the word, too."""
+QUERY = rf"(?:\(\s*+)*+(?:{SELECT}|(?i:{WITH}))"
+"""The beginning of a query in prose."""
+_STARTS = re.compile(rf"(?:SELECT\b|{WITH})", flags=re.IGNORECASE)
+_SPACE = re.compile(r"[\s(\ufeff]*+")
+
+
+def begin(text: str, at: int = 0) -> int | None:
+    """Return where the query begins that a text begins with after comments; None if it begins otherwise."""
+    while True:
+        match = _SPACE.match(text, at)
+        at = match.end() if match else at
+        if text.startswith(("--", "#"), at):
+            found = text.find("\n", at)
+        elif text.startswith("/*", at):
+            found = text.find("*/", at) + 1 or -1
+        else:
+            return at if _STARTS.match(text, at) else None
+        if found < 0:
+            return None
+        at = found + 1
+
+
+# Tokens of SQL in a text of which the rest may be prose.
+
+_TOKEN = re.compile(
+    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|(?P<fence>```++|~~~++)|`[^`]*+`|"
+    r"(?P<comment>--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?)|"
+    r"(?P<entity>&(?:lt|gt|amp|quot|apos|nbsp|\#\d{1,5}|\#x[0-9a-f]{1,4});)|"
+    r"(?P<end>;)|(?P<gap>\r?\n[ \t]*+\r?\n\s*+)|(?P<line>\r?\n[ \t]*+)|(?P<space>[ \t]++)|"
+    r"(?P<close>\*\*(?!\*)|</?[a-z][\w-]*+(?: [^<>\n]*+)?+>|\[/?[a-z]++\](?=\s|\Z))|"
+    r"(?P<period>\.(?=[ \t]++[A-Z]|[ \t]*+(?:\r?\n|\Z))|。)|"
+    r"(?P<open>\()|(?P<shut>\))|[^'\"`\-/&;\r\n \t*<()\[.。]++|.",
+    flags=re.DOTALL | re.IGNORECASE,
+)
+_OPENING = re.compile(r"<\w")
+_TAGS = re.compile(
+    r"</?(?:\w*sql\w*|\w*query\w*|\w*answer\w*|solution|output|result|response|final|code|execute|text|p|pre|"
+    r"parameter|function|invoke|tool_call)(?:[ =][^<>\n]*+)?+>|\*\*|\[/?(?:sql|answer|query|solution)\]",
+    flags=re.IGNORECASE,
+)
+_KEYWORDS = (
+    r"SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|EXCEPT|INTERSECT|JOIN|INNER|LEFT|RIGHT|FULL|"
+    r"OUTER|CROSS|NATURAL|STRAIGHT_JOIN|ON|USING|AND|OR|NOT|IN|IS|LIKE|BETWEEN|WINDOW|VALUES|WITH|AS|CASE|"
+    r"WHEN|THEN|ELSE|END|FETCH|COLLATE|ASC|DESC|NULLS"
+)
+_CONTINUES = re.compile(
+    rf"(?:(?:{_KEYWORDS})\b|[(),'\"`+*/<>=%-]|\|\||\w++[ \t]*+(?:\(|,|\.\w|AS\b))", flags=re.IGNORECASE
+)
+_OPEN = re.compile(
+    r"(?:[,(=<>+/|%-]|\b(?:SELECT|DISTINCT|FROM|WHERE|AND|OR|NOT|ON|BY|AS|IN|JOIN|UNION|ALL|EXCEPT|INTERSECT|"
+    r"HAVING|WHEN|THEN|ELSE|CASE|LIKE|BETWEEN|OVER|LIMIT|OFFSET|WITH|RECURSIVE|USING|IS|EXISTS|ORDER|GROUP))\Z",
+    flags=re.IGNORECASE,
+)
+"""What a statement cannot end with."""
+_COMBINES = re.compile(r"\b(?:UNION|ALL|EXCEPT|INTERSECT|DISTINCT)\Z", flags=re.IGNORECASE)
+_STOP = re.compile(
+    r"#{1,6}[ \t]|[-=_*]{3,}+[ \t]*+$|\*\*|\|(?!\|)|[A-Z][\w/() -]{0,40}+:(?!:)|\w{1,20}+\uff1a|"
+    r"```|~~~|\$\$|'''|\"\"\"|/\*[ \t]*+(?:Answer|Given|Some|Complete)\b|"
+    r"(?:sql|user|human|assistant|system|question|answer|note|explanation|output|result)\w*+[ \t]*+:(?!:)|"
+    r"(?:user|human|assistant)[ \t]*+$",
+    flags=re.MULTILINE,
+)
+"""A line that is not SQL, whatever precedes it."""
+_WORDS = re.compile(
+    r"(?:[A-Z]?[a-z'\u2019]++|[A-Z])[,;]?[ \t]++"
+    r"(?!(?:as|asc|desc|is|in|like|between|and|or|not|on|join|from)\b)[a-z'\u2019]++\b(?![ \t]*+[(,.]\w)|"
+    r"(?:With|From|In|As|On|And|Or|Using|Where|Select|When|Then|Not|Is|Case|End|Order|Group|Left|Right|Values|"
+    r"Limit|Inner|Full|Like|Between)[ \t]++[a-z]|[^\x00-\x7f]|[-•][ \t]++[A-Za-z]|\d++[.)][ \t]++[A-Z]"
+)
+"""A line that may be prose."""
+_SELECTS = re.compile(r"(?:SELECT|WITH)\b", flags=re.IGNORECASE)
+
+
+def end(text: str, start: int, limit: int, budget: "Budget") -> int:
+    """Return where the query that begins at `start` ends: before a semicolon's next, a tag, a fence or prose.
+
+    Where a blank line or a line like prose may or may not be its end, the first end counts at which it is
+    one statement.
+    """
+    ends = _ends(text, start, limit)
+    if not ends.soft and not ends.weak:
+        return ends.hard
+    first = ends.soft[0] if ends.soft else ends.hard
+    before = [place for place in ends.weak if place < first]
+    places: list[int] = [first, *before[:-3:-1], *ends.soft[1:3], ends.hard]
+    for place in places:
+        if budget.is_statement(text[start:place]):
+            return place
+    return first
+
+
+_MOST_SOFT, _MOST_WEAK = 3, 40
+"""Possible ends after which a query is not read on: what follows would be read again for the next one."""
+
+
+@dataclass
+class _Ends:
+    """Where a query must end, where it probably does, and where it may."""
+
+    hard: int
+    soft: list[int] = field(default_factory=list)
+    weak: list[int] = field(default_factory=list)
+
+
+def _ends(text: str, start: int, limit: int) -> _Ends:
+    ends = _Ends(limit)
+    depth, last = 0, start
+    for token in _TOKEN.finditer(text, start, limit):
+        kind = token.lastgroup
+        if kind == "end":
+            ends.hard = token.end()
+            return ends
+        if kind == "fence":
+            ends.hard = token.start()
+            return ends
+        if kind in {"gap", "line"}:
+            at = token.end()
+            if at >= limit or _STOP.match(text, at, limit) or _TAGS.match(text, at):
+                ends.hard = token.start()
+                return ends
+            _at_line(ends, text, token, text[max(start, last - 12) : last], depth)
+            if len(ends.soft) > _MOST_SOFT or len(ends.weak) > _MOST_WEAK:
+                ends.hard = token.start()
+                return ends
+        elif kind == "close" and not _OPENING.match(text, token.start()) and _TAGS.match(text, token.start()):
+            ends.hard = token.start()
+            return ends
+        elif kind not in {"comment", "space"}:
+            if kind == "period":
+                ends.soft.append(token.start())
+            depth += (kind == "open") - (kind == "shut")
+            last = token.end()
+    return ends
+
+
+def _at_line(ends: _Ends, text: str, token: re.Match[str], before: str, depth: int) -> None:
+    """Note a line break, or a blank line, as a possible end of the query that precedes it.
+
+    Args:
+        ends: the ends so far.
+        text: the whole text.
+        token: the line break.
+        before: the end of the query so far, without comments.
+        depth: the number of open brackets.
+    """
+    at, is_blank = token.end(), token.lastgroup == "gap"
+    begins_query = _SELECTS.match(text, at) is not None
+    if depth > 0 or _OPEN.search(before):
+        if begins_query and depth <= 0 and not _COMBINES.search(before):
+            ends.weak.append(token.start())
+    elif begins_query:
+        (ends.weak if before.endswith(")") else ends.soft).append(token.start())
+    elif _WORDS.match(text, at) or (is_blank and not _CONTINUES.match(text, at)):
+        ends.soft.append(token.start())
+    elif is_blank:
+        ends.weak.append(token.start())
+
+
+def statements_of(text: str) -> list[str]:
+    """Split a text at its semicolons; each part has its own."""
+    parts: list[str] = []
+    at = 0
+    for token in _TOKEN.finditer(text):
+        if token["end"]:
+            parts.append(text[at : token.end()].strip())
+            at = token.end()
+    rest = text[at:].strip()
+    return [*parts, rest] if rest else parts
+
+
+def last_query(text: str) -> str | None:
+    """Return the last statement of a text that begins as a query; None if none does."""
+    found = [part for part in statements_of(text) if begin(part) is not None]
+    return found[-1] if found else None
+
+
+def has_entity(text: str) -> bool:
+    """True if something outside of literals, names and comments is escaped for HTML."""
+    return "&" in text and any(token["entity"] for token in _TOKEN.finditer(text))
+
+
+@dataclass
+class Budget:
+    """Parses candidates of one answer, as many as fit a budget of characters.
+
+    What does not fit counts as a statement: nothing speaks against it.
+    """
+
+    dialect: EngineName
+    left: int = 3_000
+    _known: dict[str, bool] = field(default_factory=dict)
+
+    def is_statement(self, sql: str) -> bool:
+        """True if a text is one query of the dialect, or too long to be parsed."""
+        text = sql.strip().removesuffix(";")
+        if text not in self._known:
+            if len(text) > self.left:
+                return True
+            self.left -= len(text)
+            self._known[text] = _is_query(text, self.dialect)
+        return self._known[text]
+
+
+def _is_query(text: str, dialect: EngineName) -> bool:
+    from sqlglot import exp  # noqa: PLC0415 - slow to import, and most answers have one candidate
+
+    from harness.sqltree.parser import statements  # noqa: PLC0415 - the same
+
+    try:
+        trees = statements(text, dialect)
+    except Exception:  # noqa: BLE001 - what sqlglot raises for texts that are no SQL is of many kinds
+        return False
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        return False
+    first = trees[0]
+    while isinstance(first, exp.Subquery | exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select):
+        return True
+    if not first.expressions:
+        return False
+    return first.args.get("from_") is not None or not any(
+        isinstance(one.unalias(), exp.Column) and not one.unalias().this.args.get("quoted")
+        for one in first.expressions
+    )
