@@ -18,6 +18,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.answers import Extract
 from harness.data.published_sets import published, title_in
 from harness.data.questions import PackUse, QuestionSet
 from harness.data.set_manifest import PUBLISHED
@@ -216,8 +217,24 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
 
 
 def notes_of(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the notes that must accompany a run's figures: on its golds and on its databases."""
-    return [*golds_note(manifest), *databases_note(manifest)]
+    """Return the notes that must accompany a run's figures: on its golds, databases and answers."""
+    return [*golds_note(manifest), *databases_note(manifest), *extraction_note(manifest)]
+
+
+def extraction_note(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what was lost or chosen where SQL was taken out of answers by more than their fences."""
+    policy = manifest.get("extract")
+    if policy in {None, Extract.NONE, Extract.FENCES}:
+        return []
+    return [
+        f"{file['predictor']} in {file['dialect']}: {policy} took the SQL out of the answers;"
+        f" {counts['without_sql']:,} had none, {counts['several']:,} several queries,"
+        f" {counts['surrounded']:,} other words"
+        for file in manifest.get("predictions") or ()
+        if isinstance(file, dict)
+        and isinstance(counts := file.get("extraction"), dict)
+        and any(counts.get(name) for name in ("without_sql", "several", "surrounded"))
+    ]
 
 
 def golds_note(manifest: Mapping[str, Any]) -> list[str]:

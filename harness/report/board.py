@@ -17,6 +17,7 @@ from pathlib import Path
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
+from harness.data.answers import Extract
 from harness.data.published_scores import PUBLISHED_SET, databases_note, origins
 from harness.data.published_sets import published, title_in
 from harness.data.set_manifest import PUBLISHED
@@ -295,7 +296,7 @@ def _report_of(entry: Entry) -> str:
 
 
 def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
-    """Yield a page for the scores of the same questions, golds, databases and limits on one engine."""
+    """Yield a page for one engine's scores of the same questions, golds, databases, limits and policy."""
     rows: dict[str, list[_Row]] = {}
     for entry in entries:
         claimed = {(one.predictor, one.dialect): one for one in entry.bundle.evaluated.scores}
@@ -308,6 +309,7 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
         about = _manifest(found[0].entry)
         pack = f", golds {first.gold.label}" if first.gold else ""
         files = ", ".join(f"{name} {digest[:8]}" for name, digest in first.set_files.items())
+        policy = first.extract
         facts = [
             f"{first.questions:,} questions ({files}), {len(first.databases):,} databases",
             f"Profile {first.profile}, limit {first.limits['seconds']:g} s",
@@ -315,6 +317,7 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
                 note for row in found for note in row.entry.bundle.evaluated.notes if _is_about(note, dialect)
             ),
             *databases_note(about),
+            *([] if policy == Extract.NONE else [f"The SQL was taken out of answers by {policy}"]),
         ]
         title = f"{brief(title_in(about), _LONGEST_TITLE)} on {TITLES[dialect]}{brief(pack, _LONGEST_TITLE)}"
         name = re.sub(r"\W+", "-", f"{first.set_name[:_LONGEST]}-{dialect}", flags=re.ASCII)
@@ -331,7 +334,7 @@ def _key(entry: Entry, dialect: EngineName) -> str:
     one = entry.bundle.evaluated
     gold = one.gold and one.gold.sha256
     same = one.set_name, one.set_files, one.databases, gold, one.reference, one.profile, one.limits
-    return content_digest([dialect, *same])
+    return content_digest([dialect, *same, *([] if one.extract == Extract.NONE else [one.extract])])
 
 
 def _manifest(entry: Entry) -> dict[str, object]:

@@ -181,7 +181,7 @@ def missing_lines(scores: Sequence[Score]) -> list[str]:
 
 
 def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:
-    """Return a line for each predictor whose answers fail because of Markdown fences.
+    """Return a line for each predictor whose answers fail because of Markdown fences, or prose around them.
 
     Args:
         scores: of a run.
@@ -192,6 +192,11 @@ def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:
         " are in Markdown fences and fail as they are; to score what is in them: --extract fences"
         for score in scores
         if score.fenced > least * score.questions
+    ] + [
+        f"{score.raw:,} of {score.questions:,} answers of {score.predictor} on {TITLES[score.dialect]}"
+        " look like prose with a query in it and fail as they are; to score the query: --extract answer-1"
+        for score in scores
+        if score.raw > least * score.questions
     ]
 
 

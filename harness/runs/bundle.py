@@ -20,8 +20,9 @@ from typing import Any, Self
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
+from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.published_scores import golds_note, origins
+from harness.data.published_scores import extraction_note, golds_note, origins
 from harness.data.published_sets import published
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
@@ -87,7 +88,8 @@ class Evaluated:
     `started` is when the run started, in ISO format. `questions` of `set_questions` were asked, of every
     predictor and engine; `is_complete`: of the whole set, whose levels of difficulty are `levels`.
     `set_files` and `databases` have sha256 digests by name, `scores` the means in percent by predictor,
-    engine, metric and level. `notes` are what a reader of the scores has to know.
+    engine, metric and level. `notes` are what a reader of the scores has to know. `extract` is the policy
+    that took the SQL out of the answers.
     """
 
     set_name: str
@@ -107,6 +109,7 @@ class Evaluated:
     reference: str | None = None
     gold: PackUse | None = None
     notes: Sequence[str] = ()
+    extract: str = Extract.NONE.value
 
 
 @dataclass(frozen=True)
@@ -400,7 +403,8 @@ def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
     return Evaluated(
         set_name=manifest["set"],
         levels=levels_in(manifest),
-        notes=golds_note(manifest),
+        notes=[*golds_note(manifest), *extraction_note(manifest)],
+        extract=manifest.get("extract") or Extract.NONE.value,
         gold=PackUse.of(manifest),
         is_complete=is_whole(extent, PackUse.of(manifest)),
         questions=extent.questions,

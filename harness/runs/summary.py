@@ -17,7 +17,8 @@ from enum import StrEnum
 from statistics import median
 from typing import Any, Self
 
-from harness.data.answers import unfenced
+from harness.data.answers import Extract, extract, unfenced
+from harness.data.answers.statements import begin
 from harness.data.outcomes import AnswerUsage, Outcome, PairResult
 from harness.data.questions import levels_of, types_of
 from harness.data.set_manifest import NO_TYPE
@@ -335,6 +336,8 @@ class Score:
     """The engine's error by question, if gold itself failed."""
     fenced: int
     """Number of answers in Markdown fences that the engine rejects."""
+    raw: int
+    """Number of other answers that the engine rejects, and that hold a query among prose, tags or JSON."""
     results: tuple[PairResult, ...] = field(repr=False)
     """The results that everything is computed from."""
     usage: UsageTotals | None = None
@@ -460,6 +463,7 @@ def _score(
             if result.outcome in (Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT)
         },
         fenced=sum(_is_fenced(result) for result in results),
+        raw=sum(_is_raw(result) for result in results),
         results=results,
     )
 
@@ -468,6 +472,17 @@ def _is_fenced(result: PairResult) -> bool:
     """Return True if a text failed that `--extract fences` would change."""
     failed = result.outcome is Outcome.PREDICTION_ERROR and result.sql is not None
     return failed and unfenced(result.sql or "") != result.sql
+
+
+def _is_raw(result: PairResult) -> bool:
+    """Return True if a text failed out of which `--extract answer-1` would take other SQL."""
+    text = result.sql or ""
+    if result.outcome is not Outcome.PREDICTION_ERROR or _is_fenced(result):
+        return False
+    # A plain query is the usual case, and is not read.
+    if begin(text) is not None and "\n\n" not in text and "<" not in text:
+        return False
+    return extract(text, Extract.ANSWER_1, result.dialect).sql not in {None, text.strip()}
 
 
 def _values(results: Iterable[PairResult], metric: str) -> list[float]:
