@@ -475,7 +475,7 @@ def _is_fenced(result: PairResult) -> bool:
 
 
 def _is_raw(result: PairResult) -> bool:
-    """Return True if a text failed out of which `--extract answer-1` would take other SQL."""
+    """Return True if a text failed and `--extract answer-1` would take other SQL out of it."""
     text = result.sql or ""
     if result.outcome is not Outcome.PREDICTION_ERROR or _is_fenced(result):
         return False

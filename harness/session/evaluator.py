@@ -152,7 +152,7 @@ class Resolver:
         return Candidate(question, self.dialect(where, answer.dialect), answer.sql)
 
     def asked(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
-        """Return the candidate to judge for an answer of which the SQL is to be taken out.
+        """Return the candidate to judge for an answer, with the SQL that a policy takes out of it.
 
         Raises:
             BadInput: as `candidate`.

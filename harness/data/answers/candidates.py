@@ -138,7 +138,7 @@ class Reader:
         return best(found, content, self.budget).sql if found else None
 
     def _continued(self, text: str) -> list[Candidate]:
-        """Return the query of a text that goes on from the SELECT with which its prompt ended."""
+        """Return the query of a text that continues the SELECT with which its prompt ended."""
         start = _CONTINUATION.match(text)
         if start is None:
             return []

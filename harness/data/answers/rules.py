@@ -94,7 +94,7 @@ KIND_RULES = (
     ),
     Rule(
         "continuation",
-        "A text that goes on from a prompt that ends with `SELECT`, which is put before it.",
+        "A text that continues a prompt that ends with `SELECT`; the word is put before it.",
         " COUNT(*) FROM t",
         "SELECT COUNT(*) FROM t",
     ),
@@ -151,7 +151,7 @@ TEXT_RULES = (
         "SELECT a FROM t WHERE a &#60; 5",
         "SELECT a FROM t WHERE a < 5",
     ),
-    Rule("nothing", "An answer without a query has no SQL. None is made up.", "I cannot answer that.", None),
+    Rule("nothing", "An answer without a query has no SQL. None is invented.", "I cannot answer that.", None),
 )
 """What is taken of a query."""
 

@@ -227,6 +227,7 @@ class Budget:
 def _is_query(text: str, dialect: EngineName) -> bool:
     from sqlglot import exp  # noqa: PLC0415 - slow to import, and most answers have one candidate
 
+    from dialects.clauses import sources_of  # noqa: PLC0415 - the same
     from harness.sqltree.parser import statements  # noqa: PLC0415 - the same
 
     try:
@@ -242,7 +243,7 @@ def _is_query(text: str, dialect: EngineName) -> bool:
         return True
     if not first.expressions:
         return False
-    return first.args.get("from_") is not None or not any(
+    return next(iter(sources_of(first)), None) is not None or not any(
         isinstance(one.unalias(), exp.Column) and not one.unalias().this.args.get("quoted")
         for one in first.expressions
     )

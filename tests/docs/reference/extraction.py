@@ -14,8 +14,8 @@ so there is one set of rules, and it has a name. The option `extract` chooses it
 `eval`, `predict`, `reproduce`, `serve` and `mcp`, `extract=` of [`Evaluator`](api.md#evaluator), of the
 reward functions and of `DatabaseTools`, and `extract` in a request to the server.
 
-A name never changes what it means: other rules get another name. Run folders, bundles, replies of the
-server and of MCP's `score` record it, and `compare` and `board` tell runs with different policies apart.
+A name never changes what it means: other rules get another name. Run folders, bundles, replies of the server
+and of MCP's `score` record it. `compare` names it where two runs differ, and `board` has a page for each.
 
 | where | default |
 |---|---|
