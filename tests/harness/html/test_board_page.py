@@ -44,5 +44,5 @@ def test_a_report_made_of_a_bundle_works(view: View, site: Path) -> None:
     for path in sorted((site / "reports").iterdir()):
         viewer = view(path)
         viewer.page.goto(path.as_uri())
-        expect(viewer.page.get_by_text("<b>alpha</b>").first).to_be_visible()
+        expect(viewer.page.get_by_role("rowheader", name="<b>alpha</b>").first).to_be_visible()
         assert viewer.page.locator("b").count() == 0

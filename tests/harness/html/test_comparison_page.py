@@ -20,7 +20,7 @@ from tests.harness.conftest import Call
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, question, result
 from tests.harness.html.test_looks import violations
-from tests.harness.html.test_views import choose
+from tests.harness.html.test_views import choose, widths
 from tests.harness.real_runs import recorded
 from tests.test_project import ROOT, commands
 
@@ -128,15 +128,18 @@ def test_several_sides_are_held_against_the_first(view: View, tmp_path: Path, ca
     assert [begins.count(f"{letter}: p") for letter in "ABCD"] == [3, 1, 1, 1]
     found = json.loads(call("compare", *folders, "--json")[1])["comparisons"]
     assert [Path(one["b"]["folder"]).name for one in found] == ["b", "c", "d"]
-    page = view(path).go()
+    page = view(path, width=1440).go()
     heads = page.get_by_role("heading", level=2).all_inner_texts()
+    assert heads[-1] == "9 questions, 18 pairs flipped"
+    expect(page.locator(".found")).to_have_text("9 questions, 18 pairs")
+    assert widths(page, "Questions that flipped")["Question"] >= 320
     assert heads[:3] == [f"A → {letter}, p on SQLite" for letter in "BCD"]
     table = page.get_by_role("table", name="Questions by comparisons")
     expect(table.locator(".all .row")).to_have_count(9)
     assert table.locator(".head .slanted").all_inner_texts() == ["B: p on SQLite", "D: p on SQLite"]
     assert table.locator(".mark").all_inner_texts().count("+") == 12
     choose(page, "Comparison", "A → D, p on SQLite")
-    expect(page.locator(".found")).to_have_text("9 of 18 questions")
+    expect(page.locator(".found")).to_have_text("9 of 9 questions, 9 of 18 pairs")
     assert violations(page) == []
     table.locator(".mark").first.click()
     expect(page.get_by_role("heading", name="D: p on SQLite")).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from dialects.enums import Dialect
 from harness.data.outcomes import AnswerUsage, Outcome, PairResult
+from harness.metrics import METRICS
 from harness.metrics.work import IDENTICAL, WorkRatio
 from harness.report.html import write_html
 from harness.runs.summary import UsageByPair, UsageTotals, summarize
@@ -33,6 +34,15 @@ def found(page: Page) -> str:
 
 def first_rows(page: Page, column: str, most: int = 8) -> list[str]:
     return page.locator(f".all .c-{column}").all_inner_texts()[:most]
+
+
+def widths(page: Page, table: str) -> dict[str, float]:
+    """The width in pixels of each column of a list whose rows are no wider than the page."""
+    head = page.get_by_role("table", name=table).locator(".head .row")
+    assert head.evaluate("row => row.scrollWidth <= row.clientWidth")
+    cells = head.get_by_role("columnheader").all()
+    boxes = {cell.inner_text().rstrip(" ↑↓"): cell.bounding_box() for cell in cells}
+    return {name: box["width"] for name, box in boxes.items() if box}
 
 
 def choose(page: Page, title: str, *labels: str) -> None:
@@ -102,6 +112,33 @@ def test_an_address_filters_the_list(view: View, report: Path, run: Made, query:
     kept = sum(bool(keeps(one)) for one in run.run.results)
     expect(page.locator(".found")).to_have_text(f"{kept} of 108 pairs")
     assert page.get_by_text("No pair matches the filters.").count() == (kept == 0)
+
+
+@pytest.mark.parametrize("width", [1000, 1280, 1440, 1920])
+@pytest.mark.parametrize("scores", [1, 5, 12])
+def test_the_question_has_room_however_many_columns_there_are(
+    view: View, tmp_path: Path, run: Made, width: int, scores: int
+) -> None:
+    metrics = [name for name, metric in METRICS.items() if metric.has_score][:scores]
+    results = [replace(one, scores=dict.fromkeys(metrics, 0.5)) for one in run.run.results]
+    shown = replace(run.run, manifest={**run.run.manifest, "metrics": metrics}, results=results)
+    path = tmp_path / "report.html"
+    write_html(shown, run.questions, run.previews, path)
+    viewer = view(path, width=width)
+    columns = widths(viewer.go("#/pairs"), "Pairs")
+    assert columns["Question"] >= 370
+    assert {"Predictor", "Engine", "Outcome", METRICS[metrics[0]].title} <= columns.keys()
+    assert columns.keys() >= ({"Database", "Error class"} if (width, scores) == (1440, 1) else set())
+    for name in ("ratio", f"-score.{metrics[-1]}"):
+        viewer.move(f"#/pairs?sort={name}")
+        sorted_by = viewer.page.locator(".head [aria-sort$=ending]")
+        expect(sorted_by).to_have_attribute("aria-sort", "descending" if name[0] == "-" else "ascending")
+
+
+def test_only_engines_of_the_run_have_a_column(view: View, report: Path, run: Made) -> None:
+    page = view(report).go(address(run.run.results[0]))
+    heads = page.get_by_role("region", name="Outcomes of all predictors").locator("thead th")
+    assert heads.all_inner_texts() == ["predictor", "SQLite", "MySQL", "PostgreSQL"]
 
 
 def test_pairs_on_which_engines_disagree_are_found(view: View, report: Path, run: Made) -> None:

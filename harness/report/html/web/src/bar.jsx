@@ -17,7 +17,7 @@ export function optionsOf(data, params) {
   const patterns = [...new Set(data.patterns.values())].filter((each) => each.includes("1") && each.includes("0")).sort();
   const all = {
     predictor: { title: "Predictor", all: named(data.predictors) },
-    engine: { title: "Engine", all: named(data.dialects.filter((_, place) => data.pairs.dialect.includes(place)), (name) => ENGINES[name] ?? name) },
+    engine: { title: "Engine", all: named(data.ran.map((place) => data.dialects[place]), (name) => ENGINES[name] ?? name) },
     outcome: { title: "Outcome", all: [["wrong", "not a match"], ...named(data.outcomes.filter((_, place) => data.pairs.outcome.includes(place)), words)] },
     class: { title: "Error class", all: named(data.error_classes.filter((_, place) => data.pairs.error_class.includes(place)), words) },
     db: { title: "Database", all: named(data.databases) },

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
 import { Choice, Chosen } from "./choice.jsx";
-import { List, useNarrow } from "./list.jsx";
+import { List, useColumns, useNarrow } from "./list.jsx";
 import { Question } from "./pair.jsx";
 import { change, link } from "./route.js";
 import { Search } from "./search.jsx";
@@ -232,16 +232,39 @@ function Crossed({ data, listed, address }) {
   );
 }
 
+const PAGE = 77.5;
+
+// Beside the question, in the order of the page; of a single comparison no row names it.
+const columnsOf = (isSingle) => [
+  ...(isSingle ? [] : [{ name: "f-1", title: "Comparison", size: 11 }]),
+  { name: "f-2", title: "A", size: 10.5 },
+  { name: "f-3", title: isSingle ? "B" : "Other", size: 10.5 },
+  { name: "f-4", title: "By", size: 9, leaves: 3 },
+  { name: "f-5", title: "Database", size: 9, leaves: 2 },
+  { name: "f-6", title: "Difficulty", size: 6.5, leaves: 1 },
+];
+
+// "32 questions", and where several comparisons may have the same question, pairs of a question and a comparison, too.
+function howMany(data, listed, isFiltered) {
+  const questions = (places) => new Set(places.map((place) => data.pairs.question[data.flips[place].a])).size;
+  const all = data.flips.map((_, place) => place);
+  const of = (part, whole, name) => (isFiltered ? `${count(part)} of ${plural(whole, name)}` : plural(whole, name));
+  const found = of(questions(listed), questions(all), "question");
+  return data.comparisons.length > 1 ? `${found}, ${of(listed.length, all.length, "pair")}` : found;
+}
+
 export function Comparisons({ data, params, listed, cursor, setCursor, address, isAwaited }) {
   const isNarrow = useNarrow();
   const options = {
     turn: { title: "Won or lost", all: [["won", "won: wrong only in A"], ["lost", "lost: right only in A"]] },
     ...(data.comparisons.length > 1 && { side: { title: "Comparison", all: data.comparisons.map((each, place) => [String(place), fullName(data, each)]) } }),
   };
+  const isSingle = data.comparisons.length === 1;
+  const [columns, template] = useColumns(useMemo(() => columnsOf(isSingle), [isSingle]), PAGE);
   const head = (
-    <div role="row" class="row">
-      {["Question", "Comparison", "A", data.comparisons.length > 1 ? "Other" : "B", "By", "Database", "Difficulty"].map((title, place) => (
-        <div role="columnheader" class={`f-${place}`}>
+    <div role="row" class="row" style={template}>
+      {[{ name: "f-0", title: "Question" }, ...columns].map(({ name, title }) => (
+        <div role="columnheader" class={name}>
           {title}
         </div>
       ))}
@@ -250,6 +273,19 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
   const row = (place, index, style) => {
     const flip = data.flips[place];
     const question = data.pairs.question[flip.a];
+    const cells = {
+      "f-1": <div role="cell" class="f-1" title={fullName(data, data.comparisons[flip.comparison])}>{otherOf(data.comparisons[flip.comparison])}</div>,
+      "f-2": <div role="cell" class="f-2"><Badge outcome={data.outcome(flip.a)} /></div>,
+      "f-3": <div role="cell" class="f-3"><Badge outcome={data.outcome(flip.b)} /></div>,
+      "f-4": (
+        <div role="cell" class="f-4">
+          {flip.won.length > 0 && `won ${flip.won.map((name) => data.metrics[name] ?? name).join(", ")} `}
+          {flip.lost.length > 0 && `lost ${flip.lost.map((name) => data.metrics[name] ?? name).join(", ")}`}
+        </div>
+      ),
+      "f-5": <div role="cell" class="f-5">{visible(data.databases[data.questions.db[question]])}</div>,
+      "f-6": <div role="cell" class="f-6">{data.difficulties[data.questions.difficulty[question]]}</div>,
+    };
     return (
       <div
         role="row"
@@ -257,7 +293,7 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
         class={place === cursor ? "row current" : "row"}
         aria-rowindex={index + 2}
         aria-current={place === cursor ? "true" : undefined}
-        style={style}
+        style={{ ...style, ...template }}
         onClick={(event) => {
           setCursor(place);
           if (!event.target.closest("a")) location.hash = address(place);
@@ -268,15 +304,7 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
             <span class="key">{visible(data.questions.key[question])}</span> {visible(data.questions.text[question].slice(0, 240)) || "text not recorded"}
           </a>
         </div>
-        <div role="cell" class="f-1" title={fullName(data, data.comparisons[flip.comparison])}>{otherOf(data.comparisons[flip.comparison])}</div>
-        <div role="cell" class="f-2"><Badge outcome={data.outcome(flip.a)} /></div>
-        <div role="cell" class="f-3"><Badge outcome={data.outcome(flip.b)} /></div>
-        <div role="cell" class="f-4">
-          {flip.won.length > 0 && `won ${flip.won.map((name) => data.metrics[name] ?? name).join(", ")} `}
-          {flip.lost.length > 0 && `lost ${flip.lost.map((name) => data.metrics[name] ?? name).join(", ")}`}
-        </div>
-        <div role="cell" class="f-5">{visible(data.databases[data.questions.db[question]])}</div>
-        <div role="cell" class="f-6">{data.difficulties[data.questions.difficulty[question]]}</div>
+        {columns.map(({ name }) => cells[name])}
       </div>
     );
   };
@@ -307,7 +335,8 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
         <p class="note">{note}</p>
       ))}
       <section>
-        <h2>{plural(data.flips.length, "question")} flipped</h2>
+        <h2>{howMany(data, data.flips.map((_, place) => place), false)} flipped</h2>
+        {!isSingle && <p class="note">A pair is a question in one of the comparisons.</p>}
         {data.flips.length > 0 ? (
           <>
             <form class="filters" role="search" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
@@ -319,12 +348,12 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
               </div>
               <Chosen options={options} params={params} view="overview" />
               <p class="found" role="status">
-                {params.q || params.turn || params.side ? `${count(listed.length)} of ${plural(data.flips.length, "question")}` : plural(data.flips.length, "question")}
+                {howMany(data, listed, Boolean(params.q || params.turn || params.side))}
               </p>
             </form>
-            {listed.length > 0 && data.comparisons.length > 1 && <Crossed data={data} listed={listed} address={address} />}
+            {listed.length > 0 && !isSingle && <Crossed data={data} listed={listed} address={address} />}
             {listed.length > 0 ? (
-              <div class={data.comparisons.length > 1 ? "flips" : "flips single"}>
+              <div class="flips">
                 <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Questions that flipped" head={head} row={row} />
               </div>
             ) : (

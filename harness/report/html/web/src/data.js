@@ -44,6 +44,8 @@ export function prepare(core) {
   return {
     ...core,
     count: pairs.question.length,
+    // The engines of the pairs, as places in `dialects`.
+    ran: [...new Set(pairs.dialect)].sort((one, other) => one - other),
     address,
     find: (parts) => places.get(JSON.stringify(parts)) ?? -1,
     engines: (pair) => cells.get(cellOf(pair)),

@@ -47,6 +47,36 @@ export function useNarrow() {
   return isNarrow;
 }
 
+function useWidth() {
+  const [width, set] = useState(innerWidth);
+  useEffect(() => {
+    const changed = () => set(innerWidth);
+    addEventListener("resize", changed);
+    return () => removeEventListener("resize", changed);
+  }, []);
+  return width;
+}
+
+const QUESTION = 25;
+const GAP = 0.8;
+const MARGINS = 4;
+
+// The columns that leave the question room, after it, and the style of a row. All sizes are in rem; a column has a
+// `name`, its `size` and `leaves`, its turn to leave: those that never leave have none. A page is at most `most` wide.
+export function useColumns(columns, most = Infinity) {
+  const room = Math.min(useWidth() / 16, most) - MARGINS - QUESTION;
+  const isNarrow = useNarrow();
+  const needed = () => shown.reduce((sum, { size }) => sum + size + GAP, 0);
+  let shown = columns;
+  const leaving = columns.filter(({ leaves }) => leaves !== undefined).sort((one, other) => one.leaves - other.leaves);
+  // A phone has lines instead of columns.
+  while (!isNarrow && leaving.length && needed() > room) {
+    const gone = leaving.shift();
+    shown = shown.filter((column) => column !== gone);
+  }
+  return [shown, { "--columns": `minmax(0, 1fr) ${shown.map(({ size }) => `${size}rem`).join(" ")}` }];
+}
+
 // `width`: how wide a row is at least; a wider one than the page is scrolled with its head.
 export function List({ items, cursor, height, label, head, row, width = 0 }) {
   const scroller = useRef();

@@ -51,7 +51,7 @@ function Everybody({ data, pair, address }) {
   const question = data.pairs.question[pair];
   const rows = data.predictors
     .map((name, predictor) => [name, data.cells.get(predictor * data.questions.key.length + question)])
-    .filter(([, engines]) => engines);
+    .filter(([, found]) => found);
   if (rows.length < 2) return null;
   return (
     <section aria-labelledby="everybody">
@@ -61,18 +61,18 @@ function Everybody({ data, pair, address }) {
           <thead>
             <tr>
               <th scope="col">predictor</th>
-              {data.dialects.map((engine) => (
+              {data.ran.map((engine) => (
                 <th scope="col">
-                  <Engine engine={engine} />
+                  <Engine engine={data.dialects[engine]} />
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {rows.map(([name, engines]) => (
+            {rows.map(([name, found]) => (
               <tr>
                 <th scope="row">{visible(name)}</th>
-                {engines.map((each) => (
+                {data.ran.map((engine) => found[engine]).map((each) => (
                   <td>
                     {each < 0 ? (
                       <span class="null">–</span>

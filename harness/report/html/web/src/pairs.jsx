@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
 import { Bar, howMany } from "./bar.jsx";
 import { GROUPS, SCORE, grouped } from "./filters.js";
-import { List, useNarrow } from "./list.jsx";
+import { List, useColumns, useNarrow } from "./list.jsx";
 import { change } from "./route.js";
 import { Export } from "./taking.jsx";
 import { ENGINES, labels, percent, plural, ratio, seconds, visible, words } from "./words.js";
@@ -13,29 +13,35 @@ const TITLES = { question: "Question", predictor: "Predictor", engine: "Engine",
 const MOST_OF_A_NAME = 20;
 const MOST_ON_A_PHONE = 17;
 
-const columnsOf = (data) => [
-  ["question", "Question"],
-  ["predictor", "Predictor"],
-  ["engine", "Engine"],
-  ["outcome", "Outcome"],
-  ...Object.keys(data.pairs.scores).map((name) => [`${SCORE}${name}`, data.metrics[name] ?? name]),
-  ["class", "Error class"],
-  ["db", "Database"],
-  ["difficulty", "Difficulty"],
-  ["seconds", "Time"],
-  ["ratio", "÷ gold"],
-];
+// Beside the question. Those leave first that are the same in all rows, then what is easiest found on a pair's page;
+// what the list is sorted by stays.
+function columnsOf(data, sort) {
+  const same = (values) => (new Set(values).size < 2 ? 0 : undefined);
+  const scores = Object.keys(data.pairs.scores);
+  const columns = [
+    { name: "predictor", title: "Predictor", size: 10, leaves: same(data.pairs.predictor) },
+    { name: "engine", title: "Engine", size: 6.6, leaves: same(data.pairs.dialect) },
+    { name: "outcome", title: "Outcome", size: 10.4 },
+    ...scores.map((score, place) => ({ name: `${SCORE}${score}`, title: data.metrics[score] ?? score, size: 4.6, leaves: place ? 6 + scores.length - place : undefined })),
+    { name: "class", title: "Error class", size: 8.2, leaves: 5 },
+    { name: "db", title: "Database", size: 9.5, leaves: same(data.questions.db) ?? 3 },
+    { name: "difficulty", title: "Difficulty", size: 5.8, leaves: same(data.questions.difficulty) ?? 2 },
+    { name: "seconds", title: "Time", size: 4.6, leaves: 4 },
+    { name: "ratio", title: "÷ gold", size: 4, leaves: 1 },
+  ];
+  return columns.map((column) => (sort.replace("-", "") === column.name ? { ...column, leaves: undefined } : column));
+}
 
 const classOf = (name) => (name.startsWith(SCORE) ? "c-score" : `c-${name}`);
 
-function Head({ columns, sort, scores }) {
+function Head({ columns, sort, style }) {
   return (
-    <div role="row" class="row" style={scores}>
-      {columns.map(([name, title]) => {
+    <div role="row" class="row" style={style}>
+      {[{ name: "question", title: "Question" }, ...columns].map(({ name, title }) => {
         const way = sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none";
         return (
           <div role="columnheader" aria-sort={way} class={classOf(name)}>
-            <button onClick={() => change("sort", way === "ascending" ? `-${name}` : name)}>
+            <button title={title} onClick={() => change("sort", way === "ascending" ? `-${name}` : name)}>
               {title}
               <i aria-hidden="true">{way === "ascending" ? " ↑" : way === "descending" ? " ↓" : ""}</i>
             </button>
@@ -58,12 +64,11 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
   const isNarrow = useNarrow();
   const sort = String(params.sort ?? "question");
   const { pairs, questions } = data;
-  const columns = columnsOf(data);
+  const all = useMemo(() => columnsOf(data, sort), [data.pairs, data.questions, sort]);
+  const [columns, template] = useColumns(all);
   const [closed, setClosed] = useState(new Set());
   const rows = useMemo(() => grouped(data, params, listed, closed), [data.pairs, listed, params.group, closed]);
   const names = useMemo(() => labels(data.predictors, isNarrow ? MOST_ON_A_PHONE : MOST_OF_A_NAME), [data.predictors, isNarrow]);
-  const metrics = Object.entries(pairs.scores);
-  const scores = { "--scores": metrics.length ? `repeat(${metrics.length}, 4.6rem)` : "" };
   const fold = (value) => {
     const next = new Set(closed);
     if (!next.delete(value)) next.add(value);
@@ -81,8 +86,22 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
   );
   const pairRow = (pair, index, style) => {
     const question = pairs.question[pair];
-    const errorClass = data.errorClass(pair);
     const name = visible(data.predictors[pairs.predictor[pair]]);
+    const errorClass = words(data.errorClass(pair) ?? "");
+    const cells = {
+      predictor: <div role="cell" class="c-predictor" title={name}>{names[pairs.predictor[pair]]}</div>,
+      engine: <div role="cell" class="c-engine"><Engine engine={data.dialects[pairs.dialect[pair]]} /></div>,
+      outcome: <div role="cell" class="c-outcome"><Badge outcome={data.outcome(pair)} /></div>,
+      class: <div role="cell" class="c-class" title={errorClass}>{errorClass}</div>,
+      db: <div role="cell" class="c-db">{visible(data.databases[questions.db[question]])}</div>,
+      difficulty: <div role="cell" class="c-difficulty">{data.difficulties[questions.difficulty[question]]}</div>,
+      seconds: <div role="cell" class="c-seconds">{seconds(pairs.seconds[pair])}</div>,
+      ratio: <div role="cell" class="c-ratio">{ratio(pairs.ratio[pair])}</div>,
+    };
+    const score = (name) => {
+      const value = pairs.scores[name.slice(SCORE.length)][pair];
+      return <div role="cell" class="c-score">{value == null ? "–" : percent(100 * value, 2)}</div>;
+    };
     return (
       <div
         role="row"
@@ -90,7 +109,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
         class={pair === cursor ? "row current" : "row"}
         aria-rowindex={index + 2}
         aria-current={pair === cursor ? "true" : undefined}
-        style={{ ...style, ...scores }}
+        style={{ ...style, ...template }}
         onClick={(event) => {
           setCursor(pair);
           if (!event.target.closest("a")) location.hash = address(pair);
@@ -101,17 +120,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
             <span class="key">{visible(questions.key[question])}</span> {visible(questions.text[question].slice(0, 240)) || "text not recorded"}
           </a>
         </div>
-        <div role="cell" class="c-predictor" title={name}>{names[pairs.predictor[pair]]}</div>
-        <div role="cell" class="c-engine"><Engine engine={data.dialects[pairs.dialect[pair]]} /></div>
-        <div role="cell" class="c-outcome"><Badge outcome={data.outcome(pair)} /></div>
-        {metrics.map(([, column]) => (
-          <div role="cell" class="c-score">{column[pair] == null ? "–" : percent(100 * column[pair], 2)}</div>
-        ))}
-        <div role="cell" class="c-class" title={errorClass ? words(errorClass) : undefined}>{errorClass ? words(errorClass) : ""}</div>
-        <div role="cell" class="c-db">{visible(data.databases[questions.db[question]])}</div>
-        <div role="cell" class="c-difficulty">{data.difficulties[questions.difficulty[question]]}</div>
-        <div role="cell" class="c-seconds">{seconds(pairs.seconds[pair])}</div>
-        <div role="cell" class="c-ratio">{ratio(pairs.ratio[pair])}</div>
+        {columns.map((column) => cells[column.name] ?? score(column.name))}
       </div>
     );
   };
@@ -136,7 +145,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
           cursor={cursor}
           height={isNarrow ? 82 : 38}
           label="Pairs"
-          head={<Head columns={columns} sort={sort} scores={scores} />}
+          head={<Head columns={columns} sort={sort} style={template} />}
           row={(item, index, style) => (typeof item === "number" ? pairRow : groupRow)(item, index, style)}
         />
       ) : (
