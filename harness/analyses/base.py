@@ -24,6 +24,7 @@ from harness.analyses.bench import Bench
 from harness.analyses.units import Units
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
+from harness.data.published_scores import Provenance
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
@@ -98,7 +99,7 @@ class Context(Bench, Units):
     servers: Mapping[EngineName, Server]
     files: Sequence[PredictionFile]
     evaluation: Evaluation
-    synthetic: frozenset[str]
+    provenance: Mapping[str, Provenance]
     folder: Path
     with_times: bool = False
     _shared: Memo = field(default_factory=Memo, repr=False)

@@ -36,17 +36,26 @@ def in_threads(workers: int, measure: Callable[[Item], Value], items: Iterable[I
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None = None) -> frozenset[str]:
-    """Return the databases that are not the published ones, where the set's are published.
+def provenance_of(questions: QuestionSet, known: Mapping[str, str] | None = None) -> Mapping[str, Provenance]:
+    """Return whether each database is the published one; nothing where the set's are not published.
 
     Args:
         questions: the set.
         known: the digests of the SQLite files by database; None to compute them.
     """
-    found = origins(questions.name, sqlite_digests(questions) if known is None else known) or {}
-    # A database without a published digest counts as another one only if some are others.
-    others = Provenance.OTHER in found.values()
-    return frozenset(db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED)
+    return origins(questions.name, sqlite_digests(questions) if known is None else known) or {}
+
+
+def synthetic_databases(provenance: Mapping[str, Provenance]) -> frozenset[str]:
+    """Return the databases whose rows count as synthetic.
+
+    One without a published digest is among them if some databases are not the published ones: then nothing
+    says that it is.
+    """
+    others = Provenance.OTHER in provenance.values()
+    return frozenset(
+        db_id for db_id, each in provenance.items() if others and each is not Provenance.PUBLISHED
+    )
 
 
 def sqlite_digests(questions: QuestionSet) -> dict[str, str]:

@@ -210,8 +210,7 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
         found = {str(db_id): Provenance(each) for db_id, each in (recorded or {}).items()}
     except (AttributeError, ValueError):
         return []
-    kinds = set(found.values())
-    if not kinds or (Provenance.PUBLISHED in kinds and Provenance.OTHER not in kinds):
+    if not unproven(found):
         return []
     return [said_of(found, title_in(manifest).partition(",")[0], are_named=are_named)]
 
@@ -252,8 +251,17 @@ def golds_note(manifest: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:
-    """Say in a sentence or two how a run on these databases compares with published figures."""
+def unproven(databases: Mapping[str, Provenance]) -> bool:
+    """Return whether a note must accompany figures on these databases.
+
+    An unknown digest does not count against databases of which others are the published ones.
+    """
+    kinds = set(databases.values())
+    return bool(kinds) and (Provenance.PUBLISHED not in kinds or Provenance.OTHER in kinds)
+
+
+def counted(databases: Mapping[str, Provenance], *, are_named: bool = False) -> str:
+    """Say how many databases are not the published ones, or are, and of how many nobody knows."""
 
     def names(of: Sequence[str]) -> str:
         return f" ({', '.join(of)})" if are_named else ""
@@ -261,18 +269,20 @@ def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are
     by: dict[Provenance, list[str]] = {each: [] for each in Provenance}
     for db_id, each in databases.items():
         by[each].append(db_id)
-    unnamed = by[Provenance.UNKNOWN]
+    unnamed, other = by[Provenance.UNKNOWN], by[Provenance.OTHER]
     unknown = f"; for {len(unnamed)} no published digest is known{names(unnamed)}" if unnamed else ""
-    if by[Provenance.OTHER]:
-        other = by[Provenance.OTHER]
-        return (
-            f"Not {title} results: {len(other)} of {len(databases)} databases are not the published ones"
-            f"{names(other)}{unknown}. Differences from published figures may be due to that alone."
-        )
-    proven = (
-        f"{len(by[Provenance.PUBLISHED])} of {len(databases)} databases have the digests of published ones"
-    )
-    return f"{proven}{unknown}."
+    if other:
+        return f"{len(other)} of {len(databases)} databases are not the published ones{names(other)}{unknown}"
+    whole = f"{len(by[Provenance.PUBLISHED])} of {len(databases)}"
+    return f"{whole} databases have the digests of published ones{unknown}"
+
+
+def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:
+    """Say in a sentence or two how a run on these databases compares with published figures."""
+    words = counted(databases, are_named=are_named)
+    if Provenance.OTHER not in databases.values():
+        return f"{words}."
+    return f"Not {title} results: {words}. Differences from published figures may be due to that alone."
 
 
 def _provenance(known: str | None, found: str) -> Provenance:

@@ -15,10 +15,11 @@ from dialects.overrides import digest
 from dialects.translate import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
-from harness.analyses.bench import Bench, sqlite_digests, synthetic_databases
+from harness.analyses.bench import Bench, provenance_of, sqlite_digests, synthetic_databases
 from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.gold_packs import PUBLISHED, Status, with_golds
+from harness.data.published_scores import Provenance
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set, with_readable_databases
 from harness.engines.execution import Execution, Limits, execute, execute_patiently
@@ -134,15 +135,15 @@ class Audited:
     """The findings, in the order of the questions.
 
     `golds` counts the golds of each dialect that were read; `unread` are those that no probe of texts can
-    read. `notes` say how the set was read and what could not be loaded. `synthetic` are the databases that
-    are not the published ones. `probes` are those that read the golds. `folder` keeps it, if one does.
+    read. `notes` say how the set was read and what could not be loaded. `provenance` says of each database
+    whether it is the published one. `probes` are those that read the golds. `folder` keeps it, if one does.
     """
 
     questions: QuestionSet
     golds: Mapping[Dialect, int]
     findings: Sequence[FoundIn]
     unread: Sequence[tuple[Dialect, str]]
-    synthetic: frozenset[str]
+    provenance: Mapping[str, Provenance]
     notes: Sequence[str] = ()
     judged: Sequence[JudgedFinding] = ()
     """The judgements of findings."""
@@ -213,7 +214,8 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
         keyed = [((at, one.key, digest(one.gold[at])), (one, at)) for one, at in asked]
         stage = units.stage("audit", "reading golds")
         found = stage.all(keyed, lambda gold: bench.read(*gold), request.workers)
-    synthetic = synthetic_databases(questions, databases)
+    provenance = provenance_of(questions, databases)
+    synthetic = synthetic_databases(provenance)
     return Audited(
         questions,
         {dialect: golds[dialect] for dialect in (Dialect.SQLITE, *there) if golds[dialect]},
@@ -223,7 +225,7 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
             for one in value["findings"]
         ],
         [(at, question.key) for (question, at), value in found if not value["readable"]],
-        synthetic,
+        provenance,
         [
             *everything.notes,
             *(f"{at} {db_id}: is not loaded: {why}" for (at, db_id), why in bench.bench.unloaded.items()),

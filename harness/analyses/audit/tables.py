@@ -12,6 +12,8 @@ from dialects.enums import Dialect
 from harness.analyses.audit.command import Audited, precision
 from harness.analyses.audit.gold import FoundIn
 from harness.analyses.audit.probes import PROBES, Probe
+from harness.analyses.bench import synthetic_databases
+from harness.data.published_scores import counted
 from harness.engines import TITLES
 from harness.report.console import new_table, print_line, print_table, wide
 from harness.report.files import write
@@ -70,7 +72,7 @@ def remarks(audited: Audited) -> list[str]:
     if marked:
         lines.append(
             f"{marked} of {len(audited.findings)} findings follow from synthetic rows:"
-            f" {len(audited.synthetic)} of {len(audited.questions.db_ids)} databases are not published ones."
+            f" {counted(audited.provenance)}."
         )
     return lines
 
@@ -145,7 +147,7 @@ def as_record(audited: Audited) -> Mapping[str, Any]:
         "set_files": audited.questions.files,
         **({"pack": asdict(audited.questions.pack)} if audited.questions.pack else {}),
         "golds": dict(audited.golds),
-        "synthetic_databases": sorted(audited.synthetic),
+        "synthetic_databases": sorted(synthetic_databases(audited.provenance)),
         "probes": [
             {
                 "name": probe.name,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from dialects.enums import Dialect, Profile
-from harness.analyses.bench import synthetic_databases
+from harness.analyses.bench import provenance_of, synthetic_databases
 from harness.analyses.gap.cause_rules import Cause, Decider, Decision, Difference, Direction
 from harness.analyses.gap.experiments import (
     METRICS,
@@ -21,6 +21,7 @@ from harness.analyses.gap.experiments import (
 )
 from harness.analyses.units import Units
 from harness.data.outcomes import Judgement, Outcome, PairResult
+from harness.data.published_scores import Provenance
 from harness.data.questions import Question, QuestionSet, cached_types
 from harness.engines import EngineName, in_order, kind_of
 from harness.scoring.tasks import Setup
@@ -98,8 +99,8 @@ class Gap:
     profile: Profile
     gaps: Sequence[PredictorGap]
     left_out: Sequence[str] = ()
-    synthetic: frozenset[str] = frozenset()
-    databases: int = 0
+    provenance: Mapping[str, Provenance] = field(default_factory=dict)
+    """Whether each database is the published one; empty where none is published."""
     translated: Sequence[TranslatedAnswers] = ()
     """Right answers for SQLite, translated; of every predictor with answers for it."""
     types: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -217,7 +218,8 @@ def explain(  # noqa: PLR0913 - what is explained, and with what
     mended = iter(repairs)
     stage = units.stage("translating", "right answers for SQLite")
     translated = _translated(results, trying, questions, stage, threads)
-    synthetic = synthetic_databases(questions)
+    provenance = provenance_of(questions)
+    synthetic = synthetic_databases(provenance)
     gaps = []
     for one in work:
         explained = [_explained(one, each, next(decisions), synthetic) for each in one.differences]
@@ -238,8 +240,8 @@ def explain(  # noqa: PLR0913 - what is explained, and with what
                 one.pairs,
             )
         )
-    profile, databases, types = trying.profile, len(questions.db_ids), cached_types(questions.questions)
-    return Gap(run_id, questions.name, profile, gaps, left_out, synthetic, databases, translated, types)
+    profile, types = trying.profile, cached_types(questions.questions)
+    return Gap(run_id, questions.name, profile, gaps, left_out, provenance, translated, types)
 
 
 def _translated(

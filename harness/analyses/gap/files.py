@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.analyses.bench import synthetic_databases
 from harness.analyses.gap.cause_rules import ABOUT, Direction
 from harness.analyses.gap.experiments import Trial
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
@@ -161,7 +162,7 @@ def as_record(gap: Gap) -> Mapping[str, Any]:
         "set": gap.set_name,
         "profile": str(gap.profile),
         "left_out": list(gap.left_out),
-        "synthetic_databases": sorted(gap.synthetic),
+        "synthetic_databases": sorted(synthetic_databases(gap.provenance)),
         "causes": to_plain(ABOUT),
         "gaps": [_gap(one) for one in gap.gaps],
         "translated": [

@@ -7,10 +7,12 @@ are rounded as they are printed, so that what is printed adds up to the last dig
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from harness.analyses.bench import synthetic_databases
 from harness.analyses.gap.cause_rules import ABOUT, Cause, Direction
 from harness.analyses.gap.experiments import TranslatedAnswers
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.data.outcomes import Outcome
+from harness.data.published_scores import counted, unproven
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, wilson
@@ -44,10 +46,10 @@ def documented(gap: Gap) -> Document:
 
 def synthetic_lines(gap: Gap) -> list[str]:
     """Return the remarks on databases other than the published ones."""
-    if not gap.synthetic:
+    if not unproven(gap.provenance):
         return []
-    count = f"{len(gap.synthetic)} of {gap.databases}"
-    return [f"Figures are {SYNTHETIC}: {count} databases are not the published ones."]
+    said = f"{counted(gap.provenance)}."
+    return [f"Figures are {SYNTHETIC}: {said}" if synthetic_databases(gap.provenance) else said]
 
 
 def steps(gap: PredictorGap) -> list[tuple[Cause, Fraction]]:

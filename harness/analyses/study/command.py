@@ -11,10 +11,11 @@ from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.analyses.base import Analysis, BarChart, Context
-from harness.analyses.bench import sqlite_digests, synthetic_databases
+from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.study.parts import parts_by_name
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.predictions import PredictionFile, read_predictions
+from harness.data.published_scores import counted, unproven
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
@@ -153,7 +154,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
                 servers={name: servers[0] for name, servers in setup.servers.items() if servers},
                 files=files,
                 evaluation=evaluation,
-                synthetic=synthetic_databases(sets[0], known[0]),
+                provenance=provenance_of(sets[0], known[0]),
                 with_times=asked.with_times,
                 **vars(units),
             )
@@ -181,15 +182,12 @@ def _written(
     manifest: Mapping[str, Any],
     tables: Sequence[tuple[TableModel, list[BarChart]]],
 ) -> Document:
-    folder, synthetic = context.folder, context.synthetic
+    folder = context.folder
     engines = ", ".join(f"{kind_of(name).title} {version}" for name, version in manifest["engines"].items())
     facts = [f"Set {manifest['set']}, {manifest['questions']} questions; {engines}."]
     facts += [f"At another scale: {Path(name).name}." for name in asked.more_sets]
-    if synthetic:
-        facts.append(
-            f"{len(synthetic)} of {len(manifest['databases'])} databases are not the published ones:"
-            " findings on them are of synthetic rows."
-        )
+    if unproven(context.provenance):
+        facts.append(f"{counted(context.provenance)}: findings on them may be of synthetic rows.")
     document = Document(folder.name, tuple(facts), tuple(grid for grid, _ in tables))
     own = any(part in parts_by_name().values() for part in parts)
     what = "Efficiency" if own else " and ".join(part.title for part in parts)

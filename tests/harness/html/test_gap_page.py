@@ -13,12 +13,14 @@ from harness.analyses.gap.experiments import Trial
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
 from harness.analyses.gap.files import write_gap_page
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
+from harness.data.published_scores import Provenance
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE
 from tests.harness.html.test_looks import violations
 
+PROVENANCE = {"things": Provenance.OTHER, "others": Provenance.PUBLISHED}
 PHONE, DESK = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 
 
@@ -79,9 +81,7 @@ def page_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     won = len(some) - lost
     gap = PredictorGap("model", Dialect.MYSQL, 40, 20, 20 + won - lost, some, WhatIf(25, 21, 19))
     path = tmp_path_factory.mktemp("gap") / "gap.html"
-    write_gap_page(
-        Gap("run", "made_up", Profile.OFFICIAL, [gap], ["left out"], frozenset({"things"}), 2), {}, path
-    )
+    write_gap_page(Gap("run", "made_up", Profile.OFFICIAL, [gap], ["left out"], PROVENANCE), {}, path)
     return path
 
 

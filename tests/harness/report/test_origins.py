@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, Profile
+from harness.analyses.gap.explanations import Gap
+from harness.analyses.gap.tables import synthetic_lines
 from harness.data.published_scores import Provenance, databases_note, origins
 from harness.data.published_sets import published
 from harness.report.console import console_text
@@ -60,6 +62,25 @@ def test_it_is_said_of_what_is_known_not_to_be_published_and_of_what_nobody_know
     is_said: bool,
 ) -> None:
     assert bool(databases_note({"set": "mini_dev", "provenance": states})) == is_said
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [
+        ("OOU", "2 of 3 databases are not the published ones; for 1 no published digest is known"),
+        ("OP", "1 of 2 databases are not the published ones"),
+        ("PPU", None),
+        ("UU", "0 of 2 databases have the digests of published ones; for 2 no published digest is known"),
+        ("", None),
+    ],
+)
+def test_a_gap_counts_databases_as_a_run_does(states: str, said: str | None) -> None:
+    letters = {each.name[0]: each for each in Provenance}
+    databases = {f"d{place}": letters[letter] for place, letter in enumerate(states)}
+    of_gap = synthetic_lines(Gap("run", "mini_dev", Profile.OFFICIAL, [], provenance=databases))
+    of_run = databases_note({"set": "mini_dev", "provenance": databases}, are_named=False)
+    assert [said in line for line in (*of_gap, *of_run) if said] == ([True, True] if said else [])
+    assert len(of_gap) == len(of_run) == (1 if said else 0)
 
 
 def test_every_form_says_it_once_and_is_made_of_the_folder_alone(tmp_path: Path) -> None:
