@@ -41,6 +41,25 @@ def _like(kind: type[exp.Binary]) -> Callable[[Any, exp.Expr], Any]:
     return lambda self, this: self._parse_escape(kind(this=this, expression=self._parse_comparison()))
 
 
+NEEDS_EXTENSION = "SQLite has it only with an extension"
+"""Why SQLite does not take REGEXP: https://sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators."""
+
+
+SQLITE_ALONE = {
+    "MATCH": "it searches a full-text index of SQLite's, which the target does not have",
+    "REGEXP": NEEDS_EXTENSION,
+}
+"""Operators, which are functions, too, that no target has, and why."""
+
+
+def _refuse_operator(self: Any, _this: exp.Expr) -> exp.Expr:
+    """Refuse MATCH, RLIKE and REGEXP, which sqlglot reads as another operator or not at all."""
+    name = self._prev.text.upper()
+    if name not in SQLITE_ALONE:
+        self.raise_error(f"{name} is no operator of SQLite's", self._prev)
+    raise Untranslatable(name, SQLITE_ALONE[name], self._prev.start)
+
+
 _ARITHMETIC = {
     *SQLiteParser.TERM, *SQLiteParser.FACTOR, *SQLiteParser.BITWISE,
     TokenType.DPIPE, TokenType.ARROW, TokenType.DARROW,
@@ -82,7 +101,10 @@ class _Parser(SQLiteParser):
         },
         TokenType.LIKE: _like(exp.Like),
         TokenType.GLOB: _like(exp.Glob),
+        TokenType.MATCH: _refuse_operator,
+        TokenType.RLIKE: _refuse_operator,
     }
+    FUNC_TOKENS: ClassVar = {*SQLiteParser.FUNC_TOKENS, TokenType.MATCH}
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
         found = super()._parse_window(this, alias)
@@ -185,10 +207,25 @@ _QUERY = re.compile(
 )
 """The beginning of a query."""
 _OTHER = re.compile(
-    r"(?:\s|--[^\n]*+(?:\n|$)|/\*(?:.*?\*/|.*+))*+(INSERT|REPLACE|UPDATE|DELETE|CREATE|DROP|ALTER|EXPLAIN|PRAGMA)\b",
+    r"(?:\s|--[^\n]*+(?:\n|$)|/\*(?:.*?\*/|.*+))*+(ALTER|ANALYZE|ATTACH|BEGIN|COMMIT|CREATE|DELETE|DETACH|DROP|END"
+    r"|EXPLAIN|INSERT|PRAGMA|REINDEX|RELEASE|REPLACE|ROLLBACK|SAVEPOINT|UPDATE|VACUUM)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""The beginning of another statement of SQLite's."""
+"""The beginning of another statement of SQLite's: https://sqlite.org/lang.html."""
+
+
+def refuse_statements(sql: str) -> None:
+    """Refuse a text that begins like a statement of SQLite's which is no query.
+
+    Raises:
+        Untranslatable: it does.
+    """
+    if other := _OTHER.match(sql):
+        raise _no_query(other[1].upper())
+
+
+def _no_query(kind: str) -> Untranslatable:
+    return Untranslatable("the statement", f"{kind} is no query: only queries are translated")
 
 
 def _offset(sql: str, error: Mapping[str, Any]) -> int | None:
@@ -207,15 +244,14 @@ def parse(sql: str) -> exp.Query | exp.Values:
         Untranslatable: the text is not one such statement, or sqlglot cannot parse it.
     """
     if not _QUERY.match(sql):
-        if other := _OTHER.match(sql):
-            raise Untranslatable(
-                "the statement", f"{other[1].upper()} is no query: only queries are translated"
-            )
+        refuse_statements(sql)
         raise Untranslatable("the statement", "it does not begin like a query")
     try:
         statements = [tree for tree in sqlglot.parse(sql, dialect=_DIALECT) if tree is not None]
     except ParseError as error:
         [*_, first] = error.errors[:1] or [{}]
+        if "does not support CTE" in str(first.get("description")):
+            raise _no_query("the statement after WITH") from error
         reason = f"it cannot be read: {first.get('description') or 'sqlglot does not say why'}"
         raise Untranslatable("the statement", reason, _offset(sql, first)) from error
     except (SqlglotError, RecursionError) as error:
@@ -227,7 +263,7 @@ def parse(sql: str) -> exp.Query | exp.Values:
     while isinstance(tree, exp.Subquery) and set(tree.args) & {"joins"} == set():
         tree = tree.this
     if not isinstance(tree, exp.Query | exp.Values):
-        raise Untranslatable("the statement", f"{tree.key} is not a query")
+        raise _no_query(tree.key.upper())
     for name in tree.find_all(exp.Identifier):
         start = position(name)
         if start is not None and sql[start : start + 1].isdigit():

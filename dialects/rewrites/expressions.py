@@ -18,7 +18,7 @@ from dialects.rewrites.subqueries import exists, membership, row, scalar
 from dialects.rewrites.text import glob, like
 from dialects.rewrites.windows import filtered, window
 from dialects.scope import Scope
-from dialects.source import Plus, Starred, position
+from dialects.source import SQLITE_ALONE, Plus, Starred, position
 from dialects.value_types import Affinity, Collation, Constant, Kind, Typed, boolean, null
 
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
@@ -242,7 +242,8 @@ def _called(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         return aggregate(c, node, scope, None)
     function = FUNCTIONS.get(name)
     if function is None:
-        raise Untranslatable(f"{name}()", "no rewrite knows this function", position(node))
+        reason = SQLITE_ALONE.get(name.upper(), "no rewrite knows this function")
+        raise Untranslatable(f"{name}()", reason, position(node))
     count = len(arguments)
     if count < function.least or (function.most is not None and count > function.most):
         raise Untranslatable(

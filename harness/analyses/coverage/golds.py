@@ -17,6 +17,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import digest
 from dialects.schema import Schema
+from dialects.source import NEEDS_EXTENSION, refuse_statements
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
@@ -51,6 +52,7 @@ def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
         Untranslatable: there is no exact translation, or the text is no query.
     """
     schema = census(path)
+    refuse_statements(sql)
     if why := _refused(sql, path):
         raise BadInput(one_line(f"SQLite does not take the text: {why}; correct it"))
     return translate(sql, schema, target)
@@ -103,9 +105,10 @@ def _schema(path: Path) -> Schema | str:
 
 def _answer(sql: str, path: Path, schema: Schema, target: Dialect) -> tuple[str | None, str | None]:
     """Return an answer's translation, or why there is none."""
-    if why := _refused(sql, path):
-        return None, one_line(f"SQLite does not take the answer: {why}")
     try:
+        refuse_statements(sql)
+        if why := _refused(sql, path):
+            return None, one_line(f"SQLite does not take the answer: {why}")
         return translate(sql, schema, target, as_json=False).sql, None
     except Untranslatable as error:
         return None, one_line(f"no translation: {error}")
@@ -119,7 +122,8 @@ def _refused(sql: str, path: Path) -> str | None:
         try:
             connection.execute(f"EXPLAIN {sql}")
         except sqlite3.OperationalError as error:
-            return str(error)
+            is_regexp = str(error).casefold() == "no such function: regexp"
+            return f"{error} ({NEEDS_EXTENSION})" if is_regexp else str(error)
         except (sqlite3.ProgrammingError, sqlite3.Warning) as error:
             # In Python 3.11 a warning. Parameters without a value are nothing to SQLite's reader.
             if "one statement" in str(error):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from dialects.translate import Untranslatable, translate
 from harness.analyses.coverage import expectations
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Label, label
@@ -19,6 +20,7 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
+from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
@@ -78,6 +80,19 @@ def test_a_text_is_read_from_standard_input(shop: Path, call: Call, monkeypatch:
         ("SELECT ? FROM items", "placeholder"),
         ("DELETE FROM items", "DELETE is no query"),
         ("UPDATE items SET id = id", "UPDATE is no query"),
+        ("EXPLAIN SELECT 1", "EXPLAIN is no query: only queries are translated"),
+        ("EXPLAIN QUERY PLAN SELECT 1", "EXPLAIN is no query: only queries are translated"),
+        ("PRAGMA table_info(items)", "PRAGMA is no query: only queries are translated"),
+        ("/* x */ vacuum", "VACUUM is no query: only queries are translated"),
+        ("BEGIN", "BEGIN is no query: only queries are translated"),
+        ("WITH c AS (SELECT 1) DELETE FROM items", "DELETE is no query: only queries are translated"),
+        (
+            "WITH c AS (SELECT 1) REPLACE INTO items SELECT * FROM items",
+            "after WITH is no query: only queries",
+        ),
+        ("SELECT id FROM items WHERE name MATCH 'x'", "MATCH at character 32: it searches a full-text index"),
+        ("SELECT id FROM items WHERE name NOT MATCH 'x'", "MATCH at character 36: it searches a full-text"),
+        ("SELECT match('x', name) FROM items", "match() at character 7: it searches a full-text index"),
         ("SELECT printf('%c', id) FROM items", "no rewrite knows this conversion"),
     ],
 )
@@ -96,6 +111,17 @@ def test_what_has_no_translation_exits_with_1(shop: Path, call: Call, query: str
         assert connection.execute("SELECT COUNT(*) FROM items").fetchone() == (3,)
 
 
+@pytest.mark.parametrize("query", ["name REGEXP 'x'", "name NOT REGEXP 'x'", "regexp('x', name)"])
+def test_regexp_is_refused_for_one_reason(shop: Path, call: Call, query: str) -> None:
+    says = "SQLite has it only with an extension"
+    query = f"SELECT {query} FROM items"
+    with pytest.raises(Untranslatable, match=says):
+        translate(query, census(shop), Dialect.POSTGRESQL)
+    code, printed, said = call("translate", query, "--database", str(shop), "--dialect", "postgresql")
+    assert (code, printed) == (2, "")
+    assert said.count(says) == 1
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [
@@ -109,8 +135,8 @@ def test_what_has_no_translation_exits_with_1(shop: Path, call: Call, query: str
         (("SELECT 1", "--database", "text.txt"), "file is not a database"),
         (("SELECT 1", "--database", "missing.sqlite"), "unable to open database file"),
         (("SELECT 1", "--database", "."), "give the path of a complete SQLite file"),
-        (("SELECT 1", "--dialect", "sqlite"), "name mysql or postgresql"),
-        (("SELECT 1", "--dialect", "all"), "name mysql or postgresql"),
+        (("SELECT 1", "--dialect", "sqlite"), "name mysql, postgresql, duckdb or mariadb"),
+        (("SELECT 1", "--dialect", "all"), "name mysql, postgresql, duckdb or mariadb"),
         (("SELECT 1", "--dialect", "oracle"), "is not a dialect"),
     ],
 )
