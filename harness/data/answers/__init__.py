@@ -16,7 +16,7 @@ from harness.engines import EngineName
 
 NO_SQL = "the answer has no SQL in it"
 """Why an answer is missing from which a policy takes nothing."""
-_LONGEST = 20_000
+LONGEST = 16_000
 """Characters at the end of an answer that are read."""
 
 
@@ -78,20 +78,20 @@ def _answer_1(text: str, dialect: EngineName) -> Extracted:
 
 def _tail(text: str) -> str:
     """Return the end of a text, where the answer is, if it is long."""
-    if len(text) <= _LONGEST:
+    if len(text) <= LONGEST:
         return text
     for closing in ("</think>", "</thinking>", "</reasoning>", "<|channel|>"):
         at = text.rfind(closing)
         if at >= 0:
             text = text[at:]
-    if len(text) <= _LONGEST:
+    if len(text) <= LONGEST:
         return text
     if text[:200].lstrip().lower().startswith(("<think", "<reason")):
         return "<think>"
     if begin(text[:2_000]) is not None:
-        return text[:_LONGEST]
-    at = text.find("\n", len(text) - _LONGEST)
-    return text[at + 1 :] if at >= 0 else text[-_LONGEST:]
+        return text[:LONGEST]
+    at = text.find("\n", len(text) - LONGEST)
+    return text[at + 1 :] if at >= 0 else text[-LONGEST:]
 
 
 _MARKUP = re.compile(

@@ -4,13 +4,14 @@ One pass from left to right, in which a query is a whole: nothing within its lit
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
 from harness.data.answers import documents
-from harness.data.answers.statements import QUERY, Budget, begin, end, last_query
+from harness.data.answers.statements import QUERY, Budget, begin, end, has_start, last_query
 
 
 class Kind(IntEnum):
@@ -78,9 +79,16 @@ _RUN = re.compile(r"(?P<fence>```++|~~~++)(?P<info>[ \t]*+[A-Za-z][\w+#-]*+[ \t]
 _BRACE = re.compile(r"\\[{}]|[{}]")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|verb|textsf|textbf)\{|\\(?P<one>[_%&#${} ])")
 _LITERAL = re.compile(
-    r"\"\"\"(.*?)\"\"\"|'''(.*?)'''|\"((?:[^\"\\\n]++|\\.)*+)\"|'((?:[^'\\\n]++|\\.)*+)'", re.DOTALL
+    r"\"\"\"((?:[^\"\\]++|\\.|\"(?!\"\"))*+)(?:\"\"\"|(?P<open>\Z))|"
+    r"'''((?:[^'\\]++|\\.|'(?!''))*+)(?:'''|(?P<open2>\Z))|"
+    r"\"((?:[^\"\\\n]++|\\.)*+)(?:\"|(?P<open3>\n|\Z))|"
+    r"'((?:[^'\\\n]++|\\.)*+)(?:'|(?P<open4>\n|\Z))",
+    flags=re.DOTALL,
 )
-_MENTION = re.compile(r"(?<![\w'\"`(])(?P<sql>SELECT\s(?=[^;]{0,400}?\bFROM\b))")
+"""A literal of a program; one that is not closed ends with its line, or with the text."""
+_MENTION = re.compile(r"(?<![\w'\"`(])SELECT\s")
+_OF_MENTION = re.compile(r";|\bFROM\b")
+_MOST_MENTIONS, _LONGEST_COLUMNS = 4, 400
 _OF_ANOTHER = re.compile(r"\b(?:EXPLAIN|PLAN|ANALYZE|AS|INTO|EXISTS|IN)\s*+\Z|\)\s*+\Z", flags=re.IGNORECASE)
 """A statement whose part a query is."""
 _CONTINUATION = re.compile(
@@ -88,6 +96,7 @@ _CONTINUATION = re.compile(
     r"(?:DISTINCT\b|[\w(\"`\[]|\*\s++FROM\b)(?!\"\")"
     r"(?=(?:(?!(?i:\bselect\b|:=))[^;:\uff1a=]){0,400}?(?:\bFROM\b|[*).]\s++from\b))"
 )
+_WRITES = re.compile(r"\b(?:INSERT|REPLACE)\s++(?:OR\s++\w++\s++)?INTO\b", flags=re.IGNORECASE)
 _SQL_LANGUAGES = frozenset({
     "", "sql", "sqlite", "sqlite3", "mysql", "postgres", "postgresql", "pgsql", "psql", "plpgsql", "tsql",
     "duckdb", "mariadb", "text", "txt", "plaintext", "plsql", "ansi", "bigquery", "snowflake", "sparksql",
@@ -98,7 +107,9 @@ _HAS_MORE = re.compile(r"[(\s]*+\w++[^\w;]++\S|[(\s]*+\w++\s*+[*\"'`\[(]")
 """A query is more than its first word."""
 _MOST_DEPTH = 5
 _MOST_FAILURES = 3
-_MOST_CANDIDATES = 400
+_MOST_CANDIDATES = 200
+MOST_MARKS = 1_000
+"""Marks of one answer that are read."""
 _MOST_QUOTES = 100
 
 
@@ -112,6 +123,7 @@ class Reader:
 
     budget: Budget
     _failures: int = 0
+    marks: int = 0
     is_refused: bool = False
 
     def read(self, text: str, depth: int = 0) -> list[Candidate]:
@@ -125,7 +137,7 @@ class Reader:
 
     def one(self, content: str, depth: int) -> str | None:
         """Return the query that a block, a value or a box is about; None if it has none."""
-        if depth > _MOST_DEPTH:
+        if depth > _MOST_DEPTH or not has_start(content):
             return None
         query = last_query(content) if begin(content) is not None or ";" in content else None
         if query is not None:
@@ -153,7 +165,18 @@ class Reader:
         """Return the queries within sentences that are statements."""
         found: list[Candidate] = []
         at = 0
-        for match in list(_MENTION.finditer(text))[-4:]:
+        marks = list(_OF_MENTION.finditer(text))
+        places = [mark.start() for mark in marks]
+        mentions = []
+        for match in _MENTION.finditer(text):
+            place = bisect_left(places, match.end())
+            if (
+                place < len(marks)
+                and marks[place][0] != ";"
+                and places[place] - match.end() <= _LONGEST_COLUMNS
+            ):
+                mentions.append(match)
+        for match in mentions[-_MOST_MENTIONS:]:
             if match.start() < at or _OF_ANOTHER.search(text[max(0, match.start() - 30) : match.start()]):
                 continue
             stop = end(text, match.start(), len(text), self.budget)
@@ -191,7 +214,7 @@ class _Scan:
         `is_begun`: a query precedes, so that a next question ends the answer.
         """
         found: list[Candidate] = []
-        while len(found) < _MOST_CANDIDATES and (mark := _MARK.search(self.text, at)):
+        while len(found) < _MOST_CANDIDATES and (mark := self._next_mark(at)):
             name = (
                 (mark["answer"] or mark["tag"] or mark["bracket"] or "").lower().split("=")[0].split(" ")[0]
             )
@@ -214,6 +237,11 @@ class _Scan:
                 if one is not None and not _outweighed(found, one):
                     found.append(one)
         return found, len(self.text)
+
+    def _next_mark(self, at: int) -> re.Match[str] | None:
+        """Return the next mark, or None after the last and after `MOST_MARKS`."""
+        self.reader.marks += 1
+        return _MARK.search(self.text, at) if self.reader.marks <= MOST_MARKS else None
 
     def _tagged(self, mark: re.Match[str], name: str, level: int) -> tuple[list[Candidate], int]:
         is_answer = mark["answer"] is not None or name in {"answer", "solution"}
@@ -269,7 +297,8 @@ class _Scan:
         """Return the last query that is a literal of a program."""
         found = None
         for match in _LITERAL.finditer(content):
-            literal = match[match.lastindex or 0] or ""
+            is_closed = match.lastgroup is None
+            literal = match[match.lastindex or 0] if is_closed else ""
             if begin(literal) is not None:
                 found = documents.unescaped(literal)
         return found
@@ -346,6 +375,9 @@ class _Scan:
 
     def _query(self, first: int, start: int) -> tuple[Candidate | None, int]:
         stop = max(end(self.text, start, len(self.text), self.reader.budget), start + 1)
+        before = self.text[max(0, first - _WINDOW) : first].rpartition(";")[2]
+        if self.text[start : start + 1] in "Vv(" and _WRITES.search(before):
+            return None, stop  # the rows of an INSERT
         if not _HAS_MORE.match(self.text, start, stop):
             return None, stop
         return Candidate(self.text[first:stop].strip(), Kind.PROSE, "prose", first, stop), stop

@@ -52,7 +52,8 @@ _CLOSED = re.compile(r"</(?P<tag>answer|final_answer|solution)>\s*+\Z", re.IGNOR
 _QUOTED = re.compile(r"(?:^[ \t]{0,3}>[^\n]*+(?:\n|\Z))++", flags=re.MULTILINE)
 _QUOTE = re.compile(r"^[ \t]{0,3}>[ \t]?", flags=re.MULTILINE)
 _WORTH = re.compile(
-    r"^(?:[ \t]*+(?:```|~~~|--|/\*|(?:SELECT|WITH)\b|<\w++>|\{))", flags=re.MULTILINE | re.IGNORECASE
+    r"^(?:[ \t]*+(?:```|~~~|--|/\*|(?:SELECT|WITH)\b|VALUES[ \t]*+\(|<\w++>|\{))",
+    flags=re.MULTILINE | re.IGNORECASE,
 )
 
 

@@ -21,9 +21,10 @@ SELECT = (
     rf"|Select\b(?!\s++(?:{_ENGLISH})\b)(?=[^;]{{0,300}}?\b[Ff][Rr][Oo][Mm]\b)"
 )
 """In prose: a sentence may begin with the word, too."""
-QUERY = rf"(?:\(\s*+)*+(?:{SELECT}|(?i:{WITH}))"
+VALUES = r"VALUES\s*+(?:ROW\s*+)?\(\s*+(?=[\d'\"+.(-]|(?:NULL|TRUE|FALSE|SELECT|CAST|DATE)\b)"
+QUERY = rf"(?:\(\s*+)*+(?:{SELECT}|(?i:{WITH}|{VALUES}))"
 """The beginning of a query in prose."""
-_STARTS = re.compile(rf"(?:SELECT\b|{WITH})", flags=re.IGNORECASE)
+_STARTS = re.compile(rf"(?:SELECT\b|{WITH}|{VALUES})", flags=re.IGNORECASE)
 _SPACE = re.compile(r"[\s(\ufeff]*+")
 
 
@@ -41,6 +42,11 @@ def begin(text: str, at: int = 0) -> int | None:
         if found < 0:
             return None
         at = found + 1
+
+
+def has_start(text: str) -> bool:
+    """True if a query may begin somewhere in a text."""
+    return _STARTS.search(text) is not None
 
 
 # Tokens of SQL in a text of which the rest may be prose.
@@ -234,6 +240,8 @@ def _is_query(text: str, dialect: EngineName) -> bool:
         trees = statements(text, dialect)
     except Exception:  # noqa: BLE001 - what sqlglot raises for texts that are no SQL is of many kinds
         return False
+    if len(trees) == 1 and isinstance(trees[0], exp.Values):
+        return True
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return False
     first = trees[0]

@@ -3,6 +3,7 @@
 import json
 
 from harness.data import answers
+from harness.data.answers.candidates import MOST_MARKS
 from harness.data.answers.rules import RULES
 from tests.docs.reference.markdown import cell
 from tests.docs.reference.vocabularies import enum_table
@@ -27,10 +28,12 @@ An answer without SQL is wrong: `missing` in a prediction file, `prediction_erro
 library, a server or an adapter, with the words `the answer has no SQL in it`. Nothing is executed for it.
 """
 
-_RULES = """\
+_RULES = f"""\
 ## The rules of answer-1
 
-The first 20,000 characters of an answer, or the last ones if it does not begin with a query, are read.
+The first {answers.LONGEST:,} characters of an answer, or the last ones if it does not begin with a query,
+are read, and up to {MOST_MARKS:,} marks (fences, tags, keys, ...) in them. A bare `VALUES (1), (2)` is a
+query, too.
 """
 
 
