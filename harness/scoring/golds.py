@@ -119,6 +119,7 @@ class Golds:
         """
         written = self.written(question, dialect)
         # Slow to import, and most sets publish their golds.
+        from dialects.coercions import SEVERAL_TYPES  # noqa: PLC0415
         from dialects.translate import Translation, Untranslatable, translate  # noqa: PLC0415
 
         if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
@@ -129,7 +130,10 @@ class Golds:
                 written, self.schema(question.db_id, dialect), dialect_of(dialect), as_json=False
             )
         except (Untranslatable, BadInput) as error:
-            raise NoGold(one_line(str(error))) from error
+            # SQLite's rows may hold what no column of the target does.
+            is_mixed = isinstance(error, Untranslatable) and error.construct == SEVERAL_TYPES
+            way_out = "; eval --reference sqlite compares with SQLite's rows" if is_mixed else ""
+            raise NoGold(f"{one_line(str(error))}{way_out}") from error
 
     def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
         """Return the gold of a question, executed by `run` on the engine, or on SQLite if its rows count.

@@ -1,6 +1,9 @@
 """A gold that nothing can read is one failed gold: every command goes on with the others."""
 
 import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -89,3 +92,23 @@ def test_commands_on_the_whole_set_go_on(folder: Path, call: Call, monkeypatch: 
     assert call(*asked)[0] == 0
     found = [json.loads(line) for line in Path("asked/answers.jsonl").read_text().splitlines()]
     assert len(found) == len(GOLDS)
+
+
+@pytest.mark.parametrize(("more", "outcome"), [((), "gold_error"), (("--reference", "sqlite"), "mismatch")])
+def test_a_gold_of_several_types_names_what_compares_it(
+    tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch, more: Sequence[str], outcome: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    gold = "SELECT a FROM t"
+    (tmp_path / "mine" / "databases").mkdir(parents=True)
+    with closing(sqlite3.connect(tmp_path / "mine" / "databases" / "m.sqlite")) as connection:
+        connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (7), ('x')")
+    (tmp_path / "mine" / "q.json").write_text(json.dumps([{"db_id": "m", "question": "q", "SQL": gold}]))
+    (tmp_path / "p.json").write_text(json.dumps([{"question_id": 0, "sql": gold}]))
+    asked = ("--set", "mine", "--predictions", "p.json", "--predictor", "p", "--dialect", "duckdb")
+    code, _, said = call("eval", *asked, "--driver", "direct", "--profile", "faithful", *more)
+    assert code == 0, said
+    [line] = (tmp_path / "results" / "latest" / "results.jsonl").read_text().splitlines()
+    found = json.loads(line)
+    assert found["outcome"] == outcome
+    assert ("eval --reference sqlite" in (found["error"] or "")) == (outcome == "gold_error")
