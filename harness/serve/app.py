@@ -2,10 +2,20 @@
 
 import asyncio
 import hmac
+import json
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
@@ -23,6 +33,7 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, Triple
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement, Outcome
+from harness.serve import nemo_gym
 from harness.serve.counters import Counters
 from harness.serve.messages import (
     NDJSON,
@@ -40,7 +51,7 @@ from harness.serve.messages import (
 )
 from loaders.base.errors import brief
 from loaders.base.files import one_line, parse_json
-from loaders.base.records import encode
+from loaders.base.records import encode, to_object
 
 _BODY_SECONDS = 30
 """Seconds that a client has to send a body."""
@@ -153,6 +164,10 @@ class Service:
         """True once no new batch is accepted."""
 
     @property
+    def _extract(self) -> Extract:
+        return next(iter(self._evaluators.values())).extract
+
+    @property
     def is_idle(self) -> bool:
         """True if no batch is being judged."""
         return not self._waiting
@@ -189,8 +204,8 @@ class Service:
         """Tell whether batches are accepted."""
         del request
         status = "stopping" if self.is_stopping else "ok"
-        policy = next(iter(self._evaluators.values())).extract
-        return _json(asdict(Health(status, harness.__version__, policy)), 503 if self.is_stopping else 200)
+        shown = Health(status, harness.__version__, self._extract)
+        return _json(asdict(shown), 503 if self.is_stopping else 200)
 
     async def metrics(self, request: Request) -> Response:
         """Return the counts of all processes."""
@@ -203,6 +218,11 @@ class Service:
         del request
         return _json(openapi())
 
+    async def reverify_mode(self, request: Request) -> Response:
+        """Tell NeMo Gym that responses may be verified again."""
+        del request
+        return _json("stateless")
+
     async def docs(self, request: Request) -> Response:
         """Return the same as a page."""
         del request
@@ -211,38 +231,79 @@ class Service:
 
     async def score(self, scope: Scope, receive: Receive, share: _Share) -> Response:
         """Judge one answer or a batch, whose body has a share of the room."""
-        self.check_token(scope)
-        if self.is_stopping:
-            raise HTTPException(503, "the server is stopping; try again", _RETRY)
-        headers = dict(scope["headers"])
-        if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != b"application/json":
-            raise HTTPException(415, "the body is not JSON; send it with `Content-Type: application/json`")
-        try:
-            content = parse_json((await self._body(receive, share)).decode())
-        except ValueError as fault:
-            raise HTTPException(400, f"the body is not JSON: {brief(fault, 300)}") from None
+        content = await self._content(scope, receive, share)
         try:
             sent = parse_request(content)
         except ValueError as fault:
             raise BadInput(f"the body is not a batch of answers: {brief(fault, 300)}") from None
         parts: Sequence[SentAnswer] = [sent] if isinstance(sent, SentSingle) else sent.answers
         answers = [each.to_answer() for each in parts]
+        if NDJSON.encode() in dict(scope["headers"]).get(b"accept", b""):
+            evaluator, deadline = self._admitted(len(answers), sent)
+            return await self._streamed(evaluator, answers, deadline, sent)
+        shown = await self._scores(receive, answers, sent)
+        return _json(shown[0] if isinstance(sent, SentSingle) else ScoredBatch(shown))
+
+    async def verify(self, scope: Scope, receive: Receive, share: _Share) -> Response:
+        """Judge a response to a row of NeMo Gym's, and return both with the reward."""
+        content = await self._object(scope, receive, share)
+        row, text = nemo_gym.read_row(content)
+        policy = row.extract or ("fences" if self._extract is Extract.FENCES else "answer-1")
+        sent = SentOptions(set=row.set, metrics=[row.metric], extract=policy)
+        [judged] = await self._scores(receive, [row.answer(text)], sent)
+        # Not by `_json`: what a model says may be no UTF-8.
+        answer = json.dumps({**content, **asdict(nemo_gym.rewarded(row, judged, judged.sql))})
+        return Response(answer, media_type="application/json")
+
+    async def session(self, scope: Scope, receive: Receive, share: _Share) -> Response:
+        """Begin or end a session of NeMo Gym's, of which nothing is kept."""
+        content = await self._object(scope, receive, share)
+        return _json({name: content[name] for name in ("resources_session_id",) if name in content})
+
+    async def aggregate(self, scope: Scope, receive: Receive, share: _Share) -> Response:
+        """Return NeMo Gym's metrics of what `verify` returned."""
+        return _json(nemo_gym.metrics(await self._object(scope, receive, share)))
+
+    async def _content(self, scope: Scope, receive: Receive, share: _Share) -> Any:
+        """Read the JSON of a request that may send it."""
+        self.check_token(scope)
+        if self.is_stopping:
+            raise HTTPException(503, "the server is stopping; try again", _RETRY)
+        kind = dict(scope["headers"]).get(b"content-type", b"")
+        if kind.partition(b";")[0].strip().lower() != b"application/json":
+            raise HTTPException(415, "the body is not JSON; send it with `Content-Type: application/json`")
+        try:
+            return parse_json((await self._body(receive, share)).decode())
+        except ValueError as fault:
+            raise HTTPException(400, f"the body is not JSON: {brief(fault, 300)}") from None
+
+    async def _object(self, scope: Scope, receive: Receive, share: _Share) -> dict[str, Any]:
+        try:
+            return to_object(await self._content(scope, receive, share))
+        except ValueError as fault:
+            raise BadInput(f"the body is {fault}") from None
+
+    def _admitted(self, count: int, sent: SentOptions) -> tuple[Evaluator, float]:
+        """Check the options of a batch and take places for its answers, which `_held` returns."""
         evaluator, deadline = self._evaluator(sent.set), self._deadline(sent.deadline)
         if unknown := [each for each in sent.metrics or () if each not in self._metrics]:
             known = ", ".join(self._metrics)
             raise BadInput(
                 f"metric {brief(repr(unknown[0]))}: this server computes {known}; choose from them"
             )
-        self._take(len(answers))
-        if NDJSON.encode() in headers.get(b"accept", b""):
-            return await self._streamed(evaluator, answers, deadline, sent)
+        self._take(count)
+        return evaluator, deadline
+
+    async def _scores(
+        self, receive: Receive, answers: Sequence[Answer | Triple], sent: SentOptions
+    ) -> list[ScoredAnswer]:
+        evaluator, deadline = self._admitted(len(answers), sent)
         with self._held(len(answers)):
             judged = evaluator.known(answers, extract=sent.extract)
             if judged is None:
                 judging = evaluator.ascore(answers, deadline=deadline, extract=sent.extract)
                 judged = await _unless_gone(receive, judging)
-        shown = [_scored(evaluator, answer, each, sent) for answer, each in zip(answers, judged, strict=True)]
-        return _json(shown[0] if isinstance(sent, SentSingle) else ScoredBatch(shown))
+        return [_scored(evaluator, answer, each, sent) for answer, each in zip(answers, judged, strict=True)]
 
     async def _body(self, receive: Receive, share: _Share) -> bytearray:
         """Read the body of a request, within its limits of size and time and the room that is left."""
@@ -381,11 +442,14 @@ async def _unless_gone(receive: Receive, judging: Any) -> list[Judgement]:
             each.cancel()
 
 
-class _Scores:
-    """The endpoint of scores, which counts how long they take."""
+_Judging = Callable[[Scope, Receive, _Share], Awaitable[Response]]
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+
+class _Scores:
+    """An endpoint of scores, which counts how long they take."""
+
+    def __init__(self, service: Service, judge: _Judging) -> None:
+        self._service, self._judge = service, judge
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._service.room.share() as share:
@@ -395,7 +459,7 @@ class _Scores:
         begun = time.monotonic()
         failure: Exception | None = None
         try:
-            response = await self._service.score(scope, receive, share)
+            response = await self._judge(scope, receive, share)
         except HTTPException as error:
             response = await _refused(None, error)
         except HarnessError as error:
@@ -403,7 +467,8 @@ class _Scores:
         except Exception as error:  # noqa: BLE001 - raised again
             response, failure = await _broken(None, error), error
         await response(scope, receive, send)
-        self._service.counters.seconds(time.monotonic() - begun)
+        if scope["path"].endswith(("/score", "/verify")):
+            self._service.counters.seconds(time.monotonic() - begun)
         if failure is not None:
             raise failure
 
@@ -411,7 +476,7 @@ class _Scores:
 class _Counted:
     """Counts the requests of an application, whose router those for scores pass by, and checks their host."""
 
-    def __init__(self, app: ASGIApp, scores: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, scores: Mapping[str, ASGIApp], service: Service) -> None:
         self._app, self._scores, self._service = app, scores, service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -425,16 +490,31 @@ class _Counted:
         except HTTPException as error:
             await (await _refused(None, error))(scope, receive, counted)
             return
-        is_scores = scope["type"] == "http" and scope["path"] == "/score" and scope["method"] == "POST"
-        await (self._scores if is_scores else self._app)(scope, receive, counted)
+        app = self._app
+        if scope["type"] == "http" and scope["method"] == "POST":
+            app = self._scores.get(_ROLLOUT.sub("", scope["path"]), app)
+        await app(scope, receive, counted)
+
+
+_ROLLOUT = re.compile(r"^/ng-rollout/[^/]+(?=/)")
+"""NeMo Gym may send the rollout to which a request belongs as the beginning of its path."""
 
 
 def application(service: Service) -> ASGIApp:
     """Return the application, as a server of ASGI runs it."""
-    scores = _Scores(service)
+    judging = {
+        "/score": service.score,
+        "/verify": service.verify,
+        "/seed_session": service.session,
+        "/close_session": service.session,
+        "/aggregate_metrics": service.aggregate,
+    }
+    scores = {path: _Scores(service, judge) for path, judge in judging.items()}
     app = Starlette(
         routes=[
-            Route("/score", scores, methods=["POST"]),  # for its 405 and `Allow`
+            # For their 405 and `Allow`.
+            *(Route(path, endpoint, methods=["POST"]) for path, endpoint in scores.items()),
+            Route("/reverify_mode", service.reverify_mode),
             Route("/health", service.health),
             Route("/metrics", service.metrics),
             Route("/openapi.json", service.describe),

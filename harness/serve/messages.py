@@ -17,6 +17,7 @@ from harness import Answer, Triple
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
 from harness.serve.counters import STATUSES
+from harness.serve.nemo_gym import NemoGymMetrics, NemoGymReward, NemoGymRow
 from loaders.base.records import to_object, to_record
 
 NDJSON = "application/x-ndjson"
@@ -183,7 +184,8 @@ def openapi() -> dict[str, Any]:
 
     https://spec.openapis.org/oas/v3.1.1.html
     """
-    kinds = (SentAnswer, SentSingle, SentBatch, ScoredAnswer, ScoredBatch, StreamedAnswer, Failure, Health)
+    scores = (SentAnswer, SentSingle, SentBatch, ScoredAnswer, ScoredBatch, StreamedAnswer, Failure, Health)
+    kinds = (*scores, NemoGymRow, NemoGymReward, NemoGymMetrics)
     _, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
 
     def content(*names: str, media: str = "application/json") -> dict[str, Any]:
@@ -195,7 +197,7 @@ def openapi() -> dict[str, Any]:
 
     text = {"text/plain": {"schema": {"type": "string"}}}
     failures = {str(code): answered(_SAYS[code], content("Failure")) for code in STATUSES if code in _SAYS}
-    scores = answered(
+    judged = answered(
         "Scores; with `Accept: application/x-ndjson` one line for each answer, as it is judged.",
         content("ScoredAnswer", "ScoredBatch") | content("StreamedAnswer", media=NDJSON),
     )
@@ -207,7 +209,23 @@ def openapi() -> dict[str, Any]:
                 "post": {
                     "summary": "Score one answer or a batch by execution",
                     "requestBody": {"required": True, "content": content("SentSingle", "SentBatch")},
-                    "responses": {"200": scores, **failures},
+                    "responses": {"200": judged, **failures},
+                }
+            },
+            "/verify": {
+                "post": {
+                    "summary": "NeMo Gym: return a row with the reward of its response",
+                    "requestBody": {"required": True, "content": content("NemoGymRow")},
+                    "responses": {
+                        "200": answered("The row too.", content("NemoGymReward")),
+                        **failures,
+                    },
+                }
+            },
+            "/aggregate_metrics": {
+                "post": {
+                    "summary": "NeMo Gym: the mean reward of what /verify returned",
+                    "responses": {"200": answered("Means.", content("NemoGymMetrics")), **failures},
                 }
             },
             "/health": {
