@@ -256,7 +256,7 @@ class Service:
         return Response(answer, media_type="application/json")
 
     async def session(self, scope: Scope, receive: Receive, share: _Share) -> Response:
-        """Begin or end a session of NeMo Gym's, of which nothing is kept."""
+        """Begin or end a session of NeMo Gym's; nothing is kept of it."""
         content = await self._object(scope, receive, share)
         return _json({name: content[name] for name in ("resources_session_id",) if name in content})
 

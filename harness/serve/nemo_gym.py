@@ -54,7 +54,7 @@ class NemoGymRow:
 
 @dataclass(frozen=True, kw_only=True)
 class NemoGymReward:
-    """What is added to a row. If `mask_sample` is true, nobody is to blame, and the reward means nothing."""
+    """Members added to a row. If `mask_sample` is true, nobody is to blame and the reward means nothing."""
 
     reward: float
     mask_sample: bool
@@ -96,7 +96,7 @@ def read_row(content: Mapping[str, Any]) -> tuple[NemoGymRow, str]:
 
 
 def rewarded(row: NemoGymRow, judged: Judgement, sql: str | None) -> NemoGymReward:
-    """Return what is added to a row; `sql` is what was taken out of the response."""
+    """Return the members added to a row; `sql` was taken out of the response."""
     score = judged.scores.get(row.metric)
     is_masked = score is None or not judged.outcome.is_predictors
     return NemoGymReward(

@@ -19,6 +19,7 @@ class Why(StrEnum):
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
     SERVES = "it serves until it is stopped; tests/harness/serve and adapters start and stop servers"
     TRACKS = "it needs a tracker; tests/harness/adapters logs offline"
+    FRAMEWORK = "tests/harness/adapters/test_frameworks.py runs it, with the package and a model of its own"
     CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
 
@@ -70,7 +71,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "pip install 'bird-harness[mcp]'": Why.DOWNLOADS,
     "bird-harness mcp --set mini_dev": Why.SERVES,
     "bird-harness mcp --databases shop.sqlite --rows 20 --timeout 5": Why.SERVES,
-    "vf-eval bird_sql --env.taskset.task.set-name mini_dev --env.taskset.may-look true -m MODEL": Why.MODEL,
+    "PYTHONPATH=. vf-eval bird_sql --env.taskset.task.set-name mini_dev --env.taskset.may-look true -m MODEL --client.base-url http://localhost:8000/v1 -n 20 -r 1 --no-rich --no-push": Why.FRAMEWORK,
     "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
     "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
     "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,

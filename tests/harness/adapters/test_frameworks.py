@@ -4,17 +4,21 @@ They are run by another pytest, whose interpreter has this project and one of th
 """
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
-from tests.docs.blocks import ROOT, Block, every_block
+from tests.docs.blocks import ROOT, Block, commands, every_block
 from tests.frameworks import FRAMEWORKS
+from tests.harness.adapters.scripted_endpoint import calls, endpoint
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.slow
@@ -48,16 +52,21 @@ def interpreter_with(framework: str) -> Path:
 
 def run(framework: str, place: Path, *words: str) -> str:
     """Run Python in the environment of a framework; return what it prints."""
-    python = interpreter_with(framework)
+    return run_command(framework, place, str(interpreter_with(framework)), *words)
+
+
+def run_command(framework: str, place: Path, *command: str, **variables: str) -> str:
+    """Run a command with the programs of a framework's environment first; return what it prints."""
+    programs = interpreter_with(framework).parent
     environment = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
     environment |= {
         "BIRD_STORE": str(place / "store.sqlite"),
-        "HOME": str(python.parents[1] / "home"),  # verifiers keeps environments of scripts there
-        "PATH": f"{Path(UV).parent}:{os.environ['PATH']}",
+        "HOME": str(programs.parent / "home"),  # verifiers keeps environments of scripts there
+        "PATH": f"{programs}:{Path(UV).parent}:{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "UV_CACHE_DIR": subprocess.check_output([UV, "cache", "dir"], text=True).strip(),
     }
-    command = [str(python), *words]
+    environment |= variables
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -76,3 +85,28 @@ def test_what_the_page_shows_runs(block: Block, tmp_path: Path) -> None:
     path.write_text(block.text, encoding="utf-8")
     assert block.framework
     run(block.framework, tmp_path, str(path))
+
+
+def test_the_command_of_verifiers_runs_in_an_empty_folder(tmp_path: Path) -> None:
+    """As its page shows it, but for the set, the address of the model and the number of questions."""
+    [module] = [block for block in every_block() if block.title == "bird_sql.py"]
+    [shown] = [
+        each
+        for block in every_block()
+        for each in (commands(block) if block.language == "console" else ())
+        if "vf-eval" in each
+    ]
+    (tmp_path / "bird_sql.py").write_text(module.text, encoding="utf-8")
+
+    def policy(messages: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+        if messages[-1]["role"] == "tool":
+            return {"role": "assistant", "content": f"Rows: {messages[-1]['content']}\n```sql\nSELECT 1\n```"}
+        return calls(0, database="city_library", sql="SELECT COUNT(*) FROM books")
+
+    with endpoint(policy) as url:
+        command = shown.replace("mini_dev", "sample").replace("http://localhost:8000/v1", url)
+        run_command("verifiers", tmp_path, "bash", "-c", command.replace("-n 20", "-n 1"))
+    [traces] = (tmp_path / "outputs").glob("*/traces.jsonl")
+    [trace] = map(json.loads, traces.read_text(encoding="utf-8").splitlines())
+    assert trace["ok"], trace["errors"]
+    assert "SELECT 1" in json.dumps(trace)
