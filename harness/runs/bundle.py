@@ -390,6 +390,7 @@ def _check(evaluated: Evaluated, outcomes: Sequence[PairOutcome]) -> None:
     if strange:
         raise RecordFault(strange[0])
     Profile(evaluated.profile)
+    Extract(evaluated.extract)
     if datetime.fromisoformat(evaluated.started).tzinfo is None:
         raise RecordFault("its start has no time zone")
     for one in outcomes:

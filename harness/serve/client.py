@@ -70,6 +70,7 @@ class ScoreClient:
         set_name: str | None = None,
         metrics: Sequence[str] | None = None,
         deadline: float | None = None,
+        extract: str | None = None,
     ) -> list[dict[str, Any]]:
         """Return the judgement of each answer, in order.
 
@@ -78,12 +79,13 @@ class ScoreClient:
             set_name: one of the server's sets, if it has several.
             metrics: some of the server's metrics; default: all.
             deadline: seconds for all of them together.
+            extract: how the SQL is taken out of the answers; default: as the server does.
 
         Raises:
             ScoreFailure: the server refuses the batch, or is busy for longer than the client's patience.
             httpx2.TransportError: no server answers.
         """
-        with self._sent(answers, set_name, metrics, deadline, {}) as response:
+        with self._sent(_batch(answers, set_name, metrics, deadline, extract), {}) as response:
             judged: list[dict[str, Any]] = json.loads(response.read())["answers"]
         return judged
 
@@ -94,28 +96,21 @@ class ScoreClient:
         set_name: str | None = None,
         metrics: Sequence[str] | None = None,
         deadline: float | None = None,
+        extract: str | None = None,
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield answers as they are judged: the place of each in `answers`, and its judgement.
 
         Args and errors are those of `score`.
         """
-        accept = {"Accept": "application/x-ndjson"}
-        with self._sent(answers, set_name, metrics, deadline, accept) as response:
+        body = _batch(answers, set_name, metrics, deadline, extract)
+        with self._sent(body, {"Accept": "application/x-ndjson"}) as response:
             for line in response.iter_lines():
                 judged = json.loads(line)
                 yield judged["place"], judged["answer"]
 
     @contextmanager
-    def _sent(
-        self,
-        answers: Sequence[Mapping[str, Any]],
-        set_name: str | None,
-        metrics: Sequence[str] | None,
-        deadline: float | None,
-        headers: Mapping[str, str],
-    ) -> Iterator[httpx2.Response]:
+    def _sent(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[httpx2.Response]:
         """Send a batch; within the block, its response."""
-        body = _batch(answers, set_name, metrics, deadline)
         request = self._http.build_request("POST", "/score", json=body, headers=headers)
         until = time.monotonic() + self._patience
         while True:
@@ -191,9 +186,10 @@ class AsyncScoreClient:
         set_name: str | None = None,
         metrics: Sequence[str] | None = None,
         deadline: float | None = None,
+        extract: str | None = None,
     ) -> list[dict[str, Any]]:
         """Return the judgement of each answer, in order; args and errors are those of `ScoreClient.score`."""
-        async with self._sent(_batch(answers, set_name, metrics, deadline), {}) as response:
+        async with self._sent(_batch(answers, set_name, metrics, deadline, extract), {}) as response:
             judged: list[dict[str, Any]] = json.loads(await response.aread())["answers"]
         return judged
 
@@ -204,9 +200,10 @@ class AsyncScoreClient:
         set_name: str | None = None,
         metrics: Sequence[str] | None = None,
         deadline: float | None = None,
+        extract: str | None = None,
     ) -> AsyncIterator[tuple[int, dict[str, Any]]]:
         """Yield answers as they are judged: the place of each in `answers`, and its judgement."""
-        body = _batch(answers, set_name, metrics, deadline)
+        body = _batch(answers, set_name, metrics, deadline, extract)
         async with self._sent(body, {"Accept": "application/x-ndjson"}) as response:
             async for line in response.aiter_lines():
                 judged = json.loads(line)
@@ -270,9 +267,12 @@ def _batch(
     set_name: str | None,
     metrics: Sequence[str] | None,
     deadline: float | None,
+    extract: str | None,
 ) -> dict[str, Any]:
     """Return the body of a request."""
-    given = {"set": set_name, "metrics": metrics and list(metrics), "deadline": deadline}
+    given = {
+        "set": set_name, "metrics": metrics and list(metrics), "deadline": deadline, "extract": extract,
+    }  # fmt: skip
     return {"answers": list(answers), **{name: each for name, each in given.items() if each is not None}}
 
 

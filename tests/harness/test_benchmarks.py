@@ -194,6 +194,15 @@ def test_adapters_compares_ways_with_eval() -> None:
     assert all(is_a_figure(row[rate].replace(",", "")) for row in found for rate in ("new/s", "known/s"))
 
 
+def test_extraction_scores_raw_answers_as_the_clean_file() -> None:
+    done = run("benchmarks.extraction")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {(row["answers"], row["extract"]): row for row in rows(done.stdout)}
+    clean, taken = found["clean", "none"], found["raw", "answer-1"]
+    assert {**taken, "answers": "", "extract": ""} == {**clean, "answers": "", "extract": ""}
+    assert float(found["raw", "none"]["EX"]) < float(found["raw", "fences"]["EX"]) < float(taken["EX"])
+
+
 @pytest.mark.engine
 def test_serving_compares_each_engine_with_what_its_driver_does(
     postgresql_server: Server, monkeypatch: pytest.MonkeyPatch

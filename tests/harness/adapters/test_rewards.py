@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect
-from harness import Evaluator
+from harness import Answer, Evaluator
 from harness.adapters.rewards import skyrl_environment, trl_reward, verl_batch_reward, verl_reward
 from harness.data.sets.loader import load_set
 from harness.engines import dialect_of
@@ -27,6 +27,7 @@ from tests.harness.adapters.conftest import (
     open_evaluator,
     scripted,
 )
+from tests.harness.adapters.raw_answers import raw_answers
 from tests.harness.hostile_texts import HOSTILE
 from tests.harness.pytest_plugin.running import name
 from tests.reasons import Reason, skip
@@ -158,6 +159,17 @@ def test_skyrl_judges_as_eval_does(gym: Any, evaluated: Evaluated) -> None:
         assert (last["reward"], last["done"]) == (UNJUDGED if score is None else score, True)
     [last] = played(gym, *NOBODYS)
     assert (last["reward"], last["metadata"]) == (UNJUDGED, {"judged": False})
+
+
+def test_skyrl_takes_the_same_sql_out_of_raw_answers(gym: Any) -> None:
+    known = load_set("sample").by_key
+    raw = raw_answers(count=170)
+    with Evaluator("sample", workers=1, seconds=5) as evaluator:
+        judged = evaluator.score([Answer(each.question, each.text) for each in raw], extract="answer-1")
+    for each, one in zip(raw, judged, strict=True):
+        asked = known[each.question]
+        [last] = played(gym, asked.db_id, asked.gold[Dialect.SQLITE], each.text)
+        assert (each.text, last["reward"]) == (each.text, one.scores["ex"])
 
 
 def test_skyrl_runs_queries_between(gym: Any) -> None:

@@ -171,6 +171,17 @@ def test_a_part_of_the_set_and_other_databases_stand_apart(folder: Path, tmp_pat
     assert sorted([len(rows(page, "EX (%)")) for page in pages]) == [1, 4]
 
 
+def test_policies_of_extraction_stand_on_pages_of_their_own(folder: Path, tmp_path: Path) -> None:
+    bundled(folder, "raw", right("zeta", 60), extract="answer-1")
+    bundled(folder, "official", right("eta", 60), extract="none")
+    write_board(read_board(folder), tmp_path / "site")
+    pages = [path.read_text() for path in (tmp_path / "site").glob("sample-*.html")]
+    of = {"by answer-1" in page: [line[0] for line in rows(page, "EX (%)")] for page in pages}
+    assert of[True] == ["zeta"]
+    assert {"eta", "alpha"} <= {*of[False]}
+    assert len(pages) == 2
+
+
 def forged(folder: Path, name: str, change: Callable[[dict[str, Any]], object]) -> Path:
     """A bundle whose statement was changed, with digests that fit, and a receipt that confirms it."""
     path = bundled(folder, name, right(name, 30), confirmed=None)

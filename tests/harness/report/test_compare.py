@@ -254,6 +254,14 @@ def test_what_only_one_side_has_and_what_else_differs_is_said(call: Call, tmp_pa
     assert "20 questions in both; 10 more only in A" in output
 
 
+def test_two_policies_of_extraction_are_told_apart(call: Call, tmp_path: Path) -> None:
+    write_run(tmp_path / "a", right_on([1]), extract="none")
+    write_run(tmp_path / "b", right_on([1]), extract="answer-1")
+    code, output, _ = call("a", "b")
+    assert (code, "note: extract: none in A, answer-1 in B" in output) == (0, True)
+    assert "extract" not in call("a", "a")[1]
+
+
 def test_flips_can_be_cut_short_and_names_are_no_markup(call: Call, tmp_path: Path) -> None:
     write_run(tmp_path / "a", right_on(range(30), "[red]p"))
     write_run(tmp_path / "b", right_on(range(10), "[red]p"))

@@ -265,6 +265,20 @@ def test_answers_in_fences_that_fail_are_counted_and_the_option_is_named() -> No
     assert "fences" not in printed(failed[2:])
 
 
+def test_answers_that_are_prose_and_fail_are_counted_and_the_option_is_named_once() -> None:
+    raw = ("<think>So</think>\nSELECT 1 FROM t", '{"sql": "SELECT 1"}', "The answer is:\nSELECT 1")
+    plain = ("SELECT nonsense", "I cannot")
+    failed = [
+        replace(scored(number, ex=0.0), outcome=Outcome.PREDICTION_ERROR, sql=sql)
+        for number, sql in enumerate((*raw, *plain))
+    ]
+    ran = replace(scored(9, ex=1.0), outcome=Outcome.MATCH, sql=raw[0])
+    text = " ".join(printed([*failed, ran]).split())
+    assert text.count("3 of 6 answers of p on SQLite look like prose with a query in it") == 1
+    assert text.count("--extract answer-1") == 1
+    assert "--extract" not in printed(failed[len(raw) :])
+
+
 def test_missing_answers_are_counted_below_the_totals() -> None:
     missing = [replace(scored(number, ex=0.0), outcome=Outcome.MISSING, sql=None) for number in (1, 2)]
     answered = [replace(scored(number, ex=1.0), outcome=Outcome.MATCH) for number in (3, 4, 5)]

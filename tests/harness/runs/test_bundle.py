@@ -77,6 +77,28 @@ def test_the_same_run_gives_the_same_bytes_without_questions_golds_or_times(run:
     assert "r_ves" not in json.loads(text)["outcomes"]
 
 
+def test_the_policy_of_extraction_is_recorded_with_what_it_lost(tmp_path: Path) -> None:
+    texts = ["SELECT 1", "I cannot", "```sql\nSELECT 1\n```\nBetter:\n```sql\nSELECT 2\n```"]
+    lines = [
+        json.dumps({"question_id": number, "sql": text}) + "\n" for number, text in enumerate(texts, start=1)
+    ]
+    (tmp_path / "raw.jsonl").write_text("".join(lines), encoding="utf-8")
+    asked = ("--predictions", "raw.jsonl", "--predictor", "p", "--dialect", "sqlite", "--limit", "3")
+    run = evaluated(tmp_path, *asked, "--extract", "answer-1", "--allow-missing")
+    manifest = json.loads((run / "manifest.json").read_text())
+    [file] = manifest["predictions"]
+    assert (manifest["extract"], file["extraction"]["without_sql"], file["extraction"]["several"]) == (
+        "answer-1",
+        1,
+        1,
+    )
+    note = "answer-1 took the SQL out of the answers; 1 had none, 1 several queries, 2 other words"
+    assert note in (run / "tables.md").read_text()
+    pack(read_run(run), tmp_path / "p.bundle.json")
+    claims = read_bundle(tmp_path / "p.bundle.json").evaluated
+    assert (claims.extract, [note in one for one in claims.notes].count(True)) == ("answer-1", 1)
+
+
 def test_a_bundle_is_confirmed(bundle: Path) -> None:
     found = verified(bundle)
     assert (found.pairs, found.differences, found.claims, found.notes) == (132, [], [], [])

@@ -158,6 +158,20 @@ def test_metrics_are_selected_by_name(shared: Served) -> None:
     assert post(shared, {**RIGHT, "metrics": ["soft_f1"]}).json()["scores"] == {"soft_f1": 1.0}
 
 
+def test_a_request_chooses_how_sql_is_taken_out(shared: Served, client: ScoreClient) -> None:
+    raw = {**RIGHT, "sql": f"<think>So</think>\n```sql\n{RIGHT['sql']}\n```"}
+    for policy, sql, score in (("answer-1", RIGHT["sql"], 1.0), ("none", None, 0.0), (None, None, 0.0)):
+        one = post(shared, {**raw, **({} if policy is None else {"extract": policy})}).json()
+        [told] = client.score([raw], extract=policy)
+        [(_, streamed)] = client.stream([raw], extract=policy)
+        for each in (one, told, streamed):
+            found = each["extract"], each["sql"], each["scores"]["ex"]
+            assert found == (policy or "none", sql, score)
+    [without] = client.score([{**raw, "sql": "I cannot"}], extract="answer-1")
+    assert (without["sql"], without["outcome"]) == (None, "prediction_error")
+    assert post(shared, {**raw, "extract": "answer"}).status_code == 422
+
+
 def test_answers_are_streamed_as_they_are_judged() -> None:
     with served("--workers", "2", "--timeout", "2") as two, ScoreClient(two.address) as client:
         # Answers with the same gold are judged together.
