@@ -31,6 +31,7 @@ from harness.report.paper import differ
 from harness.report.table_model import (
     Cell,
     CellKind,
+    TableColumn,
     TableModel,
     printable,
     row,
@@ -364,22 +365,23 @@ def _table(metric: str, rows: Sequence[_Row]) -> TableModel:
     title, levels = METRICS[metric].title, [*rows[0].score.metrics[metric]]
     *by_level, total = level_columns(levels, metric)
     if METRICS[metric].of_timing is None:
-        groups = list(map(str, _groups(metric, [row.score for row in rows])))
+        groups: Sequence[int | None] = list(_groups(metric, [row.score for row in rows]))
         note = (
             "Predictors of a group cannot be told apart from its first one: p \N{GREATER-THAN OR EQUAL TO}"
             f" {SIGNIFICANT} in a paired test on the same questions, without correction for several tests."
         )
     else:
-        groups = [""] * len(rows)
+        groups = [None] * len(rows)
         note = "Times are the submitters' own, from their machines: neither verified nor compared."
     lines = []
     for group, one in zip(groups, rows, strict=True):
         score = one.score
-        cells = [Cell(score.metrics[metric].get(level)) for level in levels[:-1]]
+        cells = [Cell(group), *(Cell(score.metrics[metric].get(level)) for level in levels[:-1])]
         cells.append(Cell(one.total(metric), score.intervals.get(metric), score.questions))
-        lines.append(row((score.predictor, group), cells, predictor=score.predictor, dialect=score.dialect))
-    columns = [*by_level, replace(total, has_interval=True)]
-    return table(f"{title} (%)", ("predictor", "group"), columns, lines, note)
+        lines.append(row((score.predictor,), cells, predictor=score.predictor, dialect=score.dialect))
+    group_column = TableColumn("group", metric, "group", kind=CellKind.COUNT)
+    columns = [group_column, *by_level, replace(total, has_interval=True)]
+    return table(f"{title} (%)", ("predictor",), columns, lines, note)
 
 
 def _groups(metric: str, scores: Sequence[Score]) -> Iterator[int]:

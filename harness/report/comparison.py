@@ -331,8 +331,8 @@ def group_grids(comparison: SideComparison, by: By) -> Iterator[TableModel]:
         beside = () if by is By.DIFFICULTY else levels(change)
         difference = TableColumn(minus, metric, "difference", kind=CellKind.DIFFERENCE)
         columns = (
-            TableColumn("A", metric, "a", has_questions=True),
-            TableColumn(comparison.letter, metric, "b"),
+            TableColumn(str(comparison.a), metric, "a", short="A", has_questions=True),
+            TableColumn(str(comparison.b), metric, "b", short=comparison.letter),
             replace(difference, is_total=True, has_interval=True),
             TableColumn("p", f"{metric}_p", "difference", kind=CellKind.P),
             *(replace(difference, head=f"{minus} {level}", level=level) for level in beside),

@@ -169,6 +169,8 @@ def test_groups_of_questions_are_compared_as_the_choice_of_them_alone(evaluated:
         assert found["difference", name, "ex_p"]["value"] == str(ex["p"])
         simple = found["difference", f"{name}, simple", "ex"]["value"]
         assert simple == str(ex["difference"]["simple"]).removeprefix("None")
+    paper = call(*sides, "--by", "type", "--metrics", "ex", "--format", "latex")[1]
+    assert "careless on SQLite & every{-}fifth{-}wrong on SQLite & B$-$A" in paper
     levels = json.loads(call(*sides, "--by", "difficulty", "--json")[1])["comparisons"][0]
     for name, group in levels["groups"].items():
         assert group["metrics"]["ex"]["difference"]["total"] == levels["metrics"]["ex"]["difference"][name]
