@@ -327,7 +327,8 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
 
 def _is_about(note: str, dialect: EngineName) -> bool:
     """True unless a note names other engines alone."""
-    named = {name for name, title in TITLES.items() if re.search(rf"\b{re.escape(title)}\b", note)}
+    words = set(re.findall(r"\w+", note))
+    named = {name for name, title in TITLES.items() if title in words}
     return not named or dialect in named
 
 

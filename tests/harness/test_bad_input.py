@@ -24,18 +24,25 @@ _options.add_argument("--allow-missing", action="store_true")
 def test_one_line_names_file_entry_and_remedy(case: Case, tmp_path: Path) -> None:
     asked = _options.parse_args(case.arrange(tmp_path))
     with pytest.raises(BadInput) as raised:
-        read_predictions(
-            asked.predictions,
-            load_set(asked.set, tmp_path),
-            predictor=asked.predictor,
-            extract=asked.extract,
-            allow_missing=asked.allow_missing,
-            dialects=asked.dialect,
-        )
+        _read(asked, tmp_path)
     message = str(raised.value)
     assert message.isprintable()
     assert len(message) < 1000 + 3 * len(str(tmp_path))
     assert [part for part in case.says if part not in message] == [], message
+
+
+def _read(asked: argparse.Namespace, home: Path) -> None:
+    """Read what an evaluation reads before it runs anything."""
+    questions = load_set(asked.set, home)
+    questions.require_databases()
+    read_predictions(
+        asked.predictions,
+        questions,
+        predictor=asked.predictor,
+        extract=asked.extract,
+        allow_missing=asked.allow_missing,
+        dialects=asked.dialect,
+    )
 
 
 def test_cases_differ() -> None:

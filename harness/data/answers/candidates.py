@@ -96,6 +96,7 @@ _CONTINUATION = re.compile(
     r"(?:DISTINCT\b|[\w(\"`\[]|\*\s++FROM\b)(?!\"\")"
     r"(?=(?:(?!(?i:\bselect\b|:=))[^;:\uff1a=]){0,400}?(?:\bFROM\b|[*).]\s++from\b))"
 )
+_NEXT_QUERY = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY})")
 _WRITES = re.compile(r"\b(?:INSERT|REPLACE)\s++(?:OR\s++\w++\s++)?INTO\b", flags=re.IGNORECASE)
 _SQL_LANGUAGES = frozenset({
     "", "sql", "sqlite", "sqlite3", "mysql", "postgres", "postgresql", "pgsql", "psql", "plpgsql", "tsql",
@@ -360,8 +361,7 @@ class _Scan:
             after = closed + 2 if closed >= 0 else mark.end()
         first = self._comment[0] if not text[self._comment[1] : at].strip() and self._comment[1] >= 0 else at
         self._comment = first, after
-        gap = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY})")
-        query = gap.match(text, after)
+        query = _NEXT_QUERY.match(text, after)
         if query is None:
             return None, after
         return self._query(first, query.start("sql"))

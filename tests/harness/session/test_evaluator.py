@@ -472,7 +472,7 @@ def test_an_evaluator_says_what_it_is_and_what_it_did(sample: QuestionSet) -> No
     [answer] = golds(sample, 1)
     evaluator = Evaluator("sample", workers=1, metrics="ex")
     assert repr(evaluator).startswith(
-        "<Evaluator sample: questions 66, databases 4; sqlite; ex; workers 1; answers 0, "
+        "<Evaluator sample: questions 66, databases 4; sqlite; ex; extract none; workers 1; answers 0, "
     )
     evaluator.score([answer])
     evaluator.score([answer])
