@@ -28,7 +28,7 @@ from harness.data.sets.loader import load_set
 from harness.runs.reader import LATEST, read_results
 from loaders.sample import PREDICTIONS
 
-SAMPLE = PREDICTIONS / "predict_sample_careless_sqlite.json"
+SAMPLE = PREDICTIONS / "predict_sample_every-fifth-wrong_sqlite.json"
 MARGIN = 0.5
 """Points of EX."""
 _STATEMENTS = "CREATE TEMP TABLE draft (a INTEGER);\nINSERT INTO draft VALUES (1);\n"
