@@ -32,7 +32,7 @@ NO_ANSWER = "the file has no answer there"
 
 
 @dataclass(frozen=True)
-class Field:
+class RecordField:
     """What a record may say: by which keys, and what the value is.
 
     `option` is its name in the option `--keys`. A key of `weak` counts if no other key of the field is there:
@@ -63,33 +63,37 @@ _SQL_KEYS = (
     "output_text", "generation", "generated_text", "model_output",
 )  # fmt: skip
 
-FIELDS: Mapping[str, Field] = {
+FIELDS: Mapping[str, RecordField] = {
     each.name: each
     for each in (
-        Field(
+        RecordField(
             ID,
             ("question_id", "instance_id", "custom_id", "qid", "recordId"),
             "the question's id: a number, or its key as a text",
             weak=("id", "key"),
         ),
-        Field(SQL, _SQL_KEYS, "the answer: a text, null for none, or a response as an interface returns it"),
-        Field("db_id", ("db_id",), "the question's database, which is checked"),
-        Field("predictor", ("predictor",), "who answers, unless the file's name or `--predictor` says it"),
-        Field(
+        RecordField(
+            SQL, _SQL_KEYS, "the answer: a text, null for none, or a response as an interface returns it"
+        ),
+        RecordField("db_id", ("db_id",), "the question's database, which is checked"),
+        RecordField(
+            "predictor", ("predictor",), "who answers, unless the file's name or `--predictor` says it"
+        ),
+        RecordField(
             "dialect",
             ("dialect",),
             "the dialect of the answer, unless the file's name or `--dialect` says it",
         ),
-        Field(
+        RecordField(
             "reason", ("reason",), "why there is no answer; the outcome is `missing`, and the reason is kept"
         ),
-        Field(
+        RecordField(
             "translated_from",
             ("translated_from",),
             "the dialect in which the predictor answered, if the text is a translation",
         ),
         *(
-            Field(
+            RecordField(
                 name,
                 (name,),
                 f"{'a whole number' if name.endswith('tokens') else 'a number'}, 0 or more; null if unknown",
@@ -148,20 +152,20 @@ def parse_keys(text: str) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class Keys:
+class RecordKeys:
     """How the records of a file are read: `named` are the keys that the user gives, by field."""
 
     named: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "Keys":
+    def of(cls, texts: Sequence[str]) -> "RecordKeys":
         """Return the keys that `parse_keys` has parsed."""
         pairs = (text.partition("=") for text in texts)
         return cls({ID if name == "id" else name: key for name, _, key in pairs})
 
-    def without_id(self) -> "Keys":
+    def without_id(self) -> "RecordKeys":
         """Return the same for records whose id is elsewhere."""
-        return Keys({name: key for name, key in self.named.items() if name != ID})
+        return RecordKeys({name: key for name, key in self.named.items() if name != ID})
 
     def columns(self, name: str, head: Iterable[str]) -> list[str]:
         """Return the columns of a table that hold a field."""
@@ -226,7 +230,7 @@ class Keys:
                 return str(key)
         return None
 
-    def _values(self, each: Field, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _values(self, each: RecordField, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the keys of a record that hold a field, and their values."""
         if each.name in self.named:
             is_there, value = self._named(record, each.name)
@@ -250,7 +254,7 @@ class Keys:
         value = member(within, steps[-1])
         return is_there or value is not None, value
 
-    def _one(self, each: Field, record: Mapping[str, Any]) -> dict[str, Any]:
+    def _one(self, each: RecordField, record: Mapping[str, Any]) -> dict[str, Any]:
         values = list(self._values(each, record))
         if len({str(value) for _, value in values}) > 1:
             named = ", ".join(f"{key} {brief(repr(value))}" for key, value in values)

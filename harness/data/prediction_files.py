@@ -24,7 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.data.answer_records import ID, NAME_KEYS, NO_ANSWER, OPTION, SQL, WRITE_BOTH, Keys, RecordError
+from harness.data.answer_records import (
+    ID,
+    NAME_KEYS,
+    NO_ANSWER,
+    OPTION,
+    SQL,
+    WRITE_BOTH,
+    RecordError,
+    RecordKeys,
+)
 from harness.data.outcomes import AnswerUsage
 from harness.data.questions import QuestionSet
 from harness.data.set_manifest import LAYOUTS
@@ -204,7 +213,7 @@ class Entries:
     notes: Sequence[str] = ()
 
 
-def read_entries(file: TextFile, questions: QuestionSet, named: Label, keys: Keys) -> Entries:
+def read_entries(file: TextFile, questions: QuestionSet, named: Label, keys: RecordKeys) -> Entries:
     """Read a file in any of the formats.
 
     No predictor answers a question twice in one dialect; questions may be missing.
@@ -261,7 +270,7 @@ class _Reader:
     file: TextFile
     questions: QuestionSet
     named: Label
-    keys: Keys
+    keys: RecordKeys
 
     def _whole(self) -> tuple[str, EngineName, Sequence[str]]:
         """Return predictor, dialect and order of the questions of a file whose content does not name them."""

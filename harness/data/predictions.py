@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.answer_records import Keys
+from harness.data.answer_records import RecordKeys
 from harness.data.answers import NO_SQL, Extract, extract
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import (
@@ -203,7 +203,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     for path in _expand(paths, say):
         named = label(path, questions.name, predictor, only, questions.questions_of)
         if named.dialect is None or named.dialect in asked:
-            files += _read(path, questions, named, asked, Keys.of(keys))
+            files += _read(path, questions, named, asked, RecordKeys.of(keys))
     if not files:
         named_paths = ", ".join(map(str, paths)) or "no prediction file"
         remedy = "name files that have some, or choose another dialect"
@@ -261,7 +261,7 @@ def _inside(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _read(
-    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[EngineName], keys: Keys
+    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[EngineName], keys: RecordKeys
 ) -> list[PredictionFile]:
     file = read_text(path, most_bytes())
     entries = read_entries(file, questions, named, keys)

@@ -46,7 +46,7 @@ class PublishedTotals:
     totals: Mapping[Dialect, float]
 
 
-class Source(StrEnum):
+class PublishedIn(StrEnum):
     """Where a figure was published; `SOURCES` has the words for readers."""
 
     PAPER = "paper"
@@ -55,11 +55,11 @@ class Source(StrEnum):
     MINI_DEV_V2 = "mini_dev_v2"
 
 
-SOURCES: Mapping[Source, str] = {
-    Source.PAPER: "BIRD's paper, Tables 2 to 4 and the appendix (https://arxiv.org/abs/2305.03111)",
-    Source.SLIDES: "the slides of BIRD's authors on large-scale NL2SQL (Chenhao Ma)",
-    Source.MINI_DEV: "README of https://github.com/bird-bench/mini_dev, first revision of the set",
-    Source.MINI_DEV_V2: "README of https://github.com/bird-bench/mini_dev, Mini-Dev V2: 270 tasks",
+SOURCES: Mapping[PublishedIn, str] = {
+    PublishedIn.PAPER: "BIRD's paper, Tables 2 to 4 and the appendix (https://arxiv.org/abs/2305.03111)",
+    PublishedIn.SLIDES: "the slides of BIRD's authors on large-scale NL2SQL (Chenhao Ma)",
+    PublishedIn.MINI_DEV: "README of https://github.com/bird-bench/mini_dev, first revision of the set",
+    PublishedIn.MINI_DEV_V2: "README of https://github.com/bird-bench/mini_dev, Mini-Dev V2: 270 tasks",
 }
 """The words for a source in notes under tables."""
 
@@ -80,7 +80,7 @@ class PublishedScore:
     engine: Dialect
     level: str
     value: float
-    source: Source
+    source: PublishedIn
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.data.answer_records import FIELDS, Field
+from harness.data.answer_records import FIELDS, RecordField
 from tests.docs.reference.markdown import cell
 
 _BEGIN = "| field of `--keys` | keys | value |\n"
@@ -16,7 +16,7 @@ def file_formats(page: Path) -> str:
     )
 
 
-def _row(each: Field) -> str:
+def _row(each: RecordField) -> str:
     weak = f"; if none of them is there, {_listed(each.weak)}" if each.weak else ""
     return f"| `{each.option}` | {_listed(each.keys)}{weak} | {cell(each.value)} |\n"
 
