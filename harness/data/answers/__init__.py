@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dialects.enums import Dialect
-from harness.data.answers.candidates import Kind, Reader, best
+from harness.data.answers.candidates import CandidateKind, Reader, best
 from harness.data.answers.reply import visible
-from harness.data.answers.statements import Budget, begin, has_entity
+from harness.data.answers.statements import ParseBudget, begin, has_entity
 from harness.engines import EngineName
 
 NO_SQL = "the answer has no SQL in it"
@@ -63,10 +63,10 @@ def extract(text: str, policy: Extract, dialect: EngineName = Dialect.SQLITE) ->
 
 def _answer_1(text: str, dialect: EngineName) -> Extracted:
     reply = _tail(visible(_tail(text)))
-    budget = Budget(dialect)
+    budget = ParseBudget(dialect)
     reader = Reader(budget)
     found = reader.read(reply)
-    if reader.is_refused and all(one.kind is not Kind.ANSWER for one in found):
+    if reader.is_refused and all(one.kind is not CandidateKind.ANSWER for one in found):
         found = []
     if not found:
         return Extracted(None, is_surrounded=bool(text.strip()))

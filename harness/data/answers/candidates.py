@@ -11,10 +11,10 @@ from enum import IntEnum
 from typing import Any
 
 from harness.data.answers import documents
-from harness.data.answers.statements import QUERY, Budget, begin, end, has_start, last_query
+from harness.data.answers.statements import QUERY, ParseBudget, begin, end, has_start, last_query
 
 
-class Kind(IntEnum):
+class CandidateKind(IntEnum):
     """How a reply marks a query, weakest first."""
 
     MENTION = 0
@@ -32,11 +32,11 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class QueryCandidate:
     """A query in a reply, from `start` to `stop`; `weight` is that of its key in a document."""
 
     sql: str
-    kind: Kind
+    kind: CandidateKind
     rule: str
     start: int
     stop: int
@@ -48,7 +48,7 @@ class Candidate:
 class Candidates:
     """All queries of a reply; `is_refused`: an answer's tags hold something else than a query."""
 
-    found: list[Candidate]
+    found: list[QueryCandidate]
     is_refused: bool = False
 
 
@@ -122,12 +122,12 @@ class Reader:
         budget: parses where a query's end is in doubt.
     """
 
-    budget: Budget
+    budget: ParseBudget
     _failures: int = 0
     marks: int = 0
     is_refused: bool = False
 
-    def read(self, text: str, depth: int = 0) -> list[Candidate]:
+    def read(self, text: str, depth: int = 0) -> list[QueryCandidate]:
         """Return the queries of a text, in order."""
         found = self._continued(text) if depth == 0 else []
         at = found[-1].stop if found else 0
@@ -150,7 +150,7 @@ class Reader:
         found = self.read(content, depth + 1)
         return best(found, content, self.budget).sql if found else None
 
-    def _continued(self, text: str) -> list[Candidate]:
+    def _continued(self, text: str) -> list[QueryCandidate]:
         """Return the query of a text that continues the SELECT with which its prompt ended."""
         start = _CONTINUATION.match(text)
         if start is None:
@@ -160,11 +160,11 @@ class Reader:
         sql = whole[:stop].strip()
         if len(sql) > self.budget.left or not self.budget.is_statement(sql):
             return []
-        return [Candidate(sql, Kind.PROSE, "continuation", 0, len(text) - len(whole) + stop)]
+        return [QueryCandidate(sql, CandidateKind.PROSE, "continuation", 0, len(text) - len(whole) + stop)]
 
-    def _mentioned(self, text: str) -> list[Candidate]:
+    def _mentioned(self, text: str) -> list[QueryCandidate]:
         """Return the queries within sentences that are statements."""
-        found: list[Candidate] = []
+        found: list[QueryCandidate] = []
         at = 0
         marks = list(_OF_MENTION.finditer(text))
         places = [mark.start() for mark in marks]
@@ -183,7 +183,7 @@ class Reader:
             stop = end(text, match.start(), len(text), self.budget)
             sql = text[match.start() : stop].strip()
             if len(sql) <= self.budget.left and self.budget.is_statement(sql):
-                found.append(Candidate(sql, Kind.MENTION, "mention", match.start(), stop))
+                found.append(QueryCandidate(sql, CandidateKind.MENTION, "mention", match.start(), stop))
                 at = stop
         return found
 
@@ -203,18 +203,18 @@ class _Scan:
     reader: Reader
     text: str
     depth: int
-    found: list[Candidate] = field(default_factory=list)
+    found: list[QueryCandidate] = field(default_factory=list)
     _comment: tuple[int, int] = (-1, -1)
     _is_commented: bool = True
 
     def run(
         self, at: int = 0, until: str | None = None, level: int = 0, *, is_begun: bool = False
-    ) -> tuple[list[Candidate], int]:
+    ) -> tuple[list[QueryCandidate], int]:
         """Return the queries from `at`, up to a closing tag `until`, and where that ends.
 
         `is_begun`: a query precedes, so that a next question ends the answer.
         """
-        found: list[Candidate] = []
+        found: list[QueryCandidate] = []
         while len(found) < _MOST_CANDIDATES and (mark := self._next_mark(at)):
             name = (
                 (mark["answer"] or mark["tag"] or mark["bracket"] or "").lower().split("=")[0].split(" ")[0]
@@ -230,7 +230,7 @@ class _Scan:
                 inner, at = self._tagged(mark, name, level)
                 found += inner
             elif mark["next"] is not None:
-                if is_begun or any(one.kind is not Kind.INLINE for one in found):
+                if is_begun or any(one.kind is not CandidateKind.INLINE for one in found):
                     return found, len(self.text)
                 at = mark.end()
             else:
@@ -244,13 +244,13 @@ class _Scan:
         self.reader.marks += 1
         return _MARK.search(self.text, at) if self.reader.marks <= MOST_MARKS else None
 
-    def _tagged(self, mark: re.Match[str], name: str, level: int) -> tuple[list[Candidate], int]:
+    def _tagged(self, mark: re.Match[str], name: str, level: int) -> tuple[list[QueryCandidate], int]:
         is_answer = mark["answer"] is not None or name in {"answer", "solution"}
-        kind = Kind.ANSWER if is_answer else Kind.TAG
+        kind = CandidateKind.ANSWER if is_answer else CandidateKind.TAG
         if mark[0].endswith("["):  # CDATA
             stop = _next(self.text, "]]>", mark.end())
             sql = self.reader.one(self.text[mark.end() : stop], self.depth + 1)
-            return ([Candidate(sql.strip(), kind, "tag", mark.start(), stop)] if sql else []), stop
+            return ([QueryCandidate(sql.strip(), kind, "tag", mark.start(), stop)] if sql else []), stop
         inner, at = self.run(mark.end(), name, level + 1)
         content = self.text[mark.end() : at]
         if not inner:
@@ -263,15 +263,15 @@ class _Scan:
         others = [one for one in inner if one is not chosen]
         return [*others, replace(chosen, kind=max(kind, chosen.kind), rule=rule)], at
 
-    def _marked(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
-        handlers: dict[str, Callable[[re.Match[str]], tuple[Candidate | None, int]]] = {
+    def _marked(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
+        handlers: dict[str, Callable[[re.Match[str]], tuple[QueryCandidate | None, int]]] = {
             "fence": self._block, "boxed": self._box, "document": self._document, "pair": self._pair,
             "two": self._inline, "one": self._inline, "comment": self._after_comment, "sql": self._prose,
         }  # fmt: skip
         name = next(name for name in handlers if mark[name] is not None)
         return handlers[name](mark)
 
-    def _block(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _block(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         text, fence = self.text, mark["fence"]
         start = mark.end() if mark["alone"] is not None else mark.end("fence")
         stop = after = len(text)
@@ -292,7 +292,9 @@ class _Scan:
             content = content.lstrip()[len(info) :]
         sql = self._literal(content) if info and info not in _SQL_LANGUAGES | {"json"} else None
         sql = sql or self.reader.one(content, self.depth)
-        return (Candidate(sql.strip(), Kind.BLOCK, "block", mark.start(), after) if sql else None), after
+        return (
+            QueryCandidate(sql.strip(), CandidateKind.BLOCK, "block", mark.start(), after) if sql else None
+        ), after
 
     def _literal(self, content: str) -> str | None:
         """Return the last query that is a literal of a program."""
@@ -304,7 +306,7 @@ class _Scan:
                 found = documents.unescaped(literal)
         return found
 
-    def _box(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _box(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         depth, stop = 1, len(self.text)
         for brace in _BRACE.finditer(self.text, mark.end()):
             depth += {"{": 1, "}": -1}.get(brace[0], 0)
@@ -313,9 +315,9 @@ class _Scan:
                 break
         content = _LATEX.sub(lambda one: one["one"] or "", self.text[mark.end() : stop]).rstrip(" }$")
         sql = self.reader.one(content, self.depth)
-        return (Candidate(sql, Kind.ANSWER, "boxed", mark.start(), stop) if sql else None), stop
+        return (QueryCandidate(sql, CandidateKind.ANSWER, "boxed", mark.start(), stop) if sql else None), stop
 
-    def _document(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _document(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         at = mark.start()
         decoded = self.reader.decoded(self.text, at)
         if decoded is None:
@@ -326,9 +328,11 @@ class _Scan:
             sql = self.reader.one(value.text, self.depth + 1)
             if sql and (chosen is None or (value.weight, -value.depth) >= chosen[0]):
                 chosen = (value.weight, -value.depth), sql.strip()
-        return (Candidate(chosen[1], Kind.BLOCK, "document", at, after) if chosen else None), after
+        return (
+            QueryCandidate(chosen[1], CandidateKind.BLOCK, "document", at, after) if chosen else None
+        ), after
 
-    def _pair(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _pair(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         pair = documents.pair(self.text, mark.start())
         if pair is None:
             is_cut_off = documents.is_cut_off(self.text, mark.start())
@@ -337,9 +341,11 @@ class _Scan:
         if not sql:
             return None, pair.end
         weight = pair.value.weight
-        return Candidate(sql.strip(), Kind.BLOCK, "document", mark.start(), pair.end, weight), pair.end
+        return QueryCandidate(
+            sql.strip(), CandidateKind.BLOCK, "document", mark.start(), pair.end, weight
+        ), pair.end
 
-    def _inline(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _inline(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         code, after = (mark["two"] or mark["one"]).strip(), mark.end()
         if begin(code) is None:
             return None, after
@@ -348,9 +354,9 @@ class _Scan:
             last = self.text.rfind("`", after, line if line >= 0 else len(self.text))
             if last > after:
                 code, after = self.text[mark.start("one") : last], last + 1
-        return Candidate(code, Kind.INLINE, "inline", mark.start(), after), after
+        return QueryCandidate(code, CandidateKind.INLINE, "inline", mark.start(), after), after
 
-    def _after_comment(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _after_comment(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         """Remember a comment at the beginning of a line: a query may follow."""
         at, text = mark.start("comment"), self.text
         if mark["comment"] == "--":
@@ -366,23 +372,23 @@ class _Scan:
             return None, after
         return self._query(first, query.start("sql"))
 
-    def _prose(self, mark: re.Match[str]) -> tuple[Candidate | None, int]:
+    def _prose(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         if mark["quote"]:
             quoted = self._quoted(mark)
             if quoted is not None:
                 return quoted
         return self._query(mark.start("sql"), mark.start("sql"))
 
-    def _query(self, first: int, start: int) -> tuple[Candidate | None, int]:
+    def _query(self, first: int, start: int) -> tuple[QueryCandidate | None, int]:
         stop = max(end(self.text, start, len(self.text), self.reader.budget), start + 1)
         before = self.text[max(0, first - _WINDOW) : first].rpartition(";")[2]
         if self.text[start : start + 1] in "Vv(" and _WRITES.search(before):
             return None, stop  # the rows of an INSERT
         if not _HAS_MORE.match(self.text, start, stop):
             return None, stop
-        return Candidate(self.text[first:stop].strip(), Kind.PROSE, "prose", first, stop), stop
+        return QueryCandidate(self.text[first:stop].strip(), CandidateKind.PROSE, "prose", first, stop), stop
 
-    def _quoted(self, mark: re.Match[str]) -> tuple[Candidate | None, int] | None:
+    def _quoted(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int] | None:
         start, quote = mark.start("sql"), _CLOSING.get(mark["quote"], mark["quote"])
         limit = self.text.find("\n\n", start)
         at, count = start, 0
@@ -390,12 +396,14 @@ class _Scan:
             at := self.text.find(quote, at, limit if limit >= 0 else len(self.text))
         ) >= 0 and count < _MOST_QUOTES:
             if count % 2 == 0 and _BOUNDARY.match(self.text, at + 1):
-                return Candidate(self.text[start:at].strip(), Kind.PROSE, "prose", start, at + 1), at + 1
+                return QueryCandidate(
+                    self.text[start:at].strip(), CandidateKind.PROSE, "prose", start, at + 1
+                ), at + 1
             at, count = at + 1, count + 1
         return None
 
 
-def _outweighed(found: list[Candidate], one: Candidate) -> bool:
+def _outweighed(found: list[QueryCandidate], one: QueryCandidate) -> bool:
     """True if a key of the same document outweighs this one; one that it outweighs is removed."""
     if one.weight is None or not found or found[-1].weight is None:
         return False
@@ -432,7 +440,7 @@ _FINAL = re.compile(
 _WINDOW = 400
 
 
-def best(found: list[Candidate], text: str, budget: Budget) -> Candidate:
+def best(found: list[QueryCandidate], text: str, budget: ParseBudget) -> QueryCandidate:
     """Return the candidate that is the answer.
 
     One that parses as a statement comes before one that does not, one that is called final or a correction
@@ -441,12 +449,12 @@ def best(found: list[Candidate], text: str, budget: Budget) -> Candidate:
     """
     if len({one.sql for one in found}) == 1:
         return max(found, key=lambda one: (one.kind, one.start))
-    answers = [one for one in found if one.kind is Kind.ANSWER]
+    answers = [one for one in found if one.kind is CandidateKind.ANSWER]
     ranked = []
     before = 0
     for one in answers or found:
         emphasis = _emphasis(text[max(before, one.start - _WINDOW) : one.start], is_first=before == 0)
-        emphasis = min(emphasis, 0) if one.kind <= Kind.INLINE else emphasis
+        emphasis = min(emphasis, 0) if one.kind <= CandidateKind.INLINE else emphasis
         before = one.stop
         ranked.append((emphasis, one.kind, one.start, one))
     # The likeliest are parsed first, for the budget's sake.

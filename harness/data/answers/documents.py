@@ -82,14 +82,14 @@ def decode(text: str, at: int = 0) -> tuple[Any, int] | None:
 
 
 @dataclass(frozen=True)
-class Pair:
+class KeyValue:
     """A key with a text, in a document that cannot be parsed; it ends at `end`."""
 
     value: Value
     end: int
 
 
-def pair(text: str, at: int) -> Pair | None:
+def pair(text: str, at: int) -> KeyValue | None:
     """Return the key and text that begin there; None if none do. Other keys weigh less than 0."""
     key = _PAIR.match(text, at)
     value = _TEXT.match(text, key.end()) if key else None
@@ -101,8 +101,8 @@ def pair(text: str, at: int) -> Pair | None:
     if value.lastgroup == "double" and not _AFTER.match(text, end):  # quotes that were not escaped
         last = _LAST.search(text, end, end + _MOST_UNESCAPED)
         if last is not None and "\n\n" not in text[end : last.start()]:
-            return Pair(Value(text[key.end() + 1 : last.start()], worth), last.start() + 1)
-    return Pair(Value(unescaped(content, is_json=value.lastgroup == "double"), worth), end)
+            return KeyValue(Value(text[key.end() + 1 : last.start()], worth), last.start() + 1)
+    return KeyValue(Value(unescaped(content, is_json=value.lastgroup == "double"), worth), end)
 
 
 def is_cut_off(text: str, at: int) -> bool:

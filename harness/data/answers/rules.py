@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Rule:
+class ExtractionRule:
     """A rule of `answer-1`, with an answer and the SQL that is taken out of it; None if it has none."""
 
     name: str
@@ -14,7 +14,7 @@ class Rule:
 
 
 REPLY_RULES = (
-    Rule(
+    ExtractionRule(
         "turns",
         "Of several turns the assistant's first counts, up to the next question of anybody else. Marks of"
         " chat"
@@ -22,7 +22,7 @@ REPLY_RULES = (
         "<|im_start|>assistant\nSELECT 1<|im_end|>\n<|im_start|>user\nMore?",
         "SELECT 1",
     ),
-    Rule(
+    ExtractionRule(
         "reasoning",
         "Reasoning in tags (`<think>`, `<reasoning>`, `<reason>`, `<reflection>`, `<scratchpad>`, ...) is"
         " left"
@@ -30,13 +30,13 @@ REPLY_RULES = (
         "<think>SELECT 1?</think>\nSELECT 2",
         "SELECT 2",
     ),
-    Rule(
+    ExtractionRule(
         "quotes",
         "Quoted lines that hold a query or a fence lose their `>`.",
         "> ```sql\n> SELECT 1\n> ```",
         "SELECT 1",
     ),
-    Rule(
+    ExtractionRule(
         "bird",
         "What follows BIRD's separator is no SQL.",
         "SELECT 1\t----- bird -----\tfinancial",
@@ -46,7 +46,7 @@ REPLY_RULES = (
 """What of an answer is read."""
 
 KIND_RULES = (
-    Rule(
+    ExtractionRule(
         "answer",
         "Tags of an answer (`<answer>`, `<final_answer>`, `<solution>`) and `\\boxed{}`. Nothing else"
         " counts then;"
@@ -54,14 +54,14 @@ KIND_RULES = (
         "<sql>SELECT 1</sql> <answer>SELECT 2</answer>",
         "SELECT 2",
     ),
-    Rule(
+    ExtractionRule(
         "tag",
         "Tags of a query: `<sql>`, `<query>`, `[SQL]`, `<output>` and the like. A closing tag may be"
         " missing.",
         "<sql>SELECT 1</sql>",
         "SELECT 1",
     ),
-    Rule(
+    ExtractionRule(
         "block",
         "Code blocks: backticks or tildes, in list items, on one line, cut off, opened by the prompt. Of"
         " a program,"
@@ -69,7 +69,7 @@ KIND_RULES = (
         "So:\n```sql\nSELECT 1\n```\nDone.",
         "SELECT 1",
     ),
-    Rule(
+    ExtractionRule(
         "document",
         "JSON, or a Python literal: keys of SQL come before those of queries, these before `answer` and"
         " the like;"
@@ -77,7 +77,7 @@ KIND_RULES = (
         '{"draft_sql": "SELECT 1", "result": {"final_sql": "SELECT 2"}}',
         "SELECT 2",
     ),
-    Rule(
+    ExtractionRule(
         "prose",
         "A query at the beginning of a line, or after a colon, a label or a quote. It ends at its"
         " semicolon, a tag,"
@@ -85,14 +85,14 @@ KIND_RULES = (
         "Final answer: SELECT 1\nSELECT was used because one row is wanted.",
         "SELECT 1",
     ),
-    Rule("inline", "A query in backticks.", "It is `SELECT 1`.", "SELECT 1"),
-    Rule(
+    ExtractionRule("inline", "A query in backticks.", "It is `SELECT 1`.", "SELECT 1"),
+    ExtractionRule(
         "mention",
         "If there is no other: `SELECT ... FROM ...` within a sentence.",
         "The query is SELECT a FROM t.",
         "SELECT a FROM t",
     ),
-    Rule(
+    ExtractionRule(
         "continuation",
         "A text that continues a prompt that ends with `SELECT`; the word is put before it.",
         " COUNT(*) FROM t",
@@ -102,7 +102,7 @@ KIND_RULES = (
 """How a query is marked, strongest first."""
 
 CHOICE_RULES = (
-    Rule(
+    ExtractionRule(
         "parses",
         "A query that parses as one statement in the answer's dialect comes before one that does not."
         " Only the"
@@ -110,20 +110,20 @@ CHOICE_RULES = (
         "```sql\nSELECT a FROM t\n```\nPattern:\n```sql\nSELECT <column> FROM <table>\n```",
         "SELECT a FROM t",
     ),
-    Rule(
+    ExtractionRule(
         "emphasis",
         "One that is called final or a correction comes before others; one that is called an alternative, an"
         " example or a part of an explanation comes after them.",
         "```sql\nSELECT 1\n```\nAlternatively:\n```sql\nSELECT 2\n```",
         "SELECT 1",
     ),
-    Rule(
+    ExtractionRule(
         "last",
         "Then the stronger mark counts, then the last query: models give their answer at the end.",
         "```sql\nSELECT 1\n```\nBetter:\n```sql\nSELECT 2\n```",
         "SELECT 2",
     ),
-    Rule(
+    ExtractionRule(
         "statements",
         "Of several statements, in a block or not, the last that is a query counts.",
         "```sql\nCREATE TABLE t (a INT);\nSELECT a FROM t;\n```",
@@ -133,25 +133,27 @@ CHOICE_RULES = (
 """Which of several queries is the answer."""
 
 TEXT_RULES = (
-    Rule(
+    ExtractionRule(
         "literals",
         "A mark within a literal, a name or a comment of a query is a part of it.",
         "SELECT '</sql>' FROM t",
         "SELECT '</sql>' FROM t",
     ),
-    Rule(
+    ExtractionRule(
         "comments",
         "Comments before a query belong to it.",
         "/* count */ SELECT 2",
         "/* count */ SELECT 2",
     ),
-    Rule(
+    ExtractionRule(
         "entities",
         "A query with entities of HTML outside of literals was escaped, and is unescaped.",
         "SELECT a FROM t WHERE a &#60; 5",
         "SELECT a FROM t WHERE a < 5",
     ),
-    Rule("nothing", "An answer without a query has no SQL. None is invented.", "I cannot answer that.", None),
+    ExtractionRule(
+        "nothing", "An answer without a query has no SQL. None is invented.", "I cannot answer that.", None
+    ),
 )
 """What is taken of a query."""
 

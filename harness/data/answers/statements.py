@@ -100,7 +100,7 @@ _WORDS = re.compile(
 _SELECTS = re.compile(r"(?:SELECT|WITH)\b", flags=re.IGNORECASE)
 
 
-def end(text: str, start: int, limit: int, budget: "Budget") -> int:
+def end(text: str, start: int, limit: int, budget: "ParseBudget") -> int:
     """Return where the query that begins at `start` ends: before a semicolon's next, a tag, a fence or prose.
 
     Where a blank line or a line like prose may or may not be its end, the first end counts at which it is
@@ -209,7 +209,7 @@ def has_entity(text: str) -> bool:
 
 
 @dataclass
-class Budget:
+class ParseBudget:
     """Parses candidates of one answer, as many as fit a budget of characters.
 
     What does not fit counts as a statement: nothing speaks against it.

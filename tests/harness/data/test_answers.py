@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.data.answers import Extract, extract
-from harness.data.answers.rules import RULES, Rule
+from harness.data.answers.rules import RULES, ExtractionRule
 
 FILE = Path(__file__).with_name("answers.jsonl")
 CASES: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
@@ -38,7 +38,7 @@ def test_there_are_many_answers_and_none_twice() -> None:
 
 
 @pytest.mark.parametrize("rule", _RULES, ids=[rule.name for rule in _RULES])
-def test_the_example_of_a_rule(rule: Rule) -> None:
+def test_the_example_of_a_rule(rule: ExtractionRule) -> None:
     assert taken(rule.answer) == rule.sql
 
 
