@@ -54,8 +54,22 @@ def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
     schema = census(path)
     refuse_statements(sql)
     if why := _refused(sql, path):
-        raise BadInput(one_line(f"SQLite does not take the text: {why}; correct it"))
+        raise BadInput(one_line(f"SQLite does not take the text: {why}; {_remedy(why, schema)}"))
     return translate(sql, schema, target)
+
+
+_NO_TABLE = "no such table: "
+
+
+def _remedy(why: str, schema: Schema) -> str:
+    """Return what to do about a text that SQLite refuses: its table may have blanks or signs in its name."""
+
+    def plain(name: str) -> str:
+        return "".join(filter(str.isalnum, name)).casefold()
+
+    wanted = plain(why.removeprefix(_NO_TABLE)) if why.startswith(_NO_TABLE) else ""
+    near = next((table.name for table in schema.tables if wanted and plain(table.name) == wanted), None)
+    return f'write "{near}", if that table is meant' if near else "correct it"
 
 
 def translate_answers(

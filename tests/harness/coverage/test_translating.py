@@ -369,3 +369,14 @@ def test_a_translated_set_can_be_published_beside_its_databases(
     assert (after.levels, after.own_types) == (before.levels, before.own_types)
     assert [*after.digests.values()] == [*before.digests.values()]
     assert after.questions[0].gold.keys() == {Dialect.SQLITE, Dialect.MYSQL}
+
+
+def test_a_table_whose_name_has_a_blank_is_named_for_one_without(tmp_path: Path, call: Call) -> None:
+    path = tmp_path / "shop.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute('CREATE TABLE "Order Details" (id INTEGER)')
+    where = ("--database", str(path), "--dialect", "postgresql")
+    code, _, said = call("translate", "SELECT id FROM OrderDetails", *where)
+    assert (code, said.count("\n")) == (2, 1)
+    assert 'no such table: OrderDetails; write "Order Details", if that table is meant' in said
+    assert "no such table: Orders; correct it" in call("translate", "SELECT id FROM Orders", *where)[2]
