@@ -32,6 +32,10 @@ from harness.report.table_model import (
 )
 from harness.runs.summary import TOTAL, Extent, Score, completed
 
+_SPIDERS_RULE = (
+    "As Spider's script does: in an answer a column called value is read as 1, and IS DISTINCT FROM loses a"
+    " word, so such answers lose points."
+)
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}
 
 
@@ -272,6 +276,8 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
             notes += _right_alone(scores, metric)
         if METRICS[metric].basis is Basis.VARIANTS:
             notes += _untested(scores)
+        if METRICS[metric].basis is Basis.SUITE:
+            notes.append(_SPIDERS_RULE)
         if METRICS[metric].basis is Basis.WITNESSES:
             notes += _refuted(having)
         yield _metric_grid(having, metric, notes)

@@ -363,3 +363,11 @@ def test_numbers_that_do_not_fit_are_refused(k: int, matches: int, samples: int)
 @pytest.mark.parametrize(("samples", "shown"), [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (10, [1, 2, 5, 10])])
 def test_tables_show_some_k_and_all_samples(samples: int, shown: list[int]) -> None:
     assert list(ks(samples)) == shown
+
+
+def test_a_table_by_spiders_script_names_the_answers_that_its_rule_costs_points() -> None:
+    pairs = [pair(number, ex=1.0, ts_spider=1.0) for number in range(4)]
+    found = summarize(pairs, ["ex", "ts_spider"])
+    plain, suite, *_ = overview(found, ["ex", "ts_spider"])
+    assert not any("IS DISTINCT FROM" in note for note in plain.notes)
+    assert any("a column called value" in note and "IS DISTINCT FROM" in note for note in suite.notes)
