@@ -71,7 +71,7 @@ def _answer_1(text: str, dialect: EngineName) -> Extracted:
     if not found:
         return Extracted(None, is_surrounded=bool(text.strip()))
     chosen = best(found, reply, budget)
-    sql = html.unescape(chosen.sql) if has_entity(chosen.sql) else chosen.sql
+    sql = html.unescape(chosen.sql) if has_entity(chosen.sql, dialect) else chosen.sql
     distinct = {" ".join(one.sql.rstrip("; \n").split()) for one in found}
     return Extracted(sql.strip(), chosen.rule, len(distinct), _is_surrounded(text, chosen.sql))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.data.answers import documents
 from harness.data.answers.statements import QUERY, ParseBudget, begin, end, has_start, last_query
+from harness.engines import EngineName
 
 
 class CandidateKind(IntEnum):
@@ -67,11 +68,13 @@ _MARK = re.compile(
     r"(?<!`)``(?!`)(?P<two>[^`\n]++(?:`[^`\n]++)*+)``(?!`)|"
     r"(?<!`)`(?P<one>[^`\n]++)`(?!`)|"
     r"(?P<next>^[ \t#*]*+(?:(?i:question|q|user|human|input|instruction|user question)\**+[ \t]*+[:\uff1a]|"
-    r"(?i:user|human)[ \t]*+$)|^/\*[ \t]*+(?:Answer|Given|Some|Complete)\b)|"
+    r"(?i:user|human)[ \t]*+$)|^/\*[ \t]*+(?:Answer|Given|Some|Complete)\b|"
+    r"^--[ \t]*+Using valid\b)|"
     rf"^[ \t]*+{_BULLET}?+(?P<comment>--(?!-)|/\*)|"
     rf"(?:^[ \t]*+{_BULLET}?+|[:\uff1a>»→;][ \t]*+|=[ \t]*+(?!\()"
-    r"|(?<=[>\[\]])[ \t]*+|(?:\breturn[ \t]++|\()(?=[\"'])|(?<=\s)(?=[\"“]))"
-    rf"(?:(?:\*\*|__|\*)[ \t]*+)?+(?P<quote>[\"'“\u2018«]?+)(?P<sql>{QUERY})",
+    r"|(?<=[>\[\]])[ \t]*+|(?:\breturn[ \t]++|\()(?=[rRfF]{0,2}+[\"'])|(?<=\s)(?=[\"“]))"
+    rf"(?:(?:\*\*|__|\*)[ \t]*+)?+(?:[rRfF]{{1,2}}+(?=[\"']))?+"
+    rf"(?P<quote>\"\"\"|\'\'\'|[\"'“\u2018«]?+)(?P<sql>{QUERY})",
     flags=re.MULTILINE,
 )
 _NAME = re.compile(r"\w*+")
@@ -86,6 +89,9 @@ _LITERAL = re.compile(
     flags=re.DOTALL,
 )
 """A literal of a program; one that is not closed ends with its line, or with the text."""
+_JOINED = re.compile(r"[ \t]*+(?:[+.\\][ \t]*+){0,2}+(?:\r?\n)?+[ \t]*+(?:[+.&][ \t]*+)?+[rRfF]?+")
+"""What joins two literals of a program."""
+_IS_OPEN = re.compile(r"(?:\(|\b(?:UNION|ALL|EXCEPT|INTERSECT|IN|AS|EXISTS))\s*+\Z", flags=re.IGNORECASE)
 _MENTION = re.compile(r"(?<![\w'\"`(])SELECT\s")
 _OF_MENTION = re.compile(r";|\bFROM\b")
 _MOST_MENTIONS, _LONGEST_COLUMNS = 4, 400
@@ -140,7 +146,9 @@ class Reader:
         """Return the query that a block, a value or a box is about; None if it has none."""
         if depth > _MOST_DEPTH or not has_start(content):
             return None
-        query = last_query(content) if begin(content) is not None or ";" in content else None
+        query = (
+            last_query(content, self.budget.dialect) if begin(content) is not None or ";" in content else None
+        )
         if query is not None:
             start = begin(query) or 0
             stop = end(query, start, len(query), self.budget)
@@ -280,7 +288,9 @@ class _Scan:
                 continue
             at_line = text.rfind("\n", 0, run.start()) + 1
             if run["info"] and not text[at_line : run.start()].strip(" \t>-*"):
-                if run["fence"] == fence and last_query(text[start : run.start()]) is not None:
+                if run["fence"] == fence and last_query(
+                    text[start : run.start()], self.reader.budget.dialect
+                ):
                     stop, after = run.start(), run.start()  # not closed, before the next one
                     break
                 return None, run.start()  # a block in a block
@@ -290,6 +300,9 @@ class _Scan:
         content = text[start:stop]
         if mark["alone"] is None and info in _SQL_LANGUAGES and content.lstrip().lower().startswith(info):
             content = content.lstrip()[len(info) :]
+        if info == "diff":
+            lines = content.splitlines(keepends=True)
+            content = "".join(line[1:] for line in lines if line[:1] in {"+", " "})
         sql = self._literal(content) if info and info not in _SQL_LANGUAGES | {"json"} else None
         sql = sql or self.reader.one(content, self.depth)
         return (
@@ -298,13 +311,19 @@ class _Scan:
 
     def _literal(self, content: str) -> str | None:
         """Return the last query that is a literal of a program."""
-        found = None
+        found: list[str] = []
+        at = -1
         for match in _LITERAL.finditer(content):
             is_closed = match.lastgroup is None
             literal = match[match.lastindex or 0] if is_closed else ""
-            if begin(literal) is not None:
-                found = documents.unescaped(literal)
-        return found
+            is_joined = at >= 0 and _JOINED.fullmatch(content, at, match.start()) is not None
+            at = -1
+            if begin(literal) is not None and not (is_joined and found and _IS_OPEN.search(found[-1])):
+                found, at = [documents.unescaped(literal)], match.end()
+            elif is_joined and is_closed:
+                found.append(documents.unescaped(literal))
+                at = match.end()
+        return "".join(found) or None
 
     def _box(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         depth, stop = 1, len(self.text)
@@ -390,15 +409,16 @@ class _Scan:
 
     def _quoted(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int] | None:
         start, quote = mark.start("sql"), _CLOSING.get(mark["quote"], mark["quote"])
-        limit = self.text.find("\n\n", start)
+        limit = self.text.find("\n\n", start) if len(quote) == 1 else -1
         at, count = start, 0
         while (
             at := self.text.find(quote, at, limit if limit >= 0 else len(self.text))
         ) >= 0 and count < _MOST_QUOTES:
-            if count % 2 == 0 and _BOUNDARY.match(self.text, at + 1):
+            after = at + len(quote)
+            if len(quote) > 1 or (count % 2 == 0 and _BOUNDARY.match(self.text, after)):
                 return QueryCandidate(
-                    self.text[start:at].strip(), CandidateKind.PROSE, "prose", start, at + 1
-                ), at + 1
+                    self.text[start:at].strip(), CandidateKind.PROSE, "prose", start, after
+                ), after
             at, count = at + 1, count + 1
         return None
 
@@ -421,20 +441,30 @@ def _next(text: str, what: str, start: int) -> int:
 # Which of several candidates is the answer.
 
 _CORRECTION = re.compile(
-    r"\b(?:wait|mistake|oops|incorrect|wrong|correct(?:ion|ed|ing)|fix(?:ed|ing)?|revised?|actually|hmm|"
-    r"hold on|not right|fails?|instead of)\b|更正|修正|等等|不对",
+    r"\b(?:wait|(?<!common )mistake|oops|incorrect|wrong|correct(?:ion|ed|ing)|fix(?:ed|ing)?|revised?|"
+    r"actually|hmm|hold on|not right|fails?|instead of)\b|更正|修正|等等|不对",
     flags=re.IGNORECASE,
 )
 _ASIDE = re.compile(
     r"\b(?:alternativ\w*|equivalent\w*|verify|double-check|sanity|explanation|breakdown|for example|e\.g\.|"
     r"if you (?:also|instead|only|want|need|prefer|would)|you (?:could|can|may|might) also|optional\w*|"
     r"similar\w*|how it works|would be wrong|do not use|sample (?:output|data)|another way|variant|"
-    r"to (?:test|check|debug)|subquery|inner query|index)\b|例如|或者|也可以",
+    r"common mistakes?|to (?:test|check|debug)|subquery|inner query|index)\b|例如|或者|也可以",
     flags=re.IGNORECASE,
 )
 _FINAL = re.compile(
-    r"\b(?:final|finally|answer|complete|full|combined|corrected|result(?:ing)?|solution)\b|最终|答案|"
+    r"\b(?:final|finally|answer|complete|full|combined|corrected|result(?:ing)?|solution|recommended|preferred)\b|最终|答案|"
     r"\b(?:finale?|endgültige|definitiva?)\b",
+    flags=re.IGNORECASE,
+)
+_REJECTED = re.compile(r"\b(?:instead of|rather than|replaces?)[\s`*:]*+\Z", flags=re.IGNORECASE)
+_ENGINE = re.compile(
+    r"\b(?P<engine>sqlite|mysql|mariadb|postgres|duckdb|oracle|sql server|t-?sql|mssql|bigquery|snowflake)",
+    flags=re.IGNORECASE,
+)
+_CHOICE = re.compile(
+    r"\b(?:recommend|choose|prefer|pick|go with|best is|best one is|selected?)\w*+:?[^.\n]{0,40}?"
+    r"\b(?P<name>(?:option|candidate|query|version|approach)[ \t]*+(?:\d{1,2}|[A-H]))\b",
     flags=re.IGNORECASE,
 )
 _WINDOW = 400
@@ -452,9 +482,17 @@ def best(found: list[QueryCandidate], text: str, budget: ParseBudget) -> QueryCa
     answers = [one for one in found if one.kind is CandidateKind.ANSWER]
     ranked = []
     before = 0
+    choice = _CHOICE.search(text, max(one.stop for one in found))
+    chosen = choice["name"].lower() if choice else None
     for one in answers or found:
         emphasis = _emphasis(text[max(before, one.start - _WINDOW) : one.start], is_first=before == 0)
         emphasis = min(emphasis, 0) if one.kind <= CandidateKind.INLINE else emphasis
+        label = text[max(before, one.start - _WINDOW) : one.start].rstrip().rpartition("\n")[2]
+        info = text[one.start : one.start + 20].partition("\n")[0] if one.rule == "block" else ""
+        if _is_of_another(f"{label} {info}", budget.dialect):
+            emphasis = -1
+        elif chosen is not None and chosen in label.lower():
+            emphasis = 2
         before = one.stop
         ranked.append((emphasis, one.kind, one.start, one))
     # The likeliest are parsed first, for the budget's sake.
@@ -465,9 +503,17 @@ def best(found: list[QueryCandidate], text: str, budget: ParseBudget) -> QueryCa
     return ranked[0][-1]
 
 
+def _is_of_another(label: str, dialect: EngineName) -> bool:
+    """True if what a candidate is called names other engines than the answer's."""
+    named = {one["engine"].lower().replace("mariadb", "mysql") for one in _ENGINE.finditer(label)}
+    return bool(named) and not dialect.replace("mariadb", "mysql").startswith(tuple(named))
+
+
 def _emphasis(before: str, *, is_first: bool) -> int:
     """Return what the text before a candidate says of it: 1 for the final one, -1 for an aside."""
     line = before.rstrip().rpartition("\n")[2][-160:]
+    if _REJECTED.search(before):
+        return -1
     if not is_first and _CORRECTION.search(before):
         return 1
     if not is_first and _ASIDE.search(before):

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from harness.data.answers.statements import begin
+
 _DECODER = json.JSONDecoder(strict=False)
 _MOST_DEPTH = 12
 _MOST_UNESCAPED = 4_000
@@ -64,6 +66,8 @@ def values(document: Any, key: str = "sql", depth: int = 0, *, is_draft: bool = 
         if worth is not None:
             yield Value(document, 0 if is_draft else worth, depth)
     elif isinstance(document, list):
+        if worth is not None and _are_lines(document):
+            document = ["\n".join(document)]
         for each in document:
             yield from values(each, key, depth, is_draft=is_draft)
     elif isinstance(document, dict):
@@ -71,6 +75,22 @@ def values(document: Any, key: str = "sql", depth: int = 0, *, is_draft: bool = 
         drafts = is_draft or (depth > 0 and bool(_DRAFTS.search(name)))
         for inner, value in document.items():
             yield from values(value, str(inner), depth + 1, is_draft=drafts)
+
+
+def _are_lines(document: list[Any]) -> bool:
+    """True if a list's texts are the lines of one query."""
+    return (
+        len(document) > 1
+        and all(isinstance(each, str) for each in document)
+        and begin(document[0]) is not None
+        and all(begin(each) is None and not each.lstrip().startswith("{") for each in document[1:])
+    )
+
+
+def quoted(text: str) -> str | None:
+    """Return what a text that is a JSON string as a whole stands for; None if it is none."""
+    found = decode(text, len(text) - len(text.lstrip())) if text.lstrip().startswith('"') else None
+    return found[0] if found and isinstance(found[0], str) and not text[found[1] :].strip() else None
 
 
 def decode(text: str, at: int = 0) -> tuple[Any, int] | None:

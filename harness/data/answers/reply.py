@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from harness.data.answers.documents import quoted
+
 BIRD = "\t----- bird -----\t"
 """What separates SQL and database in the official prediction files."""
 _ROLES = "system|developer|user|human|assistant|chatbot|model|gpt|bot|tool|ipython|observation|function"
@@ -51,6 +53,11 @@ _TOKENS_OF_THOUGHT = {
 _CLOSED = re.compile(r"</(?P<tag>answer|final_answer|solution)>\s*+\Z", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^[ \t]{0,3}>[^\n]*+(?:\n|\Z))++", flags=re.MULTILINE)
 _QUOTE = re.compile(r"^[ \t]{0,3}>[ \t]?", flags=re.MULTILINE)
+_PROMPT = re.compile(
+    r"^(?:(?:sqlite|mysql)>|MariaDB \[[^\]\n]{0,60}+\]>|\w++=[#>])[ \t]", flags=re.MULTILINE | re.IGNORECASE
+)
+_PROMPT_GOES_ON = re.compile(r"^(?:[ \t]*+(?:\.\.\.|-|')>|\w++[-(][#>])(?:[ \t]|$)", flags=re.MULTILINE)
+"""What a database's client writes before a statement's further lines."""
 _WORTH = re.compile(
     r"^(?:[ \t]*+(?:```|~~~|--|/\*|(?:SELECT|WITH)\b|VALUES[ \t]*+\(|<\w++>|\{))",
     flags=re.MULTILINE | re.IGNORECASE,
@@ -62,9 +69,12 @@ def visible(text: str) -> str:
 
     - Of several turns, the first of the assistant's counts, up to the next one of anybody else.
     - Reasoning in tags or channels is left out; where it was cut off, all that follows is.
+    - A text that is one JSON string stands for what that holds.
+    - The prompts of a database's client are left out of a statement's further lines.
     - Quoted lines that hold a query or a fence are unquoted.
     """
     text = text.lstrip("\ufeff\u200b\u2060").partition(BIRD)[0]
+    text = quoted(text) or text
     text = _without_reasoning(_turn(text))
     if said := _SAID.match(text):
         text = text[said.end() :]
@@ -72,6 +82,8 @@ def visible(text: str) -> str:
     if _HARMONY.match(text):
         _, found, text = text.rpartition(_FINAL)
         text = text if found else ""
+    if _PROMPT.search(text):
+        text = _PROMPT_GOES_ON.sub("", text)
     return _unquoted(text) if ">" in text else text
 
 

@@ -65,7 +65,7 @@ KIND_RULES = (
         "block",
         "Code blocks: backticks or tildes, in list items, on one line, cut off, opened by the prompt. Of"
         " a program,"
-        " the last literal that is a query.",
+        " the last literal that is a query, with those that are joined to it.",
         "So:\n```sql\nSELECT 1\n```\nDone.",
         "SELECT 1",
     ),
@@ -115,6 +115,18 @@ CHOICE_RULES = (
         "One that is called final or a correction comes before others; one that is called an alternative, an"
         " example or a part of an explanation comes after them.",
         "```sql\nSELECT 1\n```\nAlternatively:\n```sql\nSELECT 2\n```",
+        "SELECT 1",
+    ),
+    ExtractionRule(
+        "engine",
+        "One that is labelled for other engines than the answer's comes after others.",
+        "SQLite:\n```sql\nSELECT 1\n```\nMySQL:\n```sql\nSELECT 2\n```",
+        "SELECT 1",
+    ),
+    ExtractionRule(
+        "choice",
+        "One that is chosen by its label after all of them comes first.",
+        "Option 1:\n```sql\nSELECT 1\n```\nOption 2:\n```sql\nSELECT 2\n```\nI recommend option 1.",
         "SELECT 1",
     ),
     ExtractionRule(

@@ -7,6 +7,7 @@ where candidates compete, and only within a budget.
 import re
 from dataclasses import dataclass, field
 
+from dialects.enums import Dialect
 from harness.engines import EngineName
 
 NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
@@ -51,20 +52,38 @@ def has_start(text: str) -> bool:
 
 # Tokens of SQL in a text of which the rest may be prose.
 
-_TOKEN = re.compile(
-    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|(?P<fence>```++|~~~++)|`[^`]*+`|"
+_TOKENS_OF_TEXT = (
+    r"(?<=\bE)'(?:[^'\\]++|''|\\.)*+'|'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|(?P<fence>```++|~~~++)|`[^`]*+`|"
     r"(?P<comment>--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?)|"
     r"(?P<entity>&(?:lt|gt|amp|quot|apos|nbsp|\#\d{1,5}|\#x[0-9a-f]{1,4});)|"
-    r"(?P<end>;)|(?P<gap>\r?\n[ \t]*+\r?\n\s*+)|(?P<line>\r?\n[ \t]*+)|(?P<space>[ \t]++)|"
+    r"(?P<end>;)|(?P<stop>[\uff1b»」』])|"
+    r"(?P<gap>\r?\n[ \t]*+\r?\n\s*+)|(?P<line>\r?\n[ \t]*+)|(?P<space>[ \t]++)|"
     r"(?P<close>\*\*(?!\*)|</?[a-z][\w-]*+(?: [^<>\n]*+)?+>|\[/?[a-z]++\](?=\s|\Z))|"
     r"(?P<period>\.(?=[ \t]++[A-Z]|[ \t]*+(?:\r?\n|\Z))|。)|"
-    r"(?P<open>\()|(?P<shut>\))|[^'\"`\-/&;\r\n \t*<()\[.。]++|.",
+    r"(?P<open>\()|(?P<shut>\))|[^'\"`\-/&;\uff1b»」』\r\n \t*<()\[.。$]++|."
+)
+_TOKEN = re.compile(_TOKENS_OF_TEXT, flags=re.DOTALL | re.IGNORECASE)
+_TOKEN_BACKSLASHES = re.compile(
+    r"'(?:[^'\\]++|''|\\.)*+'|\"(?:[^\"\\]++|\"\"|\\.)*+\"|" + _TOKENS_OF_TEXT,
     flags=re.DOTALL | re.IGNORECASE,
 )
+"""Of dialects in whose literals a backslash escapes."""
+_TOKEN_DOLLARS = re.compile(
+    r"\$(?P<dollars>\w{0,30}+)\$(?:[^$]++|\$(?!(?P=dollars)\$)){0,20}+\$(?P=dollars)\$|" + _TOKENS_OF_TEXT,
+    flags=re.DOTALL | re.IGNORECASE,
+)
+"""Of dialects with literals between dollars."""
+_TOKENS: dict[str, re.Pattern[str]] = {
+    Dialect.MYSQL: _TOKEN_BACKSLASHES,
+    Dialect.MARIADB: _TOKEN_BACKSLASHES,
+    Dialect.POSTGRESQL: _TOKEN_DOLLARS,
+    Dialect.DUCKDB: _TOKEN_DOLLARS,
+}
 _OPENING = re.compile(r"<\w")
 _TAGS = re.compile(
     r"</?(?:\w*sql\w*|\w*query\w*|\w*answer\w*|solution|output|result|response|final|code|execute|text|p|pre|"
-    r"parameter|function|invoke|tool_call)(?:[ =][^<>\n]*+)?+>|\*\*|\[/?(?:sql|answer|query|solution)\]",
+    r"parameter|function|invoke|tool_call)(?:[ =][^<>\n]*+)?+>|</[a-z][\w-]*+>|\*\*|"
+    r"\[/?(?:sql|answer|query|solution|end|eos|done|stop)\]",
     flags=re.IGNORECASE,
 )
 _KEYWORDS = (
@@ -83,7 +102,9 @@ _OPEN = re.compile(
 """What a statement cannot end with."""
 _COMBINES = re.compile(r"\b(?:UNION|ALL|EXCEPT|INTERSECT|DISTINCT)\Z", flags=re.IGNORECASE)
 _STOP = re.compile(
-    r"#{1,6}[ \t]|[-=_*]{3,}+[ \t]*+$|\*\*|\|(?!\|)|[A-Z][\w/() -]{0,40}+:(?!:)|\w{1,20}+\uff1a|"
+    r"#{1,6}[ \t]|[-=_*.]{3,}+[ \t]*+$|\\end\{|--[ \t]*+Using valid\b|"
+    r"\[[\w /-]{1,40}+\]:|(?<=\n)[a-z][\w-]{0,40}+:(?=\s|\Z)|"
+    r"\*\*|\|(?!\|)|[A-Z][\w/() -]{0,40}+:(?!:)|\w{1,20}+\uff1a|"
     r"```|~~~|\$\$|'''|\"\"\"|/\*[ \t]*+(?:Answer|Given|Some|Complete)\b|"
     r"(?:sql|user|human|assistant|system|question|answer|note|explanation|output|result)\w*+[ \t]*+:(?!:)|"
     r"(?:user|human|assistant)[ \t]*+$",
@@ -106,7 +127,7 @@ def end(text: str, start: int, limit: int, budget: "ParseBudget") -> int:
     Where a blank line or a line like prose may or may not be its end, the first end counts at which it is
     one statement.
     """
-    ends = _ends(text, start, limit)
+    ends = _ends(text, start, limit, budget.dialect)
     if not ends.soft and not ends.weak:
         return ends.hard
     first = ends.soft[0] if ends.soft else ends.hard
@@ -131,15 +152,15 @@ class _Ends:
     weak: list[int] = field(default_factory=list)
 
 
-def _ends(text: str, start: int, limit: int) -> _Ends:
+def _ends(text: str, start: int, limit: int, dialect: EngineName) -> _Ends:
     ends = _Ends(limit)
     depth, last = 0, start
-    for token in _TOKEN.finditer(text, start, limit):
+    for token in _TOKENS.get(dialect, _TOKEN).finditer(text, start, limit):
         kind = token.lastgroup
         if kind == "end":
             ends.hard = token.end()
             return ends
-        if kind == "fence":
+        if kind in {"fence", "stop"}:
             ends.hard = token.start()
             return ends
         if kind in {"gap", "line"}:
@@ -185,11 +206,11 @@ def _at_line(ends: _Ends, text: str, token: re.Match[str], before: str, depth: i
         ends.weak.append(token.start())
 
 
-def statements_of(text: str) -> list[str]:
+def statements_of(text: str, dialect: EngineName) -> list[str]:
     """Split a text at its semicolons; each part has its own."""
     parts: list[str] = []
     at = 0
-    for token in _TOKEN.finditer(text):
+    for token in _TOKENS.get(dialect, _TOKEN).finditer(text):
         if token["end"]:
             parts.append(text[at : token.end()].strip())
             at = token.end()
@@ -197,15 +218,15 @@ def statements_of(text: str) -> list[str]:
     return [*parts, rest] if rest else parts
 
 
-def last_query(text: str) -> str | None:
+def last_query(text: str, dialect: EngineName) -> str | None:
     """Return the last statement of a text that begins as a query; None if none does."""
-    found = [part for part in statements_of(text) if begin(part) is not None]
+    found = [part for part in statements_of(text, dialect) if begin(part) is not None]
     return found[-1] if found else None
 
 
-def has_entity(text: str) -> bool:
+def has_entity(text: str, dialect: EngineName) -> bool:
     """True if something outside of literals, names and comments is escaped for HTML."""
-    return "&" in text and any(token["entity"] for token in _TOKEN.finditer(text))
+    return "&" in text and any(token["entity"] for token in _TOKENS.get(dialect, _TOKEN).finditer(text))
 
 
 @dataclass
