@@ -194,8 +194,13 @@ def crowded(server: Server, animals: Database) -> Iterator[tuple[Server, Callabl
     }[server.dialect]
     with closing(administrating(server)) as administrator, administrator.cursor() as cursor:
         cursor.execute(limit)
-        if server.dialect is Dialect.MYSQL:
-            # What other tests have left waiting counts, too.
+        # What other tests have left waiting counts, too.
+        if server.dialect is Dialect.POSTGRESQL:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s",
+                (server.reader_user,),
+            )
+        else:
             cursor.execute(
                 "SELECT CONCAT('KILL ', id) FROM information_schema.processlist"
                 " WHERE id <> CONNECTION_ID() AND user NOT IN ('event_scheduler', 'system user')"
