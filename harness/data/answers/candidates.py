@@ -69,7 +69,7 @@ _MARK = re.compile(
     r"(?<!`)`(?P<one>[^`\n]++)`(?!`)|"
     r"(?P<next>^[ \t#*]*+(?:(?i:question|q|user|human|input|instruction|user question)\**+[ \t]*+[:\uff1a]|"
     r"(?i:user|human)[ \t]*+$)|^/\*[ \t]*+(?:Answer|Given|Some|Complete)\b|"
-    r"^--[ \t]*+Using valid\b)|"
+    r"^--[ \t]*+Using valid[ \t]++\w++[ \t]*+,)|"
     rf"^[ \t]*+{_BULLET}?+(?P<comment>--(?!-)|/\*)|"
     rf"(?:^[ \t]*+{_BULLET}?+|[:\uff1a>»→;][ \t]*+|=[ \t]*+(?!\()"
     r"|(?<=[>\[\]])[ \t]*+|(?:\breturn[ \t]++|\()(?=[rRfF]{0,2}+[\"'])|(?<=\s)(?=[\"“]))"
@@ -462,8 +462,11 @@ _ENGINE = re.compile(
     r"\b(?P<engine>sqlite|mysql|mariadb|postgres|duckdb|oracle|sql server|t-?sql|mssql|bigquery|snowflake)",
     flags=re.IGNORECASE,
 )
+_LABEL = re.compile(
+    r"\b(?:option|candidate|query|version|approach)[ \t]*+(?:\d{1,2}|[A-H])\b", flags=re.IGNORECASE
+)
 _CHOICE = re.compile(
-    r"\b(?:recommend|choose|prefer|pick|go with|best is|best one is|selected?)\w*+:?[^.\n]{0,40}?"
+    r"\b(?:recommend|choose|prefer|pick|go with|best is|best one is|select)\w*+:?[^.\n]{0,40}?"
     r"\b(?P<name>(?:option|candidate|query|version|approach)[ \t]*+(?:\d{1,2}|[A-H]))\b",
     flags=re.IGNORECASE,
 )
@@ -489,9 +492,9 @@ def best(found: list[QueryCandidate], text: str, budget: ParseBudget) -> QueryCa
         emphasis = min(emphasis, 0) if one.kind <= CandidateKind.INLINE else emphasis
         label = text[max(before, one.start - _WINDOW) : one.start].rstrip().rpartition("\n")[2]
         info = text[one.start : one.start + 20].partition("\n")[0] if one.rule == "block" else ""
-        if _is_of_another(f"{label} {info}", budget.dialect):
+        if not _CORRECTION.search(label) and _is_of_another(f"{label} {info}", budget.dialect):
             emphasis = -1
-        elif chosen is not None and chosen in label.lower():
+        elif chosen is not None and chosen in {name[0].lower() for name in _LABEL.finditer(label)}:
             emphasis = 2
         before = one.stop
         ranked.append((emphasis, one.kind, one.start, one))

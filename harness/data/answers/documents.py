@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from harness.data.answers.statements import begin
+from harness.data.answers.statements import begin, continues
 
 _DECODER = json.JSONDecoder(strict=False)
 _MOST_DEPTH = 12
@@ -19,6 +19,7 @@ _TEXT = re.compile(
     r"'(?P<single>(?:[^'\\]++|\\.)*+)'",
     flags=re.DOTALL,
 )
+_FROM = re.compile(r"\bFROM\b", flags=re.IGNORECASE)
 _AFTER = re.compile(r"\s*+(?:[,}\])]|\Z)")
 _LAST = re.compile(r"\"\s*+(?:,\s*+[\"'}]|[}\]]|\Z)")
 _ESCAPE = re.compile(r"\\(?P<one>u[0-9a-fA-F]{4}|.)", flags=re.DOTALL)
@@ -83,7 +84,8 @@ def _are_lines(document: list[Any]) -> bool:
         len(document) > 1
         and all(isinstance(each, str) for each in document)
         and begin(document[0]) is not None
-        and all(begin(each) is None and not each.lstrip().startswith("{") for each in document[1:])
+        and all(begin(each) is None for each in document[1:])
+        and (_FROM.search(document[0]) is None or all(continues(each) for each in document[1:]))
     )
 
 

@@ -45,6 +45,11 @@ def begin(text: str, at: int = 0) -> int | None:
         at = found + 1
 
 
+def continues(text: str) -> bool:
+    """True if a text begins as a query's further lines do."""
+    return _CONTINUES.match(text.lstrip()) is not None
+
+
 def has_start(text: str) -> bool:
     """True if a query may begin somewhere in a text."""
     return _STARTS.search(text) is not None
@@ -83,7 +88,8 @@ _OPENING = re.compile(r"<\w")
 _TAGS = re.compile(
     r"</?(?:\w*sql\w*|\w*query\w*|\w*answer\w*|solution|output|result|response|final|code|execute|text|p|pre|"
     r"parameter|function|invoke|tool_call)(?:[ =][^<>\n]*+)?+>|</[a-z][\w-]*+>|\*\*|"
-    r"\[/?(?:sql|answer|query|solution|end|eos|done|stop)\]",
+    r"\[/?(?:sql|answer|query|solution)\]|"
+    r"\[(?-i:END|EOS|DONE|STOP)\]\s*+\Z",
     flags=re.IGNORECASE,
 )
 _KEYWORDS = (
@@ -102,7 +108,7 @@ _OPEN = re.compile(
 """What a statement cannot end with."""
 _COMBINES = re.compile(r"\b(?:UNION|ALL|EXCEPT|INTERSECT|DISTINCT)\Z", flags=re.IGNORECASE)
 _STOP = re.compile(
-    r"#{1,6}[ \t]|[-=_*.]{3,}+[ \t]*+$|\\end\{|--[ \t]*+Using valid\b|"
+    r"#{1,6}[ \t]|[-=_*.]{3,}+[ \t]*+$|\\end\{|--[ \t]*+Using valid[ \t]++\w++[ \t]*+,|"
     r"\[[\w /-]{1,40}+\]:|(?<=\n)[a-z][\w-]{0,40}+:(?=\s|\Z)|"
     r"\*\*|\|(?!\|)|[A-Z][\w/() -]{0,40}+:(?!:)|\w{1,20}+\uff1a|"
     r"```|~~~|\$\$|'''|\"\"\"|/\*[ \t]*+(?:Answer|Given|Some|Complete)\b|"
