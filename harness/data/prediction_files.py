@@ -516,6 +516,9 @@ def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]
     except csv.Error as error:
         refuse(file.path, f"line {reader.line_num}: not valid CSV ({error})", "write it as RFC 4180 says")
     head = [name.strip() for name in rows[0][1]]
+    separator = next((one for one in ";\t|" if len(head) == 1 and one in head[0]), None)
+    if separator is not None:
+        refuse(file.path, f"its header is separated by {separator!r}", "separate columns by commas")
     if len({name.casefold() for name in head}) < len(head):
         refuse(file.path, "its header has a column twice", "name each once")
     faults = Faults(file.path, "line")

@@ -435,6 +435,7 @@ def test_the_number_0_in_an_official_file_is_no_answer(tmp_path: Path) -> None:
     [
         ("a.sql", "SELECT 1\nSELECT 2\n", ["has 2 lines", "4 questions", "one SQL text per line"]),
         ("a.csv", "question_id,gold\nQ/0,SELECT 1\n", ["header (question_id, gold)", "no column of answers"]),
+        ("a.csv", "question_id;sql\nQ/0;SELECT 1, 2\n", ["separated by ';'", "separate columns by commas"]),
         ("a.csv", "sql,sql\na,b\n", ["a column twice", "name each once"]),
         ("a.csv", "question_id,sql\nQ/0,SELECT 1,2\n", ["line 2 (3 cells, 2 columns)", "double quotes"]),
         ("a.csv", 'question_id,sql\nQ/0,"SELECT 1\n', ["line 2", "not valid CSV"]),
