@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.extraction import FORMS
 from dialects.enums import Dialect
-from harness.data.answers.statements import Budget
+from harness.data.answers.statements import ParseBudget
 from harness.data.predictions import read_predictions
 from harness.data.sets.loader import load_set
 from loaders.sample import PREDICTIONS
@@ -47,7 +47,7 @@ def raw_answers(seed: int = 1, count: int = COUNT) -> Sequence[RawAnswer]:
     known = {(each.key, each.gold[Dialect.SQLITE]) for each in benchmark.questions}
     known |= {(key, sql) for file in files for key, sql in file.predictions.items() if sql is not None}
     # Where a query is no statement, a draft that is one comes before it, by the rules.
-    plain = sorted((key, sql) for key, sql in known if Budget(Dialect.SQLITE).is_statement(sql))
+    plain = sorted((key, sql) for key, sql in known if ParseBudget(Dialect.SQLITE).is_statement(sql))
     drawn = random.Random(seed)  # noqa: S311 - a seeded order
     names = [*_WRAPPED, *_WITHOUT]
     found = []
