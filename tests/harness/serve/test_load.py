@@ -164,7 +164,7 @@ def test_hostile_texts_hurt_nobody_else() -> None:
         assert server.end() == 0
 
 
-HEAD = b"POST /score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+HEAD = b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 SLOW = b'{"database": "city_library", "gold": "SELECT 1", "sql": "%s"}' % ENDLESS.encode()
 BAD_CLIENTS = {
     "says nothing": (),
