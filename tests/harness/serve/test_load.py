@@ -164,7 +164,9 @@ def test_hostile_texts_hurt_nobody_else() -> None:
         assert server.end() == 0
 
 
-HEAD = b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+HEAD = (
+    b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+)
 SLOW = b'{"database": "city_library", "gold": "SELECT 1", "sql": "%s"}' % ENDLESS.encode()
 BAD_CLIENTS = {
     "says nothing": (),
@@ -292,6 +294,9 @@ def test_without_descriptors_the_log_stays_short() -> None:
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (taken + 5, hard))
         for _ in range(300):
             stack.enter_context(_connected(server))
+        deadline = time.monotonic() + 20
+        while sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir()) < taken + 5 and time.monotonic() < deadline:
+            time.sleep(0.05)
         time.sleep(2)
         stack.close()
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
