@@ -73,7 +73,7 @@ _CALLS = frozenset(
 )
 """Functions whose names are common words: only their calls count. Some run a text of their own; DuckDB's
 `reservoir_quantile` draws a sample, whatever its catalogue says."""
-_CALL = re.compile(rf"([^\W\d][\w$]*+){_OPENS}")
+_CALL = re.compile(rf"(?<![\w$])[\d$]*+([^\W\d][\w$]*+){_OPENS}")
 _SAMPLED = re.compile(r"\busing\b(?!\s*+\()")
 """Of a sample, not of the columns of a join."""
 _CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "unix_timestamp", "timestamp"})

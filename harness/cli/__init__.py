@@ -143,7 +143,7 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/variables,
 https://learn.microsoft.com/en-us/azure/devops/pipelines/build/variables
 """
 
-_COMMAND = re.compile(r"((?:^|[\r\n])\s*:):|(##(?:vso)?)\[", re.IGNORECASE)
+_COMMAND = re.compile(r"((?:^|[\r\n])[^\S\r\n]*+:):|(##(?:vso)?)\[", re.IGNORECASE)
 """The beginning of a command: `::` at the beginning of a line, `##[` and `##vso[` anywhere.
 
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands,

@@ -11,7 +11,6 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
 from math import isfinite
 
-from harness.metrics.columns import has_columns
 from harness.metrics.comparison import Ranking, compare
 from harness.metrics.distinct import Row, gathered, named
 
@@ -153,6 +152,8 @@ def ex_subset(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     ours, theirs = _width(predicted), _width(gold)
     if len(ours) != 1 or len(theirs) != 1:
         return 0.0
+    from harness.metrics.columns import has_columns  # noqa: PLC0415 - scipy takes a second to import
+
     try:
         left, right = map(list, map(dict.fromkeys, _plain(predicted, gold)))
     except TypeError:
@@ -175,6 +176,8 @@ def fit_as_bags(predicted: Sequence[Row], gold: Sequence[Row]) -> bool:
         TypeError: a value cannot be hashed.
         TooManyRows: there are too many orders to try.
     """
+    from harness.metrics.columns import has_columns  # noqa: PLC0415 - as above
+
     left, right = _plain(predicted, gold)
     return has_columns(left, right, as_bags=True)
 

@@ -99,7 +99,7 @@ _PLAIN = re.compile(
     r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,3})?)?)?"
 )
 _DATED = re.compile(r"-?[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_WITH_ZONE = re.compile(r":[0-9.:]*\s*(?:[zZ]|[+-][0-9]{2}:[0-9]{2})\s*")
+_WITH_ZONE = re.compile(r"(?<![0-9.:])[0-9.]*+:[0-9.:]*+\s*+(?:[zZ]|[+-][0-9]{2}:[0-9]{2})")
 _FIXED = re.compile(r"[+-]?[0-9.][0-9.e+-]*(?::|\s*(?:second|minute|hour|day))", re.IGNORECASE)
 """A modifier that moves each moment equally."""
 _OF_NUMBERS = frozenset({"unixepoch", "julianday", "auto"})

@@ -82,7 +82,7 @@ _QUERY = re.compile(
 )
 """How a query begins; DESCRIBE, SHOW and SUMMARIZE are of the same type to DuckDB."""
 
-_DETAILS = re.compile("\n\nLINE |\\s+Stack Trace:")
+_DETAILS = re.compile("\n\nLINE |\\sStack Trace:")
 _MOST_OF_AN_ERROR = 100_000
 """Characters: copies of a longer one would take the memory that the next text needs."""
 

@@ -97,7 +97,7 @@ TEXTS = {
     "half a character": '"\\ud800"',
     "the other half": '"SELECT 1 -- \\udc00"',
     "no text": "17",
-    "list": '["SELECT 1"]',
+    "list": "[17]",
     "not closed": '"SELECT',
     "an escape that is none": '"\\x1b"',
 }
