@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,11 +54,16 @@ class Done:
 
 @dataclass(frozen=True)
 class Place:
-    """Where commands run: a folder, with the servers and the store that they find."""
+    """Where commands run: a folder, with the servers and the store that they find.
+
+    `kept` names processes that a command may start and that go on after it, such as a server's.
+    """
 
     folder: Path
     servers: Sequence[Server] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    patience: float = PATIENCE
+    kept: Callable[[], Iterable[int]] = tuple
 
     def harness(self, *arguments: str) -> Done:
         """Run `bird-harness`."""
@@ -81,15 +86,15 @@ class Place:
                 stdout=output,
                 stderr=output,
             )
-        megabytes, seen, until = 0.0, set[int](), time.monotonic() + PATIENCE
+        megabytes, seen, until = 0.0, set[int](), time.monotonic() + self.patience
         while process.poll() is None and time.monotonic() < until:
             megabytes = max(megabytes, peak(process.pid))
             seen.update(below(process.pid))
             time.sleep(0.1)  # looking takes milliseconds of a core that the run could have
         if process.poll() is None:
-            _end([process.pid, *seen])
+            _end([process.pid, *seen.difference(self.kept())])
         code = process.wait()
-        left = _remaining(seen)
+        left = _remaining(seen.difference(self.kept()))
         _end(left)
         return Done(code, said.read_bytes().decode(errors="replace"), megabytes, left)
 

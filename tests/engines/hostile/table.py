@@ -20,8 +20,8 @@ from tests.engines.hostile import (
     test_calls,
     test_limits,
 )
-from tests.engines.hostile.cases import Absent
-from tests.engines.hostile.families import FAMILIES
+from tests.engines.hostile.cases import HARMLESS, Absent, Hostile
+from tests.engines.hostile.families import FAMILIES, Family
 
 Cell = Sequence[object] | Absent
 
@@ -107,10 +107,10 @@ ROWS: Sequence[Row] = (
         "go on after the limit, whatever the engine is told",
         {
             Dialect.SQLITE: sqlite_cases.UNSTOPPABLE,
-            Dialect.MYSQL: [*test_limits.GOES_ON[Dialect.MYSQL]],
-            Dialect.POSTGRESQL: [*test_limits.GOES_ON[Dialect.POSTGRESQL]],
-            Dialect.DUCKDB: [*duckdb_cases.CROWDED],
-            Dialect.MARIADB: [*test_limits.GOES_ON[Dialect.MARIADB]],
+            Dialect.MYSQL: [*test_limits.GOES_ON[Dialect.MYSQL].values()],
+            Dialect.POSTGRESQL: [*test_limits.GOES_ON[Dialect.POSTGRESQL].values()],
+            Dialect.DUCKDB: FAMILIES[Family.CROWD][Dialect.DUCKDB],
+            Dialect.MARIADB: [*test_limits.GOES_ON[Dialect.MARIADB].values()],
         },
         {
             Dialect.SQLITE: (
@@ -124,6 +124,39 @@ ROWS: Sequence[Row] = (
                 f"{_HERE}/test_families.py::test_every_case_has_an_outcome_of_its_own_that_it_may_have"
             ),
         },
+    ),
+    Row(
+        "take the server's memory",
+        {
+            Dialect.SQLITE: Absent(
+                "a worker's process has a limit; endless and large texts are in the first row"
+            ),
+            Dialect.MYSQL: [*test_limits.MEMORY.values()],
+            Dialect.POSTGRESQL: postgresql_cases.BOMBS,
+            Dialect.DUCKDB: Absent("the instance has a limit; its largest texts are in the row of crowds"),
+            Dialect.MARIADB: Absent(
+                "it lacks these functions; each session has a limit that the first row tries"
+            ),
+        },
+        {
+            Dialect.MYSQL: (
+                f"{_HERE}/test_limits.py"
+                "::test_a_text_that_takes_the_servers_memory_is_too_large_and_the_server_goes_on"
+            ),
+            Dialect.POSTGRESQL: (
+                f"{_HERE}/test_postgresql.py::test_a_hostile_text_ends_as_expected_and_in_time"
+            ),
+        },
+    ),
+    Row(
+        "break the instance, or choose not to be judged",
+        {
+            **dict.fromkeys(
+                Dialect, Absent("no error of a text is one of the engine's own, as the row of errors tries")
+            ),
+            Dialect.DUCKDB: duckdb_cases.BREAKING,
+        },
+        f"{_HERE}/test_duckdb.py::test_no_text_chooses_that_it_is_not_judged",
     ),
     Row(
         "leave something in the instance that runs them",
@@ -160,6 +193,25 @@ ROWS: Sequence[Row] = (
         "tests/dialects/test_volatility.py::test_what_asks_for_the_present_chance_or_the_server_is_volatile",
     ),
 )
+
+
+def texts(dialect: Dialect) -> list[Hostile]:
+    """Return every text of the table for an engine, once; any ending is allowed where a row names none.
+
+    Calls of functions are left out: they are made when they are run.
+    """
+    cells = [cell for row in ROWS if not isinstance(cell := row.cells[dialect], Absent | range)]
+    cases = [_case(each) for cell in cells for each in cell]
+    return list({case.sql: case for case in reversed(cases)}.values())
+
+
+def _case(each: object) -> Hostile:
+    match each:
+        case Hostile():
+            return each
+        case privacy_cases.Channel(mark=text) | test_session_state.Kind(text=text):
+            return Hostile(text, text, HARMLESS)
+    return Hostile(str(each), str(each), HARMLESS)
 
 
 def table() -> str:
