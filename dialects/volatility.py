@@ -139,6 +139,31 @@ def is_volatile(sql: str, unstable: AbstractSet[str] = frozenset()) -> bool:
     return bool(unstable) and _calls_one(sql, frozenset(unstable))
 
 
+_PRESENT = frozenset(
+    """
+    now today tomorrow yesterday current_date current_time current_timestamp localtime localtimestamp
+    clock_timestamp statement_timestamp transaction_timestamp timeofday sysdate curdate curtime utc_date
+    utc_time utc_timestamp get_current_timestamp get_current_time current_localtimestamp current_localtime
+    """.split()  # noqa: SIM905 - a line for each word would bury them
+)
+
+
+def asks_for_the_time(sql: str) -> bool:
+    """True if the rows of `sql` depend on the clock, as far as its words tell.
+
+    Unlike `is_volatile`, it is not about chance or the session: False when in doubt.
+    """
+    if not is_volatile(sql):
+        return False
+    text = _folded(sql)
+    return (
+        not _PRESENT.isdisjoint(_WORD.findall(text))
+        or _NOTHING_GIVEN.search(text) is not None
+        or text.count("strftime") > len(_STRFTIME_OF_TWO.findall(text))
+        or len(_AGE.findall(text)) > len(_AGE_OF_TWO.findall(text))
+    )
+
+
 def _folded(sql: str) -> str:
     """Return a text in lower case, with letters that MySQL takes for those of ASCII as such."""
     return sql.lower() if sql.isascii() else sql.casefold().replace("\u0131", "i")

@@ -49,6 +49,8 @@ class Database:
     profile: Profile = Profile.OFFICIAL
     standing: tuple[str, str] | None = None
     """Database and schema on the server if it was not loaded by the harness."""
+    now: datetime | None = None
+    """The moment, in UTC, that sessions on it take for the present; None for the clock."""
 
     @property
     def mysql_database(self) -> str:

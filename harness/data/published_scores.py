@@ -22,6 +22,7 @@ from harness.data.answers import Extract
 from harness.data.published_sets import published, title_in
 from harness.data.questions import PackUse, QuestionSet
 from harness.data.set_manifest import PUBLISHED
+from harness.engines import TITLES
 from harness.metrics import METRICS
 from harness.sqltree.constructs import QuestionType
 from loaders.base.digests import digests
@@ -217,7 +218,29 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
 
 def notes_of(manifest: Mapping[str, Any]) -> list[str]:
     """Return the notes that must accompany a run's figures: on its golds, databases and answers."""
-    return [*golds_note(manifest), *databases_note(manifest), *extraction_note(manifest)]
+    return [
+        *golds_note(manifest),
+        *databases_note(manifest),
+        *extraction_note(manifest),
+        *clock_note(manifest),
+    ]
+
+
+def clock_note(manifest: Mapping[str, Any]) -> list[str]:
+    """Return notes on golds whose rows depend on the day of the run, and on those without rows."""
+    said = []
+    asking = manifest.get("golds_of_the_time")
+    if now := manifest.get("now"):
+        said.append(f"Golds and predictions take {str(now).removesuffix('+00:00')} UTC for the present.")
+    elif asking:
+        said.append(
+            f"Golds that ask for the time: {asking:,} of {manifest['questions']:,}. Their rows depend on the"
+            " day of the run; --now pins it."
+        )
+    empty = manifest.get("empty_golds") or {}
+    if counts := [f"{count:,} on {TITLES.get(name, name)}" for name, count in empty.items() if count]:
+        said.append(f"Golds that returned no row: {', '.join(counts)}. Any answer without rows matches them.")
+    return said
 
 
 def extraction_note(manifest: Mapping[str, Any]) -> list[str]:

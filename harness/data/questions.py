@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from importlib.metadata import version
@@ -248,6 +249,8 @@ class QuestionSet:
     """The SHA-256 that the set's manifest names for files."""
     faulty: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The databases that are missing or no SQLite files, each with the fault and what to do about it."""
+    now: datetime | None = None
+    """The moment, in UTC, that golds and predictions take for the present; None for the clock."""
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
@@ -313,7 +316,7 @@ class QuestionSet:
         standing = None
         if self.server is not None:
             standing = self.server.databases.get(db_id, self.standing_in), self.server.schema
-        return Database(self.collection, db_id, path, profile, standing)
+        return Database(self.collection, db_id, path, profile, standing, self.now)
 
     def require_databases(self) -> None:
         """Reject the set if a database of its questions is missing or not an SQLite file.

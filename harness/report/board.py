@@ -336,7 +336,8 @@ def _key(entry: Entry, dialect: EngineName) -> str:
     one = entry.bundle.evaluated
     gold = one.gold and one.gold.sha256
     same = one.set_name, one.set_files, one.databases, gold, one.reference, one.profile, one.limits
-    return content_digest([dialect, *same, *([] if one.extract == Extract.NONE else [one.extract])])
+    told = [each for each in (None if one.extract == Extract.NONE else one.extract, one.now) if each]
+    return content_digest([dialect, *same, *told])
 
 
 def _manifest(entry: Entry) -> dict[str, object]:

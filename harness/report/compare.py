@@ -250,7 +250,7 @@ def _side(selection: Selection, key: Whose) -> RunSide:
     return RunSide(str(selection.run.folder), str(selection.run.manifest.get("run_id")), *key)
 
 
-_RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract", "allow_missing")
+_RECORDED = ("questions", "profile", "now", "limits", "metrics", "variants", "extract", "allow_missing")
 
 
 def unlike_settings(

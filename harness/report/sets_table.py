@@ -32,7 +32,7 @@ from harness.report.table_model import (
 from harness.runs.reader import Run, read_questions
 from harness.runs.summary import TOTAL, Score, Whose
 
-_SETTINGS = ("profile", "limits", "metrics", "extract", "allow_missing")
+_SETTINGS = ("profile", "now", "limits", "metrics", "extract", "allow_missing")
 """Settings of a run that change scores; whatever else differs belongs to the sets."""
 _SHARED = 0.9
 """Minimum share of the smaller set's questions that must be in both for a paired interval."""

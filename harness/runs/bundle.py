@@ -107,6 +107,7 @@ class Evaluated:
     databases: Mapping[str, str | None]
     scores: Sequence[ClaimedScore]
     reference: str | None = None
+    now: str | None = None
     gold: PackUse | None = None
     notes: Sequence[str] = ()
     extract: str = Extract.NONE.value
@@ -417,6 +418,7 @@ def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
 
 _OF_MANIFEST = (
     "started", "profile", "metrics", "limits", "engines", "packages", "set_files", "databases", "reference",
+    "now",
 )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import platform
 import secrets
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -152,6 +153,7 @@ class RunFolder:
                 (path / SUMMARY).unlink(missing_ok=True)
                 replace(path / RESULTS, (f"{result.to_line()}\n" for result in kept))
                 replace(path / PREVIEWS, previews)
+                self._empty = {where for line in previews if (where := _empty_gold(line))}
                 self._lines, self._previews = Recorder(path / RESULTS), Recorder(path / PREVIEWS)
             except BaseException:
                 os.close(descriptor)
@@ -201,6 +203,8 @@ class RunFolder:
         if result.witness is not None:
             self._write_witness(self.path / file_of(*key_of(result)), result.witness)
         if result.preview is not None:
+            if result.preview.startswith(_EMPTY, 1):
+                self._empty.add((result.dialect, result.question))
             # A record begins with its key, and JSON's strings have no unescaped quotes.
             key, _, _ = line.partition(', "question_id": ')
             self._write(self._previews, f"{key}, {result.preview[1:]}")
@@ -265,6 +269,7 @@ class RunFolder:
             dialect: {key: number + before.get(dialect, {}).get(key, 0) for key, number in each.items()}
             for dialect, each in overruns.items()
         }
+        self._manifest["empty_golds"] = Counter(dialect for dialect, _ in sorted(self._empty))
         self.close()
         # Sort: a resumed run has its results in another order, but must get the same summary.
         usage = read_usage(self.path)
@@ -350,6 +355,16 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
     return read_lines(path, ended=True) if path.exists() else iter(())
 
 
+_EMPTY = '"gold": {"count": 0,'
+"""How the preview of a gold without rows begins, after the bracket."""
+
+
+def _empty_gold(line: str) -> tuple[str, str] | None:
+    """Return the engine and the question of a preview's line if gold returned no row."""
+    pair = _pair(line) if f", {_EMPTY}" in line else None
+    return pair and (pair[0], pair[2])
+
+
 def _pair(line: str) -> Key | None:
     try:
         return key_in(parse_json(line))
@@ -433,7 +448,7 @@ _SHOWN = 60
 
 
 _SAME = (
-    "set", "gold", "reference", "questions", "choice", "set_files", "databases", "profile", "metrics",
+    "set", "gold", "reference", "now", "questions", "choice", "set_files", "databases", "profile", "metrics",
     "variants", "limits", "extract", "keys", "allow_missing", "predictions", "engines",
 )  # fmt: skip
 """The entries of a manifest that decide the results of the run."""

@@ -264,7 +264,7 @@ class CacheKeys:
         except BadInput:
             return None
         files = [known[path] for path in paths]
-        limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes]
+        limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes, setup.questions.now]
         # A server's tables may come from a dump with other contents than the file.
         standing = setup.standing.get(dialect, {})
         stand = [sorted(set(standing.get(each, ()))) for each in within]

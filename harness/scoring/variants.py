@@ -212,7 +212,9 @@ def _compared(
     for name, files in variants.items():
         digest = content_digest([contents[path] for path in files.values()])[:_DIGITS]
         for db_id, path in files.items():
-            databases[name, db_id] = Database(f"{questions.collection}_{digest}", db_id, path)
+            databases[name, db_id] = Database(
+                f"{questions.collection}_{digest}", db_id, path, now=questions.now
+            )
     fingerprint = {
         **origin,
         "variants": {

@@ -142,6 +142,10 @@ OPTIONS: Mapping[str, Option] = {
         "timeout", "Time limit in seconds for a prediction and its gold together.", "SECONDS",
         range=(0.001, 86_400, "seconds"), kind=float,
     ),
+    "now": Option(
+        "now", "Moment in UTC that golds and predictions take for the present, such as 2025-02-19 or"
+        " '2025-02-19 10:30:00'. Default: the clock.", "DATE[ TIME]",
+    ),
     "out": Option("out", "Folder to create the run folder in.", "DIR", "results"),
     "resume": Option(
         "resume", "Complete the interrupted run in this folder, with its options.", "FOLDER",

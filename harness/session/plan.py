@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from dialects.volatility import asks_for_the_time
 from harness import provision
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin
@@ -185,6 +186,18 @@ class Plan:
             for question in self.questions.questions
         ]
 
+    def _golds_of_the_time(self) -> int:
+        """Count the questions with a gold that asks for the time."""
+        golds = self.evaluation.golds
+        return sum(
+            any(
+                asks_for_the_time(golds.written(one, dialect))
+                for dialect in self.setup.servers
+                for one in question.each(dialect_of(dialect))
+            )
+            for question in self.questions.questions
+        )
+
     def close(self) -> None:
         """Stop the workers and close the result cache."""
         self.evaluation.close()
@@ -207,6 +220,8 @@ class Plan:
             "questions": len(self.questions.questions),
             **({"gold": asdict(self.questions.pack)} if self.questions.pack else {}),
             **({"reference": request.reference} if self.questions.by_rows else {}),
+            **({"now": str(self.questions.now)} if self.questions.now else {}),
+            **({"golds_of_the_time": asking} if (asking := self._golds_of_the_time()) else {}),
             **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
             "planned": self.extent.to_json(),
             **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),

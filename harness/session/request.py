@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
@@ -16,6 +16,7 @@ from harness.data.gold_packs import PUBLISHED, use_sqlite_reference, with_golds
 from harness.data.predictions import Choice
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds, kinds_by_name
+from harness.engines.clock import parse_moment
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC
 from harness.session.options import OPTIONS
@@ -94,6 +95,7 @@ class Request:
     `workers` None means one per core, on Ray one per processor of the cluster.
     `variants` is a folder of database variants or the number to generate, for test-suite accuracy.
     `cache`: True to use and fill the result cache; `store` is its file, None for the user's own.
+    `now` is the moment that golds and predictions take for the present, None for the clock.
     `resume` is the folder of an interrupted run of the same request, to complete it.
     `ray` is the address of a Ray cluster, or `local`. `report`: True to write reports to the run folder.
     `tables` None prints the totals on a terminal, and all tables elsewhere. `fail_under` are the minimum
@@ -121,6 +123,7 @@ class Request:
     sample: int | None = None
     seed: int = 0
     seconds: float = Limits.seconds
+    now: str | None = None
     out: Path = Path(OPTIONS["out"].default)
     bird_home: Path | None = None
     cache: bool = True
@@ -163,6 +166,8 @@ class Request:
         questions = with_golds(everything, self.gold)
         if self.reference != OPTIONS["reference"].default:
             questions = use_sqlite_reference(questions)
+        if self.now is not None:
+            questions = replace(questions, now=parse_moment("--now", self.now))
         return self.choice.of(questions)
 
     @property
@@ -291,6 +296,8 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
         )
     if request.variants is not None and not wanted:
         raise BadInput(f"--variants {request.variants}: test-suite accuracy uses them; add ts to --metrics")
+    if request.now is not None:
+        parse_moment("--now", request.now)
     check_range("workers", request.workers)
     check_range("limit", request.limit)
     check_range("sample", request.sample)

@@ -169,6 +169,7 @@ def _request(bundle: Bundle, request: Request, predictions: Path) -> Request:
         metrics=untimed(submitted.metrics),
         profile=Profile(submitted.profile),
         reference=submitted.reference or request.reference,
+        now=submitted.now and submitted.now.removesuffix("+00:00"),
         keys=() if submitted.is_complete else sorted({each.question for each in bundle.outcomes.values()}),
         seconds=submitted.limits["seconds"],
         allow_missing=True,

@@ -27,7 +27,7 @@ _LEAST, _BEYOND = -(2**63), 2**63
 _LOCAL = local()
 
 
-def _sqlite(expression: str, *values: object) -> Any:
+def computed(expression: str, *values: object) -> Any:
     """Return what SQLite computes; the parameters are `?1`, `?2`, ..."""
     if not hasattr(_LOCAL, "ask"):
         _LOCAL.ask = sqlite3.connect(":memory:").execute
@@ -36,11 +36,11 @@ def _sqlite(expression: str, *values: object) -> Any:
 
 def as_number(value: str) -> float | None:
     """Return the number that a comparison with NUMERIC affinity makes of a text; None if it stays a text."""
-    return float(_sqlite("CAST(?1 AS REAL)", value)) if _NUMBER.fullmatch(value) else None
+    return float(computed("CAST(?1 AS REAL)", value)) if _NUMBER.fullmatch(value) else None
 
 
 def _is_integer(value: str) -> bool:
-    return bool(_sqlite("typeof(?1 + 0) = 'integer'", value))
+    return bool(computed("typeof(?1 + 0) = 'integer'", value))
 
 
 def _as_integer(value: str) -> int | None:
@@ -48,13 +48,13 @@ def _as_integer(value: str) -> int | None:
     if number is None:
         return None
     if _is_integer(value):
-        return int(_sqlite("CAST(?1 AS INTEGER)", value))
+        return int(computed("CAST(?1 AS INTEGER)", value))
     return int(number) if _LEAST <= number < _BEYOND and number == int(number) else None
 
 
 def _as_real(value: str) -> float | None:
     number = as_number(value)
-    exact = number is None or not _is_integer(value) or _sqlite("CAST(?1 AS INTEGER) = ?2", value, number)
+    exact = number is None or not _is_integer(value) or computed("CAST(?1 AS INTEGER) = ?2", value, number)
     return number if exact else None
 
 
@@ -69,7 +69,7 @@ def _as_key(value: str) -> str:
 def _quotient(a: float, b: float, whole: bool) -> float | None:  # noqa: FBT001 - an argument in SQL
     if b == 0:
         return None
-    return float(_sqlite("CAST(CAST(?1 / ?2 AS INTEGER) AS REAL)" if whole else "?1 / ?2", a, b))
+    return float(computed("CAST(CAST(?1 / ?2 AS INTEGER) AS REAL)" if whole else "?1 / ?2", a, b))
 
 
 # A moment is a BIGINT: milliseconds since the noon of November 24, 4714 B.C., as in SQLite's DateTime.iJD.
@@ -144,7 +144,7 @@ def _text_of(instant: int, flags: int) -> str:
         clock += minutes * 60_000
         return f"{_clock(clock)}{zone}" if clock < _HOUR_25 else f"24:59:59.9999{zone}"
     spilled = flags & _SPILLED
-    day = _sqlite("date(?1)", max(0, before - hours - spilled * _DAY) / _DAY)
+    day = computed("date(?1)", max(0, before - hours - spilled * _DAY) / _DAY)
     return f"{day[:-2]}{int(day[-2:]) + spilled:02} {_clock((before + _NOON) % _DAY + hours)}{more}"
 
 
@@ -157,15 +157,15 @@ def _flagged(instant: int, parts: Sequence[str], flags: int) -> int:
         flags: those of `_DATELESS` and `_ZONED` that hold.
     """
     marks = ", ".join(f"?{place}" for place in range(1, len(parts) + 1))
-    printed = _sqlite(f"datetime({marks})", *parts)
-    if printed == _sqlite("datetime(?1)", instant / _DAY) and not flags & _DATELESS:
+    printed = computed(f"datetime({marks})", *parts)
+    if printed == computed("datetime(?1)", instant / _DAY) and not flags & _DATELESS:
         return instant
     day, _, clock = printed.rpartition(" ")
     odd = _HOUR_24 if clock.startswith("24") else 0
-    if clock[-2:] != _sqlite("strftime('%S', ?1)", instant / _DAY):
+    if clock[-2:] != computed("strftime('%S', ?1)", instant / _DAY):
         odd |= _ROUNDED
     if not flags & _DATELESS:
-        last = _sqlite("strftime('%d', ?1, '+1 month', '-1 day')", f"{day[:-2]}01")
+        last = computed("strftime('%d', ?1, '+1 month', '-1 day')", f"{day[:-2]}01")
         odd |= max(0, int(day[-2:]) - int(last or 31))  # none follows December 9999
     odd |= flags & _DATELESS
     return instant | (odd | flags & _ZONED) << _FLAGS_AT if odd else instant
@@ -178,13 +178,13 @@ def _told(function: str, moment: int, *first: str) -> Any:
         return None
     values = (*first, instant / _DAY if instant == moment else _text_of(instant, _flags_of(moment)))
     marks = ", ".join(f"?{place}" for place in range(1, len(values) + 1))
-    return _sqlite(f"{function}({marks})", *values)
+    return computed(f"{function}({marks})", *values)
 
 
 def _moment(value: str) -> int | None:
     if value.lower() == "now":
         return _EPOCH + time.time_ns() // 1_000_000
-    instant = _milliseconds(_sqlite("julianday(?1)", value))
+    instant = _milliseconds(computed("julianday(?1)", value))
     if instant is None or _PLAIN.fullmatch(value) or as_number(value) is not None:
         return instant
     dated = _DATED.match(value) is not None
@@ -217,7 +217,7 @@ def _modified(moment: int, modifier: str) -> int | None:
     start, flags = _milliseconds_of(moment), _flags_of(moment)
     if _FIXED.match(modifier):
         anchor = _LAST if modifier.startswith("-") else 0
-        moved = _milliseconds(_sqlite("julianday(?1, ?2)", anchor / _DAY, modifier))
+        moved = _milliseconds(computed("julianday(?1, ?2)", anchor / _DAY, modifier))
         return None if moved is None else start + moved - anchor
     if not 0 <= start <= _LAST:
         return None
@@ -233,7 +233,7 @@ def _modified(moment: int, modifier: str) -> int | None:
 def _moved(value: str | float, modifier: str) -> int | None:
     """Return the milliseconds of a time value after a modifier, which may lead beyond SQLite's range."""
     for days in (0, _BEYOND_DAYS, -_BEYOND_DAYS):
-        moved = _milliseconds(_sqlite(f"julianday(?1, ?2, '{days} days')", value, modifier))
+        moved = _milliseconds(computed(f"julianday(?1, ?2, '{days} days')", value, modifier))
         if moved is not None:
             return moved - days * _DAY
     return None
@@ -252,7 +252,7 @@ _FUNCTIONS: Mapping[str, tuple[str | Callable[..., Any], list[str], str]] = {
     "real_to_integer": ("CAST(?1 AS INTEGER)", [_REAL], _WHOLE),
     "real_to_text": ("CAST(?1 AS TEXT)", [_REAL], _TEXT),
     "printed": (
-        lambda x, kind, places: _sqlite("printf(?1, ?2, ?3)", _KINDS[kind], places, x),
+        lambda x, kind, places: computed("printf(?1, ?2, ?3)", _KINDS[kind], places, x),
         [_REAL, _TEXT, _WHOLE],
         _TEXT,
     ),
@@ -296,7 +296,7 @@ _FUNCTIONS: Mapping[str, tuple[str | Callable[..., Any], list[str], str]] = {
 @cache
 def _callable(name: str) -> Callable[..., Any]:
     body, arguments, kind = _FUNCTIONS[name]
-    function = partial(_sqlite, body) if isinstance(body, str) else body
+    function = partial(computed, body) if isinstance(body, str) else body
 
     def called(*values: Any) -> Any:
         if None in values:

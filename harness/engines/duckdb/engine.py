@@ -14,6 +14,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -40,6 +41,7 @@ from harness.engines.base import (
     cut,
     is_empty,
 )
+from harness.engines.clock import duckdb_clock, with_moment
 from harness.engines.duckdb.plans import read_plan
 from harness.engines.duckdb.work import counters
 from harness.engines.plans import NOT_A_QUERY, PlanNode
@@ -170,7 +172,9 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
 
     columns: tuple[str, ...] = ()
 
-    def __init__(self, path: Path, seconds: float, *, pooled: bool = False) -> None:
+    def __init__(
+        self, path: Path, seconds: float, *, pooled: bool = False, now: datetime | None = None
+    ) -> None:
         self._file = _File.at(path)
         self._seconds = seconds
         self._pooled = pooled
@@ -180,11 +184,19 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             _POOL.drop(lambda file: file != self._file)
             waiting = _POOL.take(self._file)
         self._instance = waiting or _opened(path)
-        self._connection = self._instance.cursor()
+        self._now = now
+        self._connection = self._cursor()
         self._is_used_again = waiting is not None
         self._is_own = False
         """The instance is for this session alone."""
         self._is_usable = True
+
+    def _cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a new connection of the instance, with the clock of the session."""
+        connection = self._instance.cursor()
+        for statement in () if self._now is None else duckdb_clock(self._now):
+            connection.execute(statement)
+        return connection
 
     def _statement(self, sql: str) -> duckdb.Statement:
         """Return the one query of a text.
@@ -203,7 +215,7 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             if f"{FUNCTIONS_NAMESPACE}_" in sql.lower():
                 with _OPENING:
                     install(self._connection)
-        found = self._connection.extract_statements(sql)
+        found = self._connection.extract_statements(self._pinned(sql))
         if not found:
             raise SqlError(EMPTY if is_empty(sql) else "the text holds no statement", None)
         if len(found) > 1:
@@ -216,13 +228,16 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             raise SqlError(f"the statement is of type {kind}: only queries are run", None)
         return found[0]
 
+    def _pinned(self, sql: str) -> str:
+        return sql if self._now is None else with_moment(sql, self._now)
+
     def _have_own(self) -> None:
         """Use an instance that no other session has used or will use."""
         self._is_own = True
         if self._is_used_again:
             self._close()
             self._instance = _opened(self._file.path)
-            self._connection = self._instance.cursor()
+            self._connection = self._cursor()
             self._is_used_again = False
 
     def _close(self) -> None:
@@ -292,7 +307,7 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
             if not _QUERY.match(sql):
                 raise SqlError(f"the text {NOT_A_QUERY}", None)
             options = "ANALYZE, FORMAT JSON" if is_run else "FORMAT JSON"
-            [(_, told)] = self._connection.execute(f"EXPLAIN ({options}) {sql}").fetchall()
+            [(_, told)] = self._connection.execute(f"EXPLAIN ({options}) {self._pinned(sql)}").fetchall()
             return parse_json(told)
         except duckdb.Error as error:
             failure = self._translated(error)
@@ -305,7 +320,7 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
         """See `Session.refuses`."""
         try:
             self._statement(sql)
-            self._connection.execute(f"EXPLAIN {sql}")
+            self._connection.execute(f"EXPLAIN {self._pinned(sql)}")
         except _REFUSED_ON_READING as error:
             return cut(words_of(error)) == words
         except SqlError as error:
@@ -349,7 +364,8 @@ class DuckDBEngine:
 
     def session(self, database: Database, seconds: float) -> DuckDBSession:
         """See `Engine.session`; DuckDB has no time limit of its own, so `cancel` alone enforces it."""
-        return DuckDBSession(file_of(self._server, database), seconds, pooled=self._pooled)
+        path = file_of(self._server, database)
+        return DuckDBSession(path, seconds, pooled=self._pooled, now=database.now)
 
     def check(self, database: Database) -> None:
         """See `EmbeddedEngine.check`."""

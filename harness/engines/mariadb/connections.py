@@ -14,6 +14,7 @@ from harness.engines.mysql.connections import (
     Codes,
     MySQLConnections,
     administrating,
+    clock_of,
     collation_of,
 )
 from loaders.namespace import Database
@@ -68,7 +69,7 @@ class MariaDBConnections(MySQLConnections):
         return (
             f"SET NAMES utf8mb4{collation_of(database)}, SESSION transaction_read_only = 1, "
             f"SESSION max_statement_time = {max(0.001, seconds)}, "
-            f"SESSION max_session_mem_used = {_MEMORY_BYTES}{unlimited}"
+            f"SESSION max_session_mem_used = {_MEMORY_BYTES}{unlimited}{clock_of(database)}"
         )
 
 

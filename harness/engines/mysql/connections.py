@@ -169,7 +169,7 @@ class MySQLConnections:
         # https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_max_execution_time
         return (
             f"SET NAMES utf8mb4{collation_of(database)}, SESSION transaction_read_only = 1, "
-            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
+            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}{clock_of(database)}"
         )
 
     def give(self, connection: Connection[Any], database: Database) -> None:
@@ -228,6 +228,16 @@ class MySQLConnections:
 def collation_of(database: Database) -> str:
     """Return the words after SET NAMES and a character set for the collation of a database's profile."""
     return " COLLATE utf8mb4_0900_bin" if database.profile is Profile.FAITHFUL else ""
+
+
+def clock_of(database: Database) -> str:
+    """Return the assignments that give a session the clock of a database; empty for the server's.
+
+    https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_timestamp
+    """
+    if database.now is None:
+        return ""
+    return f", SESSION time_zone = '+00:00', SESSION timestamp = {database.now.timestamp():.0f}"
 
 
 _NULL = 251

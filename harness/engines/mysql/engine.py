@@ -32,6 +32,7 @@ from harness.engines.base import (
     cut,
     is_empty,
 )
+from harness.engines.clock import without_sysdate
 from harness.engines.mysql.connections import (
     CODES,
     Codes,
@@ -109,7 +110,10 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`. Only queries are sent."""
-        yield from self._sent(_encoded(sql), sql)
+        yield from self._sent(_encoded(self._pinned(sql)), sql)
+
+    def _pinned(self, sql: str) -> str:
+        return sql if self._database.now is None else without_sysdate(sql)
 
     def _sent(self, text: bytes, sql: str = "") -> Iterator[list[Row]]:
         """Send a statement and yield its rows; `sql` is the part that a predictor wrote."""
@@ -200,7 +204,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             self._begin_counting()
         except CannotCount as error:
             raise SqlError(error.reason, None) from error
-        [[told]] = self._all(f"{self.EXPLAIN[is_run]} ".encode() + _encoded(sql), sql)
+        [[told]] = self._all(f"{self.EXPLAIN[is_run]} ".encode() + _encoded(self._pinned(sql)), sql)
         try:
             return self.read_plan(str(told))
         except ValueError as error:
@@ -210,14 +214,14 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         """See `Session.refuses`. What is prepared here goes when the connection is made as new."""
         connection = self._connection
         try:
-            connection.query(f"PREPARE bird FROM {connection.escape(sql)}")
+            connection.query(f"PREPARE bird FROM {connection.escape(self._pinned(sql))}")
         except (pymysql.Error, UnicodeError, OSError) as error:
             return isinstance(error, pymysql.Error) and cut(message(error)) == words
         return False
 
     def counted(self, sql: str) -> Mapping[str, int]:
         """See `Session.counted`."""
-        text = _encoded(sql)
+        text = _encoded(self._pinned(sql))
         if word := uncounted(sql):
             raise CannotCount(f"MySQL counts what EXPLAIN ANALYZE takes, which a text with {word} is not")
         self._begin_counting()

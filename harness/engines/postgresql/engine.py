@@ -41,6 +41,7 @@ from harness.engines.base import (
     TableText,
     cut,
 )
+from harness.engines.clock import pinned_for_postgresql
 from harness.engines.plans import NOT_A_QUERY, SEVERAL, PlanNode
 from harness.engines.postgresql.connections import (
     CONNECT_SECONDS,
@@ -205,6 +206,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         self._server = server
         self._pool = pool
         self._as_new = True
+        self._now = database.now
         self._known: dict[str, list[Row]] = {}
         self._may_have_set = self._stopped = False
         self._connection = pool.take(self._conninfo) or self._connect()
@@ -248,7 +250,10 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         ):
             raise SqlTooLarge(f"more than {_LONGEST_OPERATOR:,} characters of operators in a row", None)
         sql.encode()
-        return self._allowed(sql)
+        return self._allowed(self._pinned(sql))
+
+    def _pinned(self, sql: str) -> str:
+        return sql if self._now is None else pinned_for_postgresql(sql, self._now)
 
     def _rows(self, sql: str) -> Iterator[list[Row]]:
         *earlier, last = self._readable(sql)
@@ -362,7 +367,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
     def refuses(self, sql: str, words: str) -> bool:
         """See `Session.refuses`."""
         try:
-            parse(self._connection, sql.encode())
+            parse(self._connection, self._pinned(sql).encode())
         except psycopg.Error as error:
             return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and cut(one_line(error)) == words
         except UnicodeError:

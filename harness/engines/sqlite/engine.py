@@ -11,13 +11,16 @@ import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
 from dialects.enums import Dialect
 from dialects.identifiers import quoted
+from dialects.volatility import is_volatile
 from harness.engines.base import (
     EMPTY,
+    CannotCount,
     ColumnText,
     EngineLost,
     Pool,
@@ -30,6 +33,7 @@ from harness.engines.base import (
     cut,
     is_empty,
 )
+from harness.engines.clock import pin_sqlite
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.file import MAPPED_BYTES, address, connect
 from harness.engines.sqlite.plans import CountingConnection, read_plan
@@ -75,14 +79,16 @@ class _File(NamedTuple):
     inode: int
     size: int
     modified: int
+    now: datetime | None
+    """The clock of the handle; None for the machine's."""
 
     @classmethod
-    def at(cls, path: Path) -> Self:
+    def at(cls, path: Path, now: datetime | None) -> Self:
         try:
             found = path.stat()
         except OSError as error:
             raise EngineLost(f"SQLite cannot open {path}: {error.strerror}") from error
-        return cls(path, os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        return cls(path, os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, now)
 
 
 class SQLiteSession(AbstractContextManager["SQLiteSession"]):
@@ -99,12 +105,17 @@ class SQLiteSession(AbstractContextManager["SQLiteSession"]):
         self._path = database.sqlite_path
         self._seconds = seconds
         self._pool = pool
-        self._file = None if pool is None else _File.at(self._path)
+        self._now = database.now
+        self._file = None if pool is None else _File.at(self._path, self._now)
         waiting = None
         if pool is not None:
             pool.drop(lambda file: file.path == self._path and file != self._file)
             waiting = pool.take(self._file)
-        self._connection = waiting or connect(self._path, **(_USED_AGAIN if pool else _USED_ONCE))
+        self._connection = waiting or connect(
+            self._path, **(_USED_AGAIN if pool else _USED_ONCE), trusts_schema=self._now is not None
+        )
+        if self._now is not None and waiting is None:
+            pin_sqlite(self._connection, self._now)
         self._ran_to_its_end = True
         self._counting: CountingConnection | None = None
 
@@ -180,6 +191,8 @@ class SQLiteSession(AbstractContextManager["SQLiteSession"]):
 
     def counted(self, sql: str) -> Mapping[str, int]:
         """See `Session.counted`."""
+        if self._now is not None and is_volatile(sql):
+            raise CannotCount("SQLite's work is not counted where a text asks for the time and --now pins it")
         try:
             # What it may not do is refused here, as is what are several statements.
             steps = self._connection.execute(f"EXPLAIN {sql}").fetchall()
