@@ -36,14 +36,20 @@ def run_sql(tools: DatabaseTools, dialect: EngineName | None = None) -> Tool:
 def execution(tools: DatabaseTools, dialect: EngineName | None = None) -> Scorer:
     """Return the scorer: the evaluator's metrics for the SQL in a completion.
 
-    A sample is unscored if no answer could be judged, because its gold or the engine failed.
+    The score's answer is the SQL, and its metadata names the policy that took it out. A sample is unscored
+    if no answer could be judged, because its gold or the engine failed.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
         del target
         completion = state.output.completion
         judgement = await tools.judge_completion(str(state.sample_id), completion, dialect)
-        told = {"answer": completion, "explanation": judgement.error, "reason": judgement.outcome.value}
+        told = {
+            "answer": tools.extracted(str(state.sample_id), completion, dialect),
+            "explanation": judgement.error,
+            "reason": judgement.outcome.value,
+            "metadata": {"extract": tools.extract.value},
+        }
         if not judgement.outcome.is_predictors:
             return Score.unscored(**told)
         return Score(value=dict(judgement.scores), **told)

@@ -4,7 +4,8 @@ Names are compared without regard to case. A record may also be a model's respon
 (`harness.data.responses`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -22,7 +23,7 @@ from harness.data.responses import (
     read_response,
 )
 from loaders.base.errors import brief
-from loaders.base.files import json_type, parse_json
+from loaders.base.files import is_text, json_type, parse_json
 
 OPTION = "--keys"
 NAME_KEYS = f"name their keys with {OPTION} id=KEY,sql=KEY"
@@ -111,6 +112,11 @@ _GOLD_KEYS = ("SQL", "query", "sql_query")
 _QUESTION = "question"
 _CLOSE = 0.85
 """As similar as `dialekt` is to `dialect`, and more than `question` is to `question_id`."""
+
+
+_TEXTS = (SQL, "db_id", "predictor", "dialect", "reason", "translated_from")
+_NUMBERED = re.compile(r"[A-Za-z]{1,20}+[ _:#-]{0,2}+\d{1,18}+")
+_WHOLE_NUMBER = re.compile(r"(?P<number>\d{1,18}+)\.0++")
 
 
 class RecordError(Exception):
@@ -319,6 +325,51 @@ class RecordKeys:
                 remedy = f"write {close[0]}, or another name if something else is meant"
                 raise RecordError("a key that is nearly a known one", remedy, repr(brief(key)))
         return tuple(others)
+
+
+def whole_number(question_id: Any, known: Container[str]) -> Any:
+    """Return an id that a table of numbers has written as a fraction, 7.0, as the whole number it is."""
+    if isinstance(question_id, float) and question_id.is_integer():
+        return int(question_id)
+    if isinstance(question_id, str) and question_id not in known:
+        found = _WHOLE_NUMBER.fullmatch(question_id.strip())
+        return found["number"] if found else question_id
+    return question_id
+
+
+def remedy_for_id(question_id: Any) -> str | None:
+    """Return what to do about an id that no question has, if it is a number with words before it."""
+    is_numbered = isinstance(question_id, str) and _NUMBERED.fullmatch(question_id.strip())
+    return "write the number alone if it is the question's id" if is_numbered else None
+
+
+def check_texts(record: Mapping[str, Any], key: str) -> None:
+    """Check the texts of a record about a question.
+
+    Raises:
+        RecordError: one is no text, or there is neither SQL nor a reason, or both.
+    """
+    if record["sql"] is None and not record.get("reason"):
+        raise RecordError(
+            "sql is null", "write a string, or say in reason why there is none", f"question {key}"
+        )
+    if record["sql"] is not None and "reason" in record:
+        raise RecordError("sql and a reason for having none", "omit one", f"question {key}")
+    for name in _TEXTS:
+        value = record.get(name, "") if name != SQL or record[SQL] is not None else ""
+        if not isinstance(value, str):
+            raise RecordError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
+        check_characters(value)
+
+
+def check_characters(text: str) -> None:
+    """Check that UTF-8 can encode a text.
+
+    Raises:
+        RecordError: it cannot.
+    """
+    if not is_text(text):
+        raise RecordError("half a character, a surrogate without its pair", "write the whole character")
 
 
 def _folded(name: str) -> frozenset[str]:

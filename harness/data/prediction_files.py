@@ -11,11 +11,12 @@ r"""Readers of the formats of prediction files.
 - A JSON array of records; or of SQL texts, one for each question in the set's published order.
 - One SQL text per line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads
   it: https://github.com/taoyds/spider#evaluation. The database may follow a tab; a blank line is no answer.
-- CSV (`.csv`) with a header: a record in each row.
+  Or as many statements of several lines, each with its semicolon.
+- CSV (`.csv`), or the same with tabs (`.tsv`), with a header: a record in each row.
+
+The records of a JSON object may be in a member of it, such as `{"model": "m", "predictions": [...]}`.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,12 @@ from harness.data.answer_records import (
     WRITE_BOTH,
     RecordError,
     RecordKeys,
+    check_characters,
+    check_texts,
+    remedy_for_id,
+    whole_number,
 )
+from harness.data.answers.statements import statements_of
 from harness.data.outcomes import AnswerUsage
 from harness.data.questions import QuestionSet
 from harness.data.set_manifest import LAYOUTS
@@ -42,11 +48,11 @@ from loaders.base.errors import brief
 from loaders.base.files import (
     Faults,
     TextFile,
-    is_text,
     json_type,
     parse_json,
     read_json,
     read_json_lines,
+    read_table,
     refuse,
 )
 from loaders.base.records import RecordFault
@@ -63,7 +69,7 @@ SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 # in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a positional file of one revision
 # of Mini-Dev read against the other would silently be scored wrongly.
 _NAME = re.compile(
-    r"predict_(?P<rest>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.(?:jsonl?|sql|txt|csv)",
+    r"predict_(?P<rest>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.(?:jsonl?|sql|txt|csv|tsv)",
     flags=re.IGNORECASE | re.DOTALL,
 )
 
@@ -157,13 +163,18 @@ _FORM = r'write "SQL\t----- bird -----\tdb_id"'
 _OTHER_SET = "use a file made for this set"
 _READ = (
     'use a JSON object with the entries "0", "1", ...; JSON lines with question_id and sql; a'
-    " JSON array of such objects, or of SQL texts; one SQL text per line (.sql, .txt); or CSV"
+    " JSON array of such objects, or of SQL texts; one SQL text per line (.sql, .txt); or CSV (.csv, .tsv)"
     " (docs/reference/file-formats.md)"
 )
-_TEXTS = (SQL, "db_id", "predictor", "dialect", "reason", "translated_from")
 _SHOWN = 200
 """Maximum characters of keys in a note."""
 _SOMETHING = re.compile(rb"\S")
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+_WRAPPERS = (
+    "predictions", "results", "answers", "responses", "outputs", "data", "records", "items", "samples",
+    "questions", "instances", "generations", "completions",
+)  # fmt: skip
+"""Members of a JSON object that may hold its records, or its answers."""
 _OPTIONS = {"predictor": "--predictor", "dialect": "--dialect"}
 
 
@@ -231,16 +242,24 @@ def read_entries(file: TextFile, questions: QuestionSet, named: Label, keys: Rec
     kind = file.path.suffix.lower()
     if kind in {".sql", ".txt"}:
         return reader.texts()
-    if kind == ".csv":
-        return reader.table()
+    if kind in _SEPARATORS:
+        return reader.table(_SEPARATORS[kind])
     start = file.encoded.lstrip()[:1]
     if start not in {b"{", b"["}:
         refuse(file.path, f"not JSON: it begins with {brief(next(file.lines()), 20)!r}", _READ)
     first, rest = _first_line(file)
-    if start == b"{" and isinstance(first, dict) and (rest or keys.is_record(first)):
+    whole = first if first is not None and not rest else None
+    if whole is None and start == b"{" and not isinstance(first, dict):
+        whole = read_json(file)
+    inner = reader.unwrapped(whole) if isinstance(whole, dict) else None
+    if inner is not None:
+        name, content = inner
+        found = reader.array(content) if isinstance(content, list) else reader.object(content)
+        found = replace(found, notes=(f"its entries are in {name}", *found.notes))
+    elif start == b"{" and isinstance(first, dict) and (rest or keys.is_record(first)):
         found = reader.records(Format.LINES, read_json_lines(file), "line")
     else:
-        content = first if first is not None and not rest else read_json(file)
+        content = read_json(file) if whole is None else whole
         if isinstance(content, list):
             found = reader.array(content)
         elif keys.is_record(content):
@@ -289,6 +308,25 @@ class _Reader:
         if self.keys.named:
             refuse(self.file.path, f"has no records, so that {OPTION} names nothing in it", f"omit {OPTION}")
 
+    def unwrapped(self, content: Mapping[str, Any]) -> tuple[str, Any] | None:
+        """Return the member of a JSON object that holds all records or answers, and its name; None if none.
+
+        Records with ids, answers by ids, or as many texts as the set has questions.
+        """
+        if any(self.keys.columns(ID, content)):
+            return None
+        found = [(name, content[name]) for name in _WRAPPERS if self._is_wrapped(content.get(name))]
+        return found[0] if len(found) == 1 else None
+
+    def _is_wrapped(self, content: Any) -> bool:
+        if isinstance(content, dict):
+            return bool(content) and content.keys() <= self.questions.by_key.keys()
+        if not isinstance(content, list) or not content:
+            return False
+        if all(one is None or isinstance(one, str) for one in content):
+            return len(content) == len(self.questions.questions) > 1
+        return all(isinstance(one, dict) and self.keys.columns(ID, one) for one in content)
+
     def array(self, content: list[Any]) -> Entries:
         """Read a JSON array: of records, or of SQL texts."""
         if not any(isinstance(one, str) for one in content):
@@ -321,10 +359,23 @@ class _Reader:
         lines = [line.removesuffix("\r") for line in self.file.lines()]
         while lines and not lines[-1].strip():
             del lines[-1]
+        texts = statements_of(self.file.text, dialect)
+        if len(lines) != len(order) == len(texts):
+            notes = ["its statements are taken in the order of the questions, one for each"]
+            answers = zip(order, texts, strict=True)
+            return Entries(
+                Format.TEXT, [Prediction(key, sql, predictor, dialect) for key, sql in answers], (), notes
+            )
         if len(lines) != len(order):
-            remedy = "write one SQL text per line, in the order of the questions; an empty line is no answer"
+            remedy = (
+                "write one SQL text per line, in the order of the questions; an empty line is no answer. Or"
+                " write a statement for each, with a semicolon at its end"
+            )
             refuse(
-                path, f"it has {len(lines)} lines, but {questions.name} has {len(order)} questions", remedy
+                path,
+                f"it has {len(lines)} lines and {len(texts)} statements, but {questions.name} has"
+                f" {len(order)} questions",
+                remedy,
             )
         faults = Faults(path, "line")
         predictions: list[Prediction] = []
@@ -342,9 +393,9 @@ class _Reader:
         faults.stop()
         return Entries(Format.TEXT, predictions)
 
-    def table(self) -> Entries:
+    def table(self, separator: str) -> Entries:
         """Read the rows of a CSV file as records."""
-        head, rows = _table(self.file)
+        head, rows = read_table(self.file, separator)
         if not self.keys.columns(SQL, head):
             remedy = f"call one sql, and one question_id, or {NAME_KEYS}"
             refuse(self.file.path, f"its header ({brief(', '.join(head))}) has no column of answers", remedy)
@@ -422,7 +473,7 @@ class _Reader:
             position = positions.get(name)
             if position is None:
                 outside = f"not a position in {questions.name} (0 to {len(order) - 1})"
-                faults.add(repr(name), outside, _OTHER_SET)
+                faults.add(repr(name), outside, remedy_for_id(name) or _OTHER_SET)
                 continue
             if position < highest:
                 remedy = "sort the entries by number: official scripts go by place"
@@ -457,6 +508,8 @@ class _Reader:
             except RecordError as error:
                 faults.add(f"{number}{error.detail}", error.fault, error.remedy)
                 continue
+            if ID in record:
+                record[ID] = whole_number(record[ID], questions.by_key)
             read.append((number, record))
             contents.append(content)
             unread |= dict.fromkeys(others)
@@ -503,41 +556,12 @@ class _Reader:
             record[ID] = key
 
 
-def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Return the header of a CSV file, and its rows by the numbers of their first lines."""
-    reader = csv.reader(io.StringIO(file.text, newline=""), strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    number = 1
-    try:
-        for row in reader:
-            if row:
-                rows.append((number, row))
-            number = reader.line_num + 1
-    except csv.Error as error:
-        refuse(file.path, f"line {reader.line_num}: not valid CSV ({error})", "write it as RFC 4180 says")
-    head = [name.strip() for name in rows[0][1]]
-    separator = next((one for one in ";\t|" if len(head) == 1 and one in head[0]), None)
-    if separator is not None:
-        refuse(file.path, f"its header is separated by {separator!r}", "separate columns by commas")
-    if len({name.casefold() for name in head}) < len(head):
-        refuse(file.path, "its header has a column twice", "name each once")
-    faults = Faults(file.path, "line")
-    for line, row in rows[1:]:
-        if len(row) != len(head):
-            remedy = "write a cell for each column, in double quotes where it has a comma or a line break"
-            faults.add(
-                f"{line} ({len(row)} cells, {len(head)} columns)", "not as many cells as columns", remedy
-            )
-    faults.stop()
-    return head, [(line, dict(zip(head, row, strict=True))) for line, row in rows[1:]]
-
-
 def _text_sql(value: Any, db_id: str) -> str:
     if not isinstance(value, str):
         raise RecordError(f"{json_type(value)} among texts", "write only SQL texts, or only objects")
     if SEPARATOR in value:
         return _official_sql(value, db_id)
-    _check_characters(value)
+    check_characters(value)
     return value
 
 
@@ -566,7 +590,7 @@ def _database_of(value: Any) -> str | None:
 def _official_sql(value: Any, db_id: str) -> str:
     if not isinstance(value, str):
         raise RecordError(f"{json_type(value)} instead of a string", _FORM)
-    _check_characters(value)
+    check_characters(value)
     sql, *others = value.split(SEPARATOR)
     if not others:
         raise RecordError("no separator", _FORM)
@@ -612,7 +636,7 @@ def _prediction(
     if ID not in record:
         raise RecordError("no question_id", WRITE_BOTH)
     key = in_order or _key(record[ID], questions)
-    _check_texts(record, key)
+    check_texts(record, key)
     if "db_id" in record:
         _check_database(record["db_id"], questions.by_key[key].db_id)
     predictor = _told("predictor", record, named.predictor)
@@ -635,20 +659,6 @@ def _prediction(
     return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source, usage)
 
 
-def _check_texts(record: Mapping[str, Any], key: str) -> None:
-    if record["sql"] is None and not record.get("reason"):
-        raise RecordError(
-            "sql is null", "write a string, or say in reason why there is none", f"question {key}"
-        )
-    if record["sql"] is not None and "reason" in record:
-        raise RecordError("sql and a reason for having none", "omit one", f"question {key}")
-    for name in _TEXTS:
-        value = record.get(name, "") if name != SQL or record[SQL] is not None else ""
-        if not isinstance(value, str):
-            raise RecordError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
-        _check_characters(value)
-
-
 def _key(question_id: Any, questions: QuestionSet) -> str:
     """Return the key of the question that a line names: by a unique number, or by its key."""
     if isinstance(question_id, str) and question_id in questions.by_key:
@@ -657,7 +667,8 @@ def _key(question_id: Any, questions: QuestionSet) -> str:
     if not keys and type(question_id) is int and str(question_id) in questions.by_key:
         return str(question_id)
     if not keys:
-        raise RecordError(f"not a question of {questions.name}", _OTHER_SET, f"question_id {question_id!r}")
+        remedy = remedy_for_id(question_id) or _OTHER_SET
+        raise RecordError(f"not a question of {questions.name}", remedy, f"question_id {question_id!r}")
     if len(keys) > 1:
         choice = " or ".join(f'"{key}"' for key in keys)
         raise RecordError(
@@ -679,11 +690,6 @@ def _told(name: str, record: Mapping[str, Any], outside: str | None) -> str:
         contradiction = f"a {name} other than that of the file's name or {_OPTIONS[name]}"
         raise RecordError(contradiction, "make them agree", f"{said}, not {outside}")
     return said
-
-
-def _check_characters(text: str) -> None:
-    if not is_text(text):
-        raise RecordError("half a character, a surrogate without its pair", "write the whole character")
 
 
 def _check_database(given: str, db_id: str) -> None:

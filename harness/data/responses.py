@@ -202,6 +202,21 @@ def _messages(record: Mapping[str, Any], messages: Any) -> Iterator[Response]:
         yield from _list(messages)
 
 
+_SHAREGPT = frozenset({"gpt", "assistant", "model", "chatgpt", "bot"})
+
+
+def _conversations(record: Mapping[str, Any], turns: Any) -> Iterator[Response]:
+    """Yield the last turn of a conversation as ShareGPT writes it, if it is the model's."""
+    if not (isinstance(turns, list) and turns):
+        return
+    if all(isinstance(member(turn, "from"), str) for turn in turns):
+        text = member(turns[-1], "value")
+        if turns[-1]["from"] in _SHAREGPT and isinstance(text, str):
+            yield Response(text)
+    else:
+        yield from _messages(record, turns)
+
+
 def _whole(record: Mapping[str, Any], response: Any) -> Iterator[Response]:
     """Yield what a member holds that wraps a whole response."""
     del record
@@ -217,6 +232,8 @@ _FORMS: Mapping[str, Callable[[Mapping[str, Any], Any], Iterator[Response]]] = {
     "outputs": _outputs,
     "generated_text": _generated,
     "messages": _messages,
+    "conversations": _conversations,
+    "conversation": _conversations,
     "message": _whole,
     "response": _whole,
     "result": _whole,

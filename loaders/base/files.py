@@ -4,8 +4,10 @@ Any fault stops the run with a message of one line, which counts every fault of 
 """
 
 import codecs
+import csv
 import fcntl
 import hashlib
+import io
 import json
 import os
 import secrets
@@ -38,6 +40,16 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
 )
 
+_NO_TEXTS = {
+    b"\x1f\x8b": "compressed by gzip",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zXZ": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by Zstandard",
+    b"PK\x03\x04": "a ZIP archive or a workbook",
+    b"PAR1": "a Parquet file",
+    b"SQLite format 3\0": "a SQLite database",
+}
+"""How files begin that are often given in place of a text."""
 _SHOWN = 5
 """Number of entries that a message lists; further ones are only counted."""
 
@@ -136,6 +148,9 @@ def read_text(path: Path, most: int | None = None, remedy: str = "fetch or write
     sha256, raw = hashlib.sha256(raw).hexdigest(), raw.removeprefix(codecs.BOM_UTF8)
     if not raw or raw.isspace():
         refuse(path, "is empty", remedy)
+    kind = next((kind for start, kind in _NO_TEXTS.items() if raw.startswith(start)), None)
+    if kind is not None:
+        refuse(path, f"is {kind}, not text", "decompress it, or write it as JSON lines or CSV")
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(raw), _PIECE):
         piece = raw[start : start + _PIECE]
@@ -311,6 +326,41 @@ def read_json(file: TextFile, remedy: str = "fetch or write it again") -> Any:
         return parse_json(file.text)
     except ValueError as error:
         refuse(file.path, f"not valid JSON ({error})", remedy)
+
+
+def read_table(file: TextFile, separator: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """Return the header of a CSV file, and its rows by the numbers of their first lines.
+
+    Raises:
+        BadInput: it is no CSV, has another separator, a column twice, or a row with other cells.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), len(file.encoded)))  # a cell may be the whole file
+    reader = csv.reader(io.StringIO(file.text, newline=""), delimiter=separator, strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    number = 1
+    try:
+        for row in reader:
+            if row:
+                rows.append((number, row))
+            number = reader.line_num + 1
+    except csv.Error as error:
+        refuse(file.path, f"line {reader.line_num}: not valid CSV ({error})", "write it as RFC 4180 says")
+    head = [name.strip() for name in rows[0][1]]
+    other = next((one for one in ",;\t|" if len(head) == 1 and one in head[0]), None)
+    if other is not None:
+        said = "tabs" if separator == "\t" else "commas, or by tabs and call it .tsv"
+        refuse(file.path, f"its header is separated by {other!r}", f"separate columns by {said}")
+    if len({name.casefold() for name in head}) < len(head):
+        refuse(file.path, "its header has a column twice", "name each once")
+    faults = Faults(file.path, "line")
+    for line, row in rows[1:]:
+        if len(row) != len(head):
+            remedy = "write a cell for each column, in double quotes where it has a comma or a line break"
+            faults.add(
+                f"{line} ({len(row)} cells, {len(head)} columns)", "not as many cells as columns", remedy
+            )
+    faults.stop()
+    return head, [(line, dict(zip(head, row, strict=True))) for line, row in rows[1:]]
 
 
 def read_json_lines(file: TextFile) -> list[tuple[int, dict[str, Any]]]:

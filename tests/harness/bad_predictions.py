@@ -1,10 +1,14 @@
 """Bad prediction files, each with what the one-line error has to say."""
 
+import bz2
 import contextlib
+import gzip
 import json
+import lzma
 import os
 import socket
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +132,49 @@ PREDICTIONS = [
     ),
     Case(
         "table_in_a_file",
-        on_file(lambda: f"question_id,sql\n1471,{'x' * 999}\n", name="answers.tsv"),
-        ("answers.tsv", "not JSON", "question_id,sql", "JSON lines", "JSON array"),
+        on_file(lambda: f"question_id,sql\n1471,{'x' * 999}\n", name="answers.psv"),
+        ("answers.psv", "not JSON", "question_id,sql", "JSON lines", "JSON array"),
+    ),
+    Case(
+        "table_with_commas_instead_of_tabs",
+        on_file(lambda: "question_id,sql\n1471,SELECT 1\n", name="predict_mini_dev_model_sqlite.tsv"),
+        ("model_sqlite.tsv", "separated by ','", "separate columns by tabs"),
+    ),
+    *(
+        Case(
+            f"file_that_begins_as_{name}",
+            on_file(partial(bytes, start + b"\x00\xff")),
+            (GOOD_NAME, says, "decompress it, or write it as JSON lines or CSV"),
+        )
+        for name, start, says in (
+            ("gzip", gzip.compress(b"{}"), "is compressed by gzip, not text"),
+            ("bzip2", bz2.compress(b"{}"), "is compressed by bzip2, not text"),
+            ("xz", lzma.compress(b"{}"), "is compressed by xz, not text"),
+            ("zstandard", b"\x28\xb5\x2f\xfd", "is compressed by Zstandard, not text"),
+            ("zip", b"PK\x03\x04", "is a ZIP archive or a workbook, not text"),
+            ("parquet", b"PAR1", "is a Parquet file, not text"),
+            ("sqlite", b"SQLite format 3\x00", "is a SQLite database, not text"),
+        )
+    ),
+    Case(
+        "ids_with_words",
+        on_lines(field(0, "question_id", "question_1471")),
+        ("answers.jsonl", "'question_1471'", "not a question of mini_dev", "write the number alone"),
+    ),
+    Case(
+        "keys_with_words",
+        on_predictions(lambda good: {f"q{key}": value for key, value in good.items()}),
+        (GOOD_NAME, "'q0'", "not a position in mini_dev", "write the number alone"),
+    ),
+    Case(
+        "ids_that_are_fractions",
+        on_lines(field(0, "question_id", 1471.5)),
+        ("answers.jsonl", "question_id 1471.5", "not a question of mini_dev"),
+    ),
+    Case(
+        "statements_of_several_lines_but_too_few",
+        on_file(lambda: "SELECT 1\nFROM t;\n\nSELECT 2\nFROM t;\n", name="predict_mini_dev_model_sqlite.sql"),
+        ("model_sqlite.sql", "5 lines and 2 statements", "4 questions", "a semicolon at its end"),
     ),
     Case(
         "text_of_json",

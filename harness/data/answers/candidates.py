@@ -4,14 +4,26 @@ One pass from left to right, in which a query is a whole: nothing within its lit
 """
 
 import re
+import sys
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.answers import documents
-from harness.data.answers.statements import QUERY, ParseBudget, begin, end, has_start, last_query
+from harness.data.answers.statements import (
+    FROM_FIRST,
+    QUERY,
+    ParseBudget,
+    begin,
+    end,
+    has_start,
+    is_from_first,
+    last_query,
+    without_breaks,
+)
 from harness.engines import EngineName
 
 
@@ -57,12 +69,14 @@ _ANSWER = r"final[_ -]?answers?|answers?|solutions?|final[_ -]?(?:sql|query)(?:[
 _SQL = r"\w*sql\w*|\w*quer(?:y|ies)\w*|code|output|result|response|final|execute|parameter[ =][^<>\n]{0,30}+"
 _BULLET = r"(?:[-*+•][ \t]++|\(?\d{1,3}[.)][ \t]++|[A-Za-z][.)][ \t]++|>[ \t]?|(?:\w++=?[#>])[ \t]++)"
 _INFO = r"[\w+#.-]*+"
-_MARK = re.compile(
+_MARKS = (
     rf"(?P<fence>```++|~~~++)[ \t]*+(?:\{{?\.?(?P<info>{_INFO})\}}?)(?P<alone>[ \t]*+$)?|"
     rf"<(?P<closes>/?)(?:(?P<answer>(?i:{_ANSWER}))|(?P<tag>(?i:{_SQL})))"
     r"(?:[ \t][^<>\n]*+)?+>(?:<!\[CDATA\[)?+|"
     r"\[(?P<ends>/?)(?P<bracket>(?i:sql|query|answer|solution))\]|"
     r"\\(?P<boxed>boxed|fbox)\{|"
+    r"\\(?P<code>texttt|lstinline|verb)\*?(?P<delimiter>[{|+!/@~])|"
+    rf"(?<![|\\])\|[ \t]*+(?P<cell>{QUERY})|"
     r"(?P<document>[{\[])(?=\s*+[\"'{\[])|"
     r"(?P<pair>[\"'])(?=[\w -]{1,40}+[\"'][ \t]*+:)|"
     r"(?<!`)``(?!`)(?P<two>[^`\n]++(?:`[^`\n]++)*+)``(?!`)|"
@@ -73,12 +87,16 @@ _MARK = re.compile(
     rf"^[ \t]*+{_BULLET}?+(?P<comment>--(?!-)|/\*)|"
     rf"(?:^[ \t]*+{_BULLET}?+|[:\uff1a>»→;][ \t]*+|=[ \t]*+(?!\()"
     r"|(?<=[>\[\]])[ \t]*+|(?:\breturn[ \t]++|\()(?=[rRfF]{0,2}+[\"'])|(?<=\s)(?=[\"“]))"
-    rf"(?:(?:\*\*|__|\*)[ \t]*+)?+(?:[rRfF]{{1,2}}+(?=[\"']))?+"
-    rf"(?P<quote>\"\"\"|\'\'\'|[\"'“\u2018«]?+)(?P<sql>{QUERY})",
-    flags=re.MULTILINE,
+    rf"(?:(?:\*\*\*|\*\*|__|(?P<emphasis>[*_]))[ \t]*+)?+(?:[rRfF]{{1,2}}+(?=[\"']))?+"
+    rf"(?P<quote>\"\"\"|\'\'\'|[\"'“\u2018«]?+)(?P<sql>"
 )
+_MARK = re.compile(rf"{_MARKS}{QUERY})", flags=re.MULTILINE)
+_MARK_DUCKDB = re.compile(rf"{_MARKS}(?:{QUERY}|{FROM_FIRST}))", flags=re.MULTILINE)
 _NAME = re.compile(r"\w*+")
 _RUN = re.compile(r"(?P<fence>```++|~~~++)(?P<info>[ \t]*+[A-Za-z][\w+#-]*+[ \t]*+$)?", flags=re.MULTILINE)
+_CELL = re.compile(r"(?:'(?:[^'\n]++|'')*+'|\"[^\"\n]*+\"|\\\||\|\||[^|\n'\"\\]++|[\\'\"])*+")
+"""A cell of a table, from where its query begins."""
+_EMPHASIS_ENDS = {mark: re.compile(rf"(?<=[^\s(*,.])\{mark}(?![\w*)])|\n[ \t]*+\n|;") for mark in ("*", "_")}
 _BRACE = re.compile(r"\\[{}]|[{}]")
 _LATEX = re.compile(r"\\(?:text|texttt|mathtt|mathrm|verb|textsf|textbf)\{|\\(?P<one>[_%&#${} ])")
 _LITERAL = re.compile(
@@ -98,23 +116,27 @@ _MOST_MENTIONS, _LONGEST_COLUMNS = 4, 400
 _OF_ANOTHER = re.compile(r"\b(?:EXPLAIN|PLAN|ANALYZE|AS|INTO|EXISTS|IN)\s*+\Z|\)\s*+\Z", flags=re.IGNORECASE)
 """A statement whose part a query is."""
 _CONTINUATION = re.compile(
-    r"\s*+(?!\(*+\s*+(?i:select|with|the|here|this|to|we|i|delete|insert|update|create|drop|explain|from|sql)\b)"
+    r"\s*+(?!\[\s*+[\"'])(?!\(*+\s*+(?i:_?select|with|the|here|this|to|we|i|delete|insert|update|create|drop|explain|from|sql)\b)"
     r"(?:DISTINCT\b|[\w(\"`\[]|\*\s++FROM\b)(?!\"\")"
     r"(?=(?:(?!(?i:\bselect\b|:=))[^;:\uff1a=]){0,400}?(?:\bFROM\b|[*).]\s++from\b))"
 )
 _NEXT_QUERY = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY})")
+_NEXT_QUERY_DUCKDB = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY}|{FROM_FIRST})")
 _WRITES = re.compile(r"\b(?:INSERT|REPLACE)\s++(?:OR\s++\w++\s++)?INTO\b", flags=re.IGNORECASE)
 _SQL_LANGUAGES = frozenset({
     "", "sql", "sqlite", "sqlite3", "mysql", "postgres", "postgresql", "pgsql", "psql", "plpgsql", "tsql",
     "duckdb", "mariadb", "text", "txt", "plaintext", "plsql", "ansi", "bigquery", "snowflake", "sparksql",
 })  # fmt: skip
+_NO_PROGRAMS = _SQL_LANGUAGES | {"json", "yaml", "yml"}
 _CLOSING = {"“": "”", "\u2018": "\u2019", "«": "»"}
 _BOUNDARY = re.compile(r"[.,;:!?)\]}\s*]|\Z")
 _HAS_MORE = re.compile(r"[(\s]*+\w++[^\w;]++\S|[(\s]*+\w++\s*+[*\"'`\[(]")
 """A query is more than its first word."""
 _MOST_DEPTH = 5
 _MOST_FAILURES = 3
-_MOST_CANDIDATES = 200
+_MOST_CANDIDATES = 100
+_MOST_REPAIRS = 40
+"""Texts with quotes that were not escaped, of one answer."""
 MOST_MARKS = 1_000
 """Marks of one answer that are read."""
 _MOST_QUOTES = 100
@@ -131,6 +153,7 @@ class Reader:
     budget: ParseBudget
     _failures: int = 0
     marks: int = 0
+    repairs: int = 0
     is_refused: bool = False
 
     def read(self, text: str, depth: int = 0) -> list[QueryCandidate]:
@@ -144,13 +167,13 @@ class Reader:
 
     def one(self, content: str, depth: int) -> str | None:
         """Return the query that a block, a value or a box is about; None if it has none."""
-        if depth > _MOST_DEPTH or not has_start(content):
+        if depth > _MOST_DEPTH or not has_start(content, self.budget.dialect):
             return None
-        query = (
-            last_query(content, self.budget.dialect) if begin(content) is not None or ";" in content else None
-        )
+        dialect = self.budget.dialect
+        is_query = begin(content, dialect) is not None or ";" in content
+        query = last_query(content, dialect) if is_query else None
         if query is not None:
-            start = begin(query) or 0
+            start = begin(query, dialect) or 0
             stop = end(query, start, len(query), self.budget)
             if not query[stop:].strip() or self.budget.is_statement(query):
                 return query
@@ -244,13 +267,16 @@ class _Scan:
             else:
                 one, at = self._marked(mark)
                 if one is not None and not _outweighed(found, one):
-                    found.append(one)
+                    found.append(self._with_lines(one))
         return found, len(self.text)
 
     def _next_mark(self, at: int) -> re.Match[str] | None:
         """Return the next mark, or None after the last and after `MOST_MARKS`."""
         self.reader.marks += 1
-        return _MARK.search(self.text, at) if self.reader.marks <= MOST_MARKS else None
+        if self.reader.marks > MOST_MARKS:
+            return None
+        is_duckdb = self.reader.budget.dialect == Dialect.DUCKDB
+        return (_MARK_DUCKDB if is_duckdb else _MARK).search(self.text, at)
 
     def _tagged(self, mark: re.Match[str], name: str, level: int) -> tuple[list[QueryCandidate], int]:
         is_answer = mark["answer"] is not None or name in {"answer", "solution"}
@@ -267,17 +293,24 @@ class _Scan:
                 self.reader.is_refused = True
             return [], at
         rule = "answer-tag" if is_answer else "tag"
-        chosen = best(inner, self.text, self.reader.budget)
+        chosen = best(inner, self.text, self.reader.budget, at)
         others = [one for one in inner if one is not chosen]
         return [*others, replace(chosen, kind=max(kind, chosen.kind), rule=rule)], at
 
     def _marked(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         handlers: dict[str, Callable[[re.Match[str]], tuple[QueryCandidate | None, int]]] = {
             "fence": self._block, "boxed": self._box, "document": self._document, "pair": self._pair,
-            "two": self._inline, "one": self._inline, "comment": self._after_comment, "sql": self._prose,
+            "code": self._latex, "cell": self._cell, "two": self._inline, "one": self._inline,
+            "comment": self._after_comment, "sql": self._prose,
         }  # fmt: skip
         name = next(name for name in handlers if mark[name] is not None)
         return handlers[name](mark)
+
+    def _with_lines(self, one: QueryCandidate) -> QueryCandidate:
+        """Return a candidate with new lines where it has `<br>`, unless that compares a column."""
+        if "<br" not in one.sql.lower() or self.reader.budget.is_statement(one.sql):
+            return one
+        return replace(one, sql=without_breaks(one.sql, self.reader.budget.dialect))
 
     def _block(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         text, fence = self.text, mark["fence"]
@@ -303,7 +336,7 @@ class _Scan:
         if info == "diff":
             lines = content.splitlines(keepends=True)
             content = "".join(line[1:] for line in lines if line[:1] in {"+", " "})
-        sql = self._literal(content) if info and info not in _SQL_LANGUAGES | {"json"} else None
+        sql = self._literal(content) if info and info not in _NO_PROGRAMS else None
         sql = sql or self.reader.one(content, self.depth)
         return (
             QueryCandidate(sql.strip(), CandidateKind.BLOCK, "block", mark.start(), after) if sql else None
@@ -318,7 +351,9 @@ class _Scan:
             literal = match[match.lastindex or 0] if is_closed else ""
             is_joined = at >= 0 and _JOINED.fullmatch(content, at, match.start()) is not None
             at = -1
-            if begin(literal) is not None and not (is_joined and found and _IS_OPEN.search(found[-1])):
+            if begin(literal, self.reader.budget.dialect) is not None and not (
+                is_joined and found and _IS_OPEN.search(found[-1])
+            ):
                 found, at = [documents.unescaped(literal)], match.end()
             elif is_joined and is_closed:
                 found.append(documents.unescaped(literal))
@@ -336,6 +371,36 @@ class _Scan:
         sql = self.reader.one(content, self.depth)
         return (QueryCandidate(sql, CandidateKind.ANSWER, "boxed", mark.start(), stop) if sql else None), stop
 
+    def _latex(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
+        """Read code in a sentence of LaTeX."""
+        start, stop = mark.end(), -1
+        if mark["delimiter"] == "{":
+            depth = 1
+            for brace in _BRACE.finditer(self.text, start):
+                depth += {"{": 1, "}": -1}.get(brace[0], 0)
+                if depth == 0:
+                    stop = brace.start()
+                    break
+        else:
+            stop = self.text.find(mark["delimiter"], start)
+        code = self.text[start:stop] if stop >= 0 else ""
+        if mark["code"] == "texttt":
+            code = _LATEX.sub(lambda one: one["one"] or "", code)
+        if begin(code, self.reader.budget.dialect) is None:
+            return None, start
+        return QueryCandidate(code.strip(), CandidateKind.INLINE, "inline", mark.start(), stop + 1), stop + 1
+
+    def _cell(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
+        """Read a cell of a Markdown table that is a query."""
+        start = mark.start("cell")
+        line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
+        cell = _CELL.match(self.text, start)
+        if cell is None or not line.lstrip().startswith("|"):
+            return None, start
+        sql = cell[0].strip().replace("\\|", "|")
+        one = self._with_lines(QueryCandidate(sql, CandidateKind.INLINE, "cell", mark.start(), cell.end()))
+        return (one if self.reader.budget.is_statement(one.sql) else None), cell.end()
+
     def _document(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         at = mark.start()
         decoded = self.reader.decoded(self.text, at)
@@ -352,10 +417,12 @@ class _Scan:
         ), after
 
     def _pair(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
-        pair = documents.pair(self.text, mark.start())
+        is_repaired = self.reader.repairs < _MOST_REPAIRS
+        pair = documents.pair(self.text, mark.start(), is_repaired=is_repaired)
         if pair is None:
             is_cut_off = documents.is_cut_off(self.text, mark.start())
             return None, len(self.text) if is_cut_off else mark.end()
+        self.reader.repairs += pair.is_unescaped
         sql = self.reader.one(pair.value.text, self.depth + 1) if pair.value.weight >= 0 else None
         if not sql:
             return None, pair.end
@@ -366,7 +433,7 @@ class _Scan:
 
     def _inline(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         code, after = (mark["two"] or mark["one"]).strip(), mark.end()
-        if begin(code) is None:
+        if begin(code, self.reader.budget.dialect) is None:
             return None, after
         if mark["one"] and not _BOUNDARY.match(self.text, after):  # names in backticks within it
             line = self.text.find("\n", after)
@@ -386,7 +453,8 @@ class _Scan:
             after = closed + 2 if closed >= 0 else mark.end()
         first = self._comment[0] if not text[self._comment[1] : at].strip() and self._comment[1] >= 0 else at
         self._comment = first, after
-        query = _NEXT_QUERY.match(text, after)
+        is_duckdb = self.reader.budget.dialect == Dialect.DUCKDB
+        query = _NEXT_QUERY_DUCKDB.match(text, after) if is_duckdb else _NEXT_QUERY.match(text, after)
         if query is None:
             return None, after
         return self._query(first, query.start("sql"))
@@ -396,7 +464,12 @@ class _Scan:
             quoted = self._quoted(mark)
             if quoted is not None:
                 return quoted
-        return self._query(mark.start("sql"), mark.start("sql"))
+        start = mark.start("sql")
+        ends = _EMPHASIS_ENDS[mark["emphasis"]].search(self.text, start) if mark["emphasis"] else None
+        if ends is not None and ends[0] == mark["emphasis"]:
+            sql = self.text[start : ends.start()].strip()
+            return QueryCandidate(sql, CandidateKind.PROSE, "prose", start, ends.end()), ends.end()
+        return self._query(start, start)
 
     def _query(self, first: int, start: int) -> tuple[QueryCandidate | None, int]:
         stop = max(end(self.text, start, len(self.text), self.reader.budget), start + 1)
@@ -405,6 +478,10 @@ class _Scan:
             return None, stop  # the rows of an INSERT
         if not _HAS_MORE.match(self.text, start, stop):
             return None, stop
+        if is_from_first(self.text, start):
+            sql, budget = self.text[start:stop], self.reader.budget
+            if len(sql) > budget.left or not budget.is_statement(sql):
+                return None, start + len("from")
         return QueryCandidate(self.text[first:stop].strip(), CandidateKind.PROSE, "prose", first, stop), stop
 
     def _quoted(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int] | None:
@@ -416,11 +493,19 @@ class _Scan:
         ) >= 0 and count < _MOST_QUOTES:
             after = at + len(quote)
             if len(quote) > 1 or (count % 2 == 0 and _BOUNDARY.match(self.text, after)):
-                return QueryCandidate(
-                    self.text[start:at].strip(), CandidateKind.PROSE, "prose", start, after
-                ), after
+                sql = self._undoubled(self.text[start:at].strip(), quote)
+                return QueryCandidate(sql, CandidateKind.PROSE, "prose", start, after), after
             at, count = at + 1, count + 1
         return None
+
+    def _undoubled(self, sql: str, quote: str) -> str:
+        """Return what a quoted text of YAML stands for, whose quotes are doubled or escaped."""
+        if quote == '"' and '\\"' in sql and not self.reader.budget.is_statement(sql):
+            return documents.unescaped(sql)
+        if quote not in {"'", '"'} or quote * 2 not in sql or self.reader.budget.is_statement(sql):
+            return sql
+        plain = sql.replace(quote * 2, quote)
+        return plain if sql.count(quote) == 2 * plain.count(quote) else sql
 
 
 def _outweighed(found: list[QueryCandidate], one: QueryCandidate) -> bool:
@@ -457,7 +542,13 @@ _FINAL = re.compile(
     r"\b(?:finale?|endgültige|definitiva?)\b",
     flags=re.IGNORECASE,
 )
-_REJECTED = re.compile(r"\b(?:instead of|rather than|replaces?)[\s`*:]*+\Z", flags=re.IGNORECASE)
+_REJECTED = re.compile(
+    r"\b(?:instead of|rather than|replaces?|as opposed to|prefer\w*+ (?:to|over)|"
+    r"(?:better|faster|cleaner|simpler|safer) than)[\s`*:]*+"
+    r"(?:(?:the|an?|this|that|my|your|using|writing|running|simply|simpler|naive|plain|original|first|previous|"
+    r"older?|following|slower|longer|query|version|form|one|statement|sql)[\s`*:]++){0,6}+(?:```\w*+\s*+)?+\Z",
+    flags=re.IGNORECASE,
+)
 _ENGINE = re.compile(
     r"\b(?P<engine>sqlite|mysql|mariadb|postgres|duckdb|oracle|sql server|t-?sql|mssql|bigquery|snowflake)",
     flags=re.IGNORECASE,
@@ -473,8 +564,10 @@ _CHOICE = re.compile(
 _WINDOW = 400
 
 
-def best(found: list[QueryCandidate], text: str, budget: ParseBudget) -> QueryCandidate:
-    """Return the candidate that is the answer.
+def best(
+    found: list[QueryCandidate], text: str, budget: ParseBudget, limit: int = sys.maxsize
+) -> QueryCandidate:
+    """Return the candidate that is the answer; what is said from `limit` on does not count.
 
     One that parses as a statement comes before one that does not, one that is called final or a correction
     before others and one that is called an alternative or an example after them, then the stronger mark,
@@ -485,7 +578,7 @@ def best(found: list[QueryCandidate], text: str, budget: ParseBudget) -> QueryCa
     answers = [one for one in found if one.kind is CandidateKind.ANSWER]
     ranked = []
     before = 0
-    choice = _CHOICE.search(text, max(one.stop for one in found))
+    choice = _CHOICE.search(text, max(one.stop for one in found), limit)
     chosen = choice["name"].lower() if choice else None
     for one in answers or found:
         emphasis = _emphasis(text[max(before, one.start - _WINDOW) : one.start], is_first=before == 0)

@@ -19,6 +19,9 @@ _TEXT = re.compile(
     r"'(?P<single>(?:[^'\\]++|\\.)*+)'",
     flags=re.DOTALL,
 )
+_STRINGS = re.compile(
+    r"\[\s*+(?:(?:\"(?:[^\"\\]++|\\.)++\"|'(?:[^'\\]++|\\.)++')\s*+(?:,\s*+|(?=\])))++\]", flags=re.DOTALL
+)
 _FROM = re.compile(r"\bFROM\b", flags=re.IGNORECASE)
 _AFTER = re.compile(r"\s*+(?:[,}\])]|\Z)")
 _LAST = re.compile(r"\"\s*+(?:,\s*+[\"'}]|[}\]]|\Z)")
@@ -96,35 +99,59 @@ def quoted(text: str) -> str | None:
 
 
 def decode(text: str, at: int = 0) -> tuple[Any, int] | None:
-    """Return the JSON document that begins there, and where it ends; None if none does."""
+    """Return the JSON document, or Python's list of texts, that begins there, and where it ends."""
     try:
         return _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
+        return strings(text, at)
+
+
+def strings(text: str, at: int) -> tuple[list[str], int] | None:
+    """Return the list of quoted texts that begins there, and where it ends; None if none does."""
+    found = _STRINGS.match(text, at)
+    if found is None:
         return None
+    quoted = _TEXT.finditer(text, at, found.end())
+    return [unescaped(one[one.lastgroup or 0]) for one in quoted], found.end()
 
 
 @dataclass(frozen=True)
 class KeyValue:
-    """A key with a text, in a document that cannot be parsed; it ends at `end`."""
+    """A key with a text, in a document that cannot be parsed; it ends at `end`.
+
+    `is_unescaped`: the text has quotes that were not escaped.
+    """
 
     value: Value
     end: int
+    is_unescaped: bool = False
 
 
-def pair(text: str, at: int) -> KeyValue | None:
-    """Return the key and text that begin there; None if none do. Other keys weigh less than 0."""
+def pair(text: str, at: int, *, is_repaired: bool = True) -> KeyValue | None:
+    """Return the key and text that begin there; None if none do. Other keys weigh less than 0.
+
+    `is_repaired`: look for the end of a text with quotes that were not escaped.
+    """
     key = _PAIR.match(text, at)
+    texts = strings(text, key.start("list")) if key and key["list"] else None
+    if key is not None and texts is not None:
+        worth = weight(key["key"])
+        queries = [one for one in texts[0] if begin(one) is not None] or texts[0]
+        content = "\n".join(texts[0]) if _are_lines(texts[0]) else queries[-1]
+        return KeyValue(Value(content, -1 if worth is None else worth), texts[1])
     value = _TEXT.match(text, key.end()) if key else None
     if key is None or value is None:
         return None
     worth = weight(key["key"])
     worth = -1 if worth is None else worth
     end, content = value.end(), value[value.lastgroup or 0]
-    if value.lastgroup == "double" and not _AFTER.match(text, end):  # quotes that were not escaped
+    is_unescaped = value.lastgroup == "double" and not _AFTER.match(text, end)
+    if is_unescaped and is_repaired:
         last = _LAST.search(text, end, end + _MOST_UNESCAPED)
         if last is not None and "\n\n" not in text[end : last.start()]:
-            return KeyValue(Value(text[key.end() + 1 : last.start()], worth), last.start() + 1)
-    return KeyValue(Value(unescaped(content, is_json=value.lastgroup == "double"), worth), end)
+            return KeyValue(Value(text[key.end() + 1 : last.start()], worth), last.start() + 1, is_unescaped)
+    content = unescaped(content, is_json=value.lastgroup == "double")
+    return KeyValue(Value(content, worth), end, is_unescaped)
 
 
 def is_cut_off(text: str, at: int) -> bool:

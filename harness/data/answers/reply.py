@@ -50,6 +50,8 @@ _TOKENS_OF_THOUGHT = {
     "end_of_thought": "</think>", "think": "<think>", "/think": "</think>", "begin_of_think": "<think>",
     "end_of_think": "</think>",
 }  # fmt: skip
+_LONGEST_LITERAL = 100
+_LITERAL_ENDS = re.compile(rf"[^'\n]{{0,{_LONGEST_LITERAL}}}+'(?=[\s),;|\]`\"]|\Z)")
 _CLOSED = re.compile(r"</(?P<tag>answer|final_answer|solution)>\s*+\Z", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^[ \t]{0,3}>[^\n]*+(?:\n|\Z))++", flags=re.MULTILINE)
 _QUOTE = re.compile(r"^[ \t]{0,3}>[ \t]?", flags=re.MULTILINE)
@@ -154,7 +156,7 @@ def _first_turn(segments: list[_Segment]) -> str:
 
 def _without_reasoning(answer: str) -> str:
     """Remove pairs of tags, all up to the last closing tag, and all from the first opening one."""
-    tags = list(_REASONING.finditer(answer))
+    tags = [tag for tag in _REASONING.finditer(answer) if not _is_literal(answer, tag)]
     closes: dict[str, int] = {}
     closed_at: dict[int, int] = {}
     for tag in reversed(tags):
@@ -178,6 +180,15 @@ def _without_reasoning(answer: str) -> str:
     if not is_cut_off:
         return "".join([*kept, answer[at:]])
     return _answered_at_the_end(answer) or "".join(kept)
+
+
+def _is_literal(text: str, tag: re.Match[str]) -> bool:
+    """True if a tag is in a literal of SQL, within its line."""
+    opens = text.rfind("'", max(0, tag.start() - _LONGEST_LITERAL), tag.start())
+    if opens < 0 or "\n" in text[opens : tag.start()]:
+        return False
+    is_opened = opens == 0 or text[opens - 1] in " \t\n(,=<>|!"
+    return is_opened and _LITERAL_ENDS.match(text, tag.end()) is not None
 
 
 def _answered_at_the_end(answer: str) -> str:

@@ -85,7 +85,15 @@ KIND_RULES = (
         "Final answer: SELECT 1\nSELECT was used because one row is wanted.",
         "SELECT 1",
     ),
-    ExtractionRule("inline", "A query in backticks.", "It is `SELECT 1`.", "SELECT 1"),
+    ExtractionRule(
+        "inline", "A query in backticks, or in LaTeX's `texttt` and `verb`.", "It is `SELECT 1`.", "SELECT 1"
+    ),
+    ExtractionRule(
+        "cell",
+        "A cell of a Markdown table that is a statement; the last one counts.",
+        "| step | SQL |\n|---|---|\n| 1 | SELECT a FROM t |",
+        "SELECT a FROM t",
+    ),
     ExtractionRule(
         "mention",
         "If there is no other: `SELECT ... FROM ...` within a sentence.",
@@ -113,7 +121,8 @@ CHOICE_RULES = (
     ExtractionRule(
         "emphasis",
         "One that is called final or a correction comes before others; one that is called an alternative, an"
-        " example or a part of an explanation comes after them.",
+        " example or a part of an explanation, or to which another is preferred (`rather than`), comes after"
+        " them.",
         "```sql\nSELECT 1\n```\nAlternatively:\n```sql\nSELECT 2\n```",
         "SELECT 1",
     ),
@@ -162,6 +171,18 @@ TEXT_RULES = (
         "A query with entities of HTML outside of literals was escaped, and is unescaped.",
         "SELECT a FROM t WHERE a &#60; 5",
         "SELECT a FROM t WHERE a < 5",
+    ),
+    ExtractionRule(
+        "breaks",
+        "`<br>` outside of literals is a new line, unless the query is a statement with it.",
+        "SELECT a<br>FROM t",
+        "SELECT a\nFROM t",
+    ),
+    ExtractionRule(
+        "quoting",
+        "Of a quoted text of YAML, doubled or escaped quotes stand for one.",
+        "sql: 'SELECT a FROM t WHERE b = ''x'''",
+        "SELECT a FROM t WHERE b = 'x'",
     ),
     ExtractionRule(
         "nothing", "An answer without a query has no SQL. None is invented.", "I cannot answer that.", None

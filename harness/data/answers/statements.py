@@ -23,14 +23,18 @@ SELECT = (
 )
 """In prose: a sentence may begin with the word, too."""
 VALUES = r"VALUES\s*+(?:ROW\s*+)?\(\s*+(?=[\d'\"+.(-]|(?:NULL|TRUE|FALSE|SELECT|CAST|DATE)\b)"
-QUERY = rf"(?:\(\s*+)*+(?:{SELECT}|(?i:{WITH}|{VALUES}))"
+QUERY = rf"(?:\(\s*+){{0,40}}+(?:{SELECT}|(?i:{WITH}|{VALUES}))"
 """The beginning of a query in prose."""
+FROM_FIRST = rf"(?:FROM|from)\s++(?!(?:{_ENGLISH})\b)(?=[\w\"'`(\[])"
+"""The beginning of DuckDB's `FROM t SELECT a`, or `FROM t`."""
 _STARTS = re.compile(rf"(?:SELECT\b|{WITH}|{VALUES})", flags=re.IGNORECASE)
+_STARTS_DUCKDB = re.compile(rf"(?:SELECT\b|{WITH}|{VALUES}|{FROM_FIRST})", flags=re.IGNORECASE)
 _SPACE = re.compile(r"[\s(\ufeff]*+")
 
 
-def begin(text: str, at: int = 0) -> int | None:
+def begin(text: str, dialect: EngineName = Dialect.SQLITE) -> int | None:
     """Return where the query begins that a text begins with after comments; None if it begins otherwise."""
+    at = 0
     while True:
         match = _SPACE.match(text, at)
         at = match.end() if match else at
@@ -39,7 +43,7 @@ def begin(text: str, at: int = 0) -> int | None:
         elif text.startswith("/*", at):
             found = text.find("*/", at) + 1 or -1
         else:
-            return at if _STARTS.match(text, at) else None
+            return at if _starts(dialect).match(text, at) else None
         if found < 0:
             return None
         at = found + 1
@@ -50,9 +54,18 @@ def continues(text: str) -> bool:
     return _CONTINUES.match(text.lstrip()) is not None
 
 
-def has_start(text: str) -> bool:
+def has_start(text: str, dialect: EngineName) -> bool:
     """True if a query may begin somewhere in a text."""
-    return _STARTS.search(text) is not None
+    return _starts(dialect).search(text) is not None
+
+
+def _starts(dialect: EngineName) -> re.Pattern[str]:
+    return _STARTS_DUCKDB if dialect == Dialect.DUCKDB else _STARTS
+
+
+def is_from_first(text: str, at: int) -> bool:
+    """True if the query that begins there begins with FROM."""
+    return text[at : at + 4].lower() == "from"
 
 
 # Tokens of SQL in a text of which the rest may be prose.
@@ -61,9 +74,11 @@ _TOKENS_OF_TEXT = (
     r"(?<=\bE)'(?:[^'\\]++|''|\\.)*+'|'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|(?P<fence>```++|~~~++)|`[^`]*+`|"
     r"(?P<comment>--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?)|"
     r"(?P<entity>&(?:lt|gt|amp|quot|apos|nbsp|\#\d{1,5}|\#x[0-9a-f]{1,4});)|"
-    r"(?P<end>;)|(?P<stop>[\uff1b»」』])|"
+    r"(?P<end>;)|(?P<stop>[\uff1b»」』]|\b(?:rather than|instead of|as opposed to)\b)|"
+    r"(?P<break><br[ ]?/?>)|"
     r"(?P<gap>\r?\n[ \t]*+\r?\n\s*+)|(?P<line>\r?\n[ \t]*+)|(?P<space>[ \t]++)|"
-    r"(?P<close>\*\*(?!\*)|</?[a-z][\w-]*+(?: [^<>\n]*+)?+>|\[/?[a-z]++\](?=\s|\Z))|"
+    r"(?P<close>(?<=[\w)\"'`;])\*\*\*(?!\*)|\*\*(?!\*)|"
+    r"</?[a-z][\w-]*+(?: [^<>\n]*+)?+>|\[/?[a-z]++\](?=\s|\Z))|"
     r"(?P<period>\.(?=[ \t]++[A-Z]|[ \t]*+(?:\r?\n|\Z))|。)|"
     r"(?P<open>\()|(?P<shut>\))|[^'\"`\-/&;\uff1b»」』\r\n \t*<()\[.。$]++|."
 )
@@ -151,15 +166,19 @@ _MOST_SOFT, _MOST_WEAK = 3, 40
 
 @dataclass
 class _Ends:
-    """Where a query must end, where it probably does, and where it may."""
+    """Where a query must end, where it probably does, and where it may.
+
+    `is_selected` is False up to the SELECT of a query that begins with FROM.
+    """
 
     hard: int
+    is_selected: bool = True
     soft: list[int] = field(default_factory=list)
     weak: list[int] = field(default_factory=list)
 
 
 def _ends(text: str, start: int, limit: int, dialect: EngineName) -> _Ends:
-    ends = _Ends(limit)
+    ends = _Ends(limit, not is_from_first(text, start))
     depth, last = 0, start
     for token in _TOKENS.get(dialect, _TOKEN).finditer(text, start, limit):
         kind = token.lastgroup
@@ -186,6 +205,7 @@ def _ends(text: str, start: int, limit: int, dialect: EngineName) -> _Ends:
                 ends.soft.append(token.start())
             depth += (kind == "open") - (kind == "shut")
             last = token.end()
+            ends.is_selected |= depth == 0 and token[0].lower() == "select"
     return ends
 
 
@@ -200,7 +220,7 @@ def _at_line(ends: _Ends, text: str, token: re.Match[str], before: str, depth: i
         depth: the number of open brackets.
     """
     at, is_blank = token.end(), token.lastgroup == "gap"
-    begins_query = _SELECTS.match(text, at) is not None
+    begins_query = ends.is_selected and _SELECTS.match(text, at) is not None
     if depth > 0 or _OPEN.search(before):
         if begins_query and depth <= 0 and not _COMBINES.search(before):
             ends.weak.append(token.start())
@@ -226,8 +246,20 @@ def statements_of(text: str, dialect: EngineName) -> list[str]:
 
 def last_query(text: str, dialect: EngineName) -> str | None:
     """Return the last statement of a text that begins as a query; None if none does."""
-    found = [part for part in statements_of(text, dialect) if begin(part) is not None]
-    return found[-1] if found else None
+    parts = reversed(statements_of(text, dialect))
+    return next((part for part in parts if begin(part, dialect) is not None), None)
+
+
+def without_breaks(text: str, dialect: EngineName) -> str:
+    """Return a query with a new line for each `<br>` outside of literals, names and comments."""
+    parts: list[str] = []
+    at = 0
+    for token in _TOKENS.get(dialect, _TOKEN).finditer(text):
+        if token["break"]:
+            parts.append(text[at : token.start()].rstrip(" \t"))
+            at = token.end()
+            at += len(text) - at - len(text[at:].removeprefix("\r").removeprefix("\n"))
+    return "\n".join([*parts, text[at:]])
 
 
 def has_entity(text: str, dialect: EngineName) -> bool:

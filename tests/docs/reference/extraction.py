@@ -33,7 +33,7 @@ _RULES = f"""\
 
 The first {answers.LONGEST:,} characters of an answer, or the last ones if it does not begin with a query,
 are read, and up to {MOST_MARKS:,} marks (fences, tags, keys, ...) in them. A bare `VALUES (1), (2)` is a
-query, too.
+query, too, and in answers for DuckDB `FROM t SELECT a` or `FROM t`.
 """
 
 

@@ -6,14 +6,16 @@ writes to the file that BIRD_EVALUATED names.
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
+from harness.adapters.database_tools import DatabaseTools
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
 from harness.data.predictions import read_predictions
@@ -22,6 +24,7 @@ from harness.data.sets.loader import load_set
 from harness.engines import EngineName
 from loaders.base.records import to_record
 from loaders.sample import PREDICTIONS
+from tests.harness.adapters.raw_answers import RawAnswer, raw_answers
 
 Evaluated = Sequence[tuple[Answer, Judgement]]
 
@@ -39,6 +42,8 @@ class Reference:
 
 
 _PATH = os.environ.get(EVALUATED)
+RAW = Reference(seconds=5.0)
+"""Where raw answers are judged."""
 REFERENCE = to_record(Reference, json.loads(Path(_PATH).read_bytes())) if _PATH else Reference()
 
 
@@ -72,6 +77,37 @@ def by_predictor(evaluated: Evaluated) -> list[dict[str, tuple[str, Judgement]]]
             found.append({})
         found[-1][str(answer.question)] = (answer.sql, judgement)
     return found
+
+
+Taken = Mapping[RawAnswer, tuple[str | None, float]]
+"""Of each raw answer the SQL that is taken out of it by `answer-1`, and its EX."""
+
+
+@pytest.fixture(scope="session")
+def taken() -> Taken:
+    """What the library takes and scores, as `eval` does."""
+    raw, policy = raw_answers(), Extract.ANSWER_1
+    answers = [Answer(each.question, each.text) for each in raw]
+    with Evaluator("sample", workers=1, seconds=5) as evaluator:
+        judged = evaluator.score(answers, extract=policy)
+        found = [evaluator.extracted(each, policy).sql for each in answers]
+    scores = [each.scores["ex"] for each in judged]
+    return dict(zip(raw, zip(found, scores, strict=True), strict=True))
+
+
+class RecordedTools(DatabaseTools):
+    """Tools that keep the SQL and EX of the last answer that they judged to each question."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.judged: dict[str, tuple[str | None, float]] = {}
+
+    async def judge_completion(
+        self, question: int | str, answer: str, dialect: EngineName | None = None
+    ) -> Judgement:
+        judgement = await super().judge_completion(question, answer, dialect)
+        self.judged[str(question)] = self.extracted(question, answer, dialect), judgement.scores["ex"]
+        return judgement
 
 
 STEPS = 2

@@ -1,7 +1,7 @@
 """Raw answers to the sample's questions, as models write them, with the SQL that each is made of."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from benchmarks.extraction import FORMS
@@ -58,4 +58,15 @@ def raw_answers(seed: int = 1, count: int = COUNT) -> Sequence[RawAnswer]:
             found.append(RawAnswer(key, _WRAPPED[name](sql), text.strip()))
         else:
             found.append(RawAnswer(key, _WITHOUT[name](sql), None))
+    return found
+
+
+def rounds(answers: Iterable[RawAnswer]) -> Sequence[dict[str, RawAnswer]]:
+    """Return answers as predictors give them: in each round one at most to a question, by its key."""
+    found: list[dict[str, RawAnswer]] = []
+    for answer in answers:
+        open_round = next((one for one in found if answer.question not in one), None)
+        if open_round is None:
+            found.append(open_round := {})
+        open_round[answer.question] = answer
     return found

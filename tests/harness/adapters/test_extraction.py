@@ -1,12 +1,12 @@
 """Each way to a score takes the same SQL out of the same raw answer, and gives it the same score.
 
-OpenEnv, verifiers, Inspect AI and lm-evaluation-harness judge by `DatabaseTools` or the evaluator, which are
-among these ways; that they do is tested where they are installed (`frameworks`).
+OpenEnv, verifiers, Inspect AI and lm-evaluation-harness are given these answers where they are installed
+(`frameworks`), and compared with the library, as each way is here.
 """
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,8 @@ from harness.data.sets.loader import load_set
 from harness.runs.reader import LATEST, read_results
 from harness.serve.client import ScoreClient
 from tests import forked
-from tests.harness.adapters.raw_answers import RawAnswer, raw_answers
+from tests.harness.adapters.conftest import Taken
+from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
 from tests.harness.adapters.test_mcp import connected
 from tests.harness.serve.served import served
 
@@ -27,8 +28,6 @@ pytestmark = pytest.mark.slow
 
 RAW = raw_answers()
 POLICY = "answer-1"
-Taken = Sequence[tuple[str | None, float | None]]
-"""Of each raw answer its SQL and EX."""
 
 
 @pytest.fixture(scope="module")
@@ -37,50 +36,37 @@ def evaluator() -> Iterator[Evaluator]:
         yield evaluator
 
 
-@pytest.fixture(scope="module")
-def taken(evaluator: Evaluator) -> Taken:
-    """What the library takes and scores."""
-    answers = [Answer(each.question, each.text) for each in RAW]
-    judged = evaluator.score(answers, extract=POLICY)
-    return [
-        (evaluator.extracted(answer, POLICY).sql, one.scores["ex"])
-        for answer, one in zip(answers, judged, strict=True)
-    ]
-
-
 def plain(sql: str | None) -> str | None:
     """SQL without the semicolon at its end."""
     return sql and sql.strip().removesuffix(";").rstrip()
 
 
 def test_the_library_takes_what_the_answer_is_made_of(evaluator: Evaluator, taken: Taken) -> None:
-    wrong = [
-        (each.text, sql) for each, (sql, _) in zip(RAW, taken, strict=True) if plain(sql) != plain(each.sql)
-    ]
+    wrong = [(each.text, sql) for each, (sql, _) in taken.items() if plain(sql) != plain(each.sql)]
     assert wrong == []
     bare = evaluator.score([Answer(each.question, each.sql or "") for each in RAW])
-    assert [score for _, score in taken] == [
+    assert [taken[each][1] for each in RAW] == [
         0.0 if each.sql is None else judged.scores["ex"] for each, judged in zip(RAW, bare, strict=True)
     ]
-    assert {score for _, score in taken} == {0.0, 1.0}
+    assert {score for _, score in taken.values()} == {0.0, 1.0}
 
 
 def test_the_server_takes_the_same_by_its_option_and_by_the_requests(taken: Taken) -> None:
     sent = [{"question": each.question, "sql": each.text} for each in RAW]
     with served("--extract", POLICY) as server, ScoreClient(server.address) as client:
         judged = client.score(sent)
-        assert [(each["sql"], each["scores"]["ex"]) for each in judged] == taken
+        assert [(each["sql"], each["scores"]["ex"]) for each in judged] == [taken[each] for each in RAW]
         assert {each["extract"] for each in judged} == {POLICY}
         unchanged = client.score(sent, extract="none")
         assert {(each["extract"], each["sql"]) for each in unchanged} == {("none", None)}
-        assert sum(each["scores"]["ex"] for each in unchanged) < sum(score or 0.0 for _, score in taken)
+        assert sum(each["scores"]["ex"] for each in unchanged) < sum(taken[each][1] for each in RAW)
 
 
 def test_reward_functions_give_the_same_scores(evaluator: Evaluator, taken: Taken) -> None:
     known = load_set("sample").by_key
     asked = [known[each.question] for each in RAW]
     databases, golds = [each.db_id for each in asked], [each.gold[Dialect.SQLITE] for each in asked]
-    texts, scores = [each.text for each in RAW], [score for _, score in taken]
+    texts, scores = [each.text for each in RAW], [taken[each][1] for each in RAW]
     assert trl_reward(evaluator)(completions=texts, database=databases, gold=golds) == scores
     infos = [{"database": each} for each in databases]
     batch = verl_batch_reward(evaluator, unjudged=-1.0)
@@ -99,36 +85,29 @@ def test_tools_of_agents_take_the_same(evaluator: Evaluator, taken: Taken) -> No
         done = await tools.judge_completion(each.question, each.text)
         return tools.extracted(each.question, each.text), done.scores["ex"]
 
-    async def judged_all() -> Taken:
+    async def judged_all() -> list[tuple[str | None, float]]:
         return [await judged(each) for each in RAW]
 
-    assert asyncio.run(judged_all()) == taken
+    assert asyncio.run(judged_all()) == [taken[each] for each in RAW]
 
 
 def test_mcp_takes_the_same(taken: Taken) -> None:
     chosen = slice(None, None, 7)  # a call for each
 
-    async def scored() -> Taken:
+    async def scored() -> list[tuple[str | None, float]]:
         async with connected("--score") as client:
             asked = [{"question": each.question, "sql": each.text} for each in RAW[chosen]]
             told = [(await client.call_tool("score", each)).structured_content for each in asked]
             assert {each["extract"] for each in told} == {POLICY}
             return [(each["sql"], each["scores"]["ex"]) for each in told]
 
-    assert asyncio.run(scored()) == taken[chosen]
+    assert asyncio.run(scored()) == [taken[each] for each in RAW[chosen]]
 
 
 def test_eval_takes_the_same_out_of_prediction_files(taken: Taken, tmp_path: Path) -> None:
-    files: list[dict[str, int]] = []  # of each file the places of its answers by question
-    for place, each in enumerate(RAW):
-        file = next((one for one in files if each.question not in one), None)
-        if file is None:
-            files.append(file := {})
-        file[each.question] = place
+    files = rounds(RAW)
     for number, file in enumerate(files):
-        lines = [
-            json.dumps({"question_id": int(key), "sql": RAW[at].text}) + "\n" for key, at in file.items()
-        ]
+        lines = [json.dumps({"question_id": int(key), "sql": each.text}) + "\n" for key, each in file.items()]
         (tmp_path / f"predict_sample_p{number}_sqlite.jsonl").write_text("".join(lines), encoding="utf-8")
     done = forked.run(
         "harness", "eval", "--predictions", ".", "--extract", POLICY, "--allow-missing", "--workers", "1",
@@ -137,6 +116,6 @@ def test_eval_takes_the_same_out_of_prediction_files(taken: Taken, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     found = {(each.predictor, each.question): each for each in read_results(tmp_path / "results" / LATEST)}
     for number, file in enumerate(files):
-        for key, place in file.items():
+        for key, each in file.items():
             result = found[f"p{number}", key]
-            assert (result.sql, result.scores["ex"]) == taken[place], RAW[place].text
+            assert (result.sql, result.scores["ex"]) == taken[each], each.text

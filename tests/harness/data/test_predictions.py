@@ -418,6 +418,52 @@ def test_a_table_without_ids_is_in_the_order_of_the_set(tmp_path: Path) -> None:
     assert list(found.predictions.values()) == [f"SELECT {n}" for n in range(4)]
 
 
+_SQLS = {f"Q/{place}": f"SELECT {place}\nFROM t" for place in range(4)}
+_RECORDS = [{"question_id": key, "sql": sql} for key, sql in _SQLS.items()]
+_SHAREGPT = [
+    {"id": key, "conversations": [{"from": "human", "value": "?"}, {"from": "gpt", "value": sql}]}
+    for key, sql in _SQLS.items()
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tsv", "question_id\tsql\n" + "".join(f'{key}\t"{sql}"\n' for key, sql in _SQLS.items())),
+        ("a.json", json.dumps({"predictions": _RECORDS})),
+        ("a.json", json.dumps({"model": "m", "results": _RECORDS, "settings": {"n": 1}}, indent=2)),
+        ("a.json", json.dumps({"meta": {}, "answers": _SQLS})),
+        ("a.json", json.dumps({"outputs": [*_SQLS.values()], "model": "m"})),
+        ("a.json", json.dumps(_SHAREGPT)),
+        ("a.jsonl", sets.lines(_SHAREGPT)),
+        ("a.sql", ";\n\n".join(_SQLS.values()) + ";\n"),
+        ("a.sql", "\n".join(f"{sql};" for sql in _SQLS.values())),
+    ],
+)
+def test_files_of_other_tools_are_read_where_they_say_one_thing(tmp_path: Path, name: str, text: str) -> None:
+    found = read(tmp_path, name, text).predictions
+    assert {key: sql and sql.removesuffix(";") for key, sql in found.items()} == _SQLS
+
+
+def test_ids_of_a_column_of_numbers_are_whole_numbers(tmp_path: Path, first: QuestionSet) -> None:
+    keys = [question.question_id for question in first.questions[:2]]
+    for name, text in (
+        ("predict_mini_dev_m_sqlite.csv", "id,sql\n" + "".join(f"{key}.0,SELECT {key}\n" for key in keys)),
+        (
+            "predict_mini_dev_m_sqlite.jsonl",
+            sets.lines([{"id": float(key), "sql": f"SELECT {key}"} for key in keys]),
+        ),
+    ):
+        (found,) = read_predictions([sets.write(tmp_path / name, text)], first, allow_missing=True)
+        assert [sql for sql in found.predictions.values() if sql] == [f"SELECT {key}" for key in keys]
+
+
+def test_a_cell_of_a_table_may_be_as_long_as_a_file(tmp_path: Path) -> None:
+    long = f"SELECT '{'x' * 200_000}'"
+    text = "question_id,sql\n" + "".join(f'Q/{place},"{long}"\n' for place in range(4))
+    assert set(read(tmp_path, "answers.csv", text).predictions.values()) == {long}
+
+
 def test_text_ids_in_json_lines(tmp_path: Path) -> None:
     records = [{"question_id": f"Q/{place}", "sql": f"SELECT {place}"} for place in range(4)]
     found = read(tmp_path, "answers.jsonl", sets.lines(records))

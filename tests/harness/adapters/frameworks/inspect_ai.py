@@ -1,7 +1,7 @@
 """The task of Inspect AI with its own mock model, in one turn and in several."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,18 @@ from dialects.enums import Dialect
 from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.inspect_ai import make_task
-from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, by_predictor, open_evaluator, scripted
+from tests.harness.adapters.conftest import (
+    CURVE,
+    RAW,
+    STEPS,
+    Evaluated,
+    RecordedTools,
+    Taken,
+    by_predictor,
+    open_evaluator,
+    scripted,
+)
+from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
@@ -66,6 +77,22 @@ def test_scores_are_those_of_eval(tools: DatabaseTools, evaluated: Evaluated, tm
         means = {each.name: each.metrics["mean"].value for each in log.results.scores}
         for name, mean in means.items():
             assert mean == pytest.approx(sum(each.scores[name] for _, each in texts.values()) / len(texts))
+
+
+def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken, tmp_path: Path) -> None:
+    with open_evaluator(RAW) as evaluator:
+        tools = RecordedTools(evaluator)
+        asked = {tools.prompt(each): each.key for each in tools.questions}
+        for texts in rounds(raw_answers()):
+            tools.judged.clear()
+            expected = {key: taken[each] for key, each in texts.items()}
+
+            def policy(messages: list[Any], texts: Mapping[str, RawAnswer] = texts) -> ModelOutput:
+                return says(texts[asked[messages[-1].text]].text)
+
+            found = scores(run(tools, tmp_path, policy, sample_id=list(texts)))
+            assert {key: (each.answer, each.value["ex"]) for key, each in found.items()} == expected
+            assert tools.judged == expected
 
 
 def test_a_model_that_looks_first_may_try_anything(tools: DatabaseTools, tmp_path: Path) -> None:

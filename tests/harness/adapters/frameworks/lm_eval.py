@@ -12,13 +12,17 @@ from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.lm_eval import make_task
 from tests.harness.adapters.conftest import (
     CURVE,
+    RAW,
     REFERENCE,
     STEPS,
     Evaluated,
+    RecordedTools,
+    Taken,
     by_predictor,
     open_evaluator,
     scripted,
 )
+from tests.harness.adapters.raw_answers import raw_answers, rounds
 from tests.harness.serve.served import ENDLESS
 
 
@@ -69,6 +73,21 @@ def test_scores_are_those_of_eval(tools: DatabaseTools, evaluated: Evaluated) ->
         assert scored == {key: judgement.scores for key, (_, judgement) in texts.items()}
         mean = found["results"][REFERENCE.set_name]["ex,none"]
         assert mean == pytest.approx(sum(each["ex"] for each in scored.values()) / len(scored))
+
+
+def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
+    with open_evaluator(RAW) as evaluator:
+        tools = RecordedTools(evaluator)
+        places = {each.key: place for place, each in enumerate(tools.questions)}
+        prompts = {each.key: tools.prompt(each) for each in tools.questions}
+        for texts in rounds(raw_answers()):
+            tools.judged.clear()
+            expected = {key: taken[each] for key, each in texts.items()}
+            answers = {prompts[key]: each.text for key, each in texts.items()}
+            found = run(tools, answers.__getitem__, [places[key] for key in texts])
+            scored = {each["doc"]["key"]: each["ex"] for each in found["samples"][RAW.set_name]}
+            assert scored == {key: ex for key, (_, ex) in expected.items()}
+            assert tools.judged == expected
 
 
 def test_rewards_rise_with_what_a_policy_has_learned(tools: DatabaseTools) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,28 +14,38 @@ from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.openenv import SqlAction, TextToSqlClient, make_app
 from tests.harness.adapters.conftest import (
     CURVE,
+    RAW,
     STEPS,
     Evaluated,
+    RecordedTools,
+    Taken,
     learners_questions,
     open_evaluator,
     scripted,
 )
+from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
 
+@contextmanager
+def serving(tools: DatabaseTools) -> Iterator[str]:
+    """Serve the environment until the end of the block; yield its address."""
+    app = make_app(tools)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with open_evaluator() as evaluator:
-        app = make_app(DatabaseTools(evaluator, rows=3))
-        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        while not server.started:
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
+    with open_evaluator() as evaluator, serving(DatabaseTools(evaluator, rows=3)) as address:
+        yield address
 
 
 def test_scores_are_those_of_eval(address: str, evaluated: Evaluated) -> None:
@@ -51,6 +62,25 @@ def test_scores_are_those_of_eval(address: str, evaluated: Evaluated) -> None:
         (True, each.scores["ex"], each.scores) for _, each in evaluated
     ]
     assert [each.observation.text for each in found] == [each.outcome for _, each in evaluated]
+
+
+def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
+    async def answered(url: str, texts: Mapping[str, RawAnswer]) -> dict[str, float]:
+        found = {}
+        async with TextToSqlClient(base_url=url) as client:
+            for key, each in texts.items():
+                await client.reset(question=key)
+                found[key] = (await client.step(SqlAction(sql=each.text))).reward
+        return found
+
+    with open_evaluator(RAW) as evaluator:
+        tools = RecordedTools(evaluator)
+        with serving(tools) as url:
+            for texts in rounds(raw_answers()):
+                tools.judged.clear()
+                expected = {key: taken[each] for key, each in texts.items()}
+                assert asyncio.run(answered(url, texts)) == {key: ex for key, (_, ex) in expected.items()}
+                assert tools.judged == expected
 
 
 def test_a_model_that_looks_first_may_try_anything(address: str) -> None:

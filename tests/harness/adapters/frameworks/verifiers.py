@@ -11,9 +11,22 @@ import verifiers.v1 as vf
 from verifiers.v1.utils.loaders import environment_class
 
 from dialects.enums import Dialect
+from harness.adapters import verifiers as adapter
 from harness.adapters.verifiers import TextToSqlEnvConfig
 from tests.harness import own_sets
-from tests.harness.adapters.conftest import CURVE, REFERENCE, STEPS, Evaluated, learners_questions, scripted
+from tests.harness.adapters.conftest import (
+    CURVE,
+    RAW,
+    REFERENCE,
+    STEPS,
+    Evaluated,
+    RecordedTools,
+    Reference,
+    Taken,
+    learners_questions,
+    scripted,
+)
+from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
 from tests.harness.adapters.scripted_endpoint import Policy, calls, endpoint
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
@@ -31,10 +44,10 @@ def _module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sys.modules.pop("bird_sql", None)
 
 
-def opened(*, may_look: bool = False, set_name: str = REFERENCE.set_name) -> Any:
+def opened(of: Reference = REFERENCE, *, may_look: bool = False) -> Any:
     """Return the environment, as the command line of verifiers loads it."""
     kind = environment_class("bird_sql")
-    task = {"set_name": set_name, "dialect": REFERENCE.dialect, "seconds": REFERENCE.seconds}
+    task = {"set_name": of.set_name, "dialect": of.dialect, "seconds": of.seconds}
     taskset = {"id": "bird_sql", "may_look": may_look, "task": task}
     return kind(TextToSqlEnvConfig.model_validate({"taskset": taskset}))
 
@@ -77,6 +90,37 @@ def test_scores_are_those_of_eval(evaluated: Evaluated) -> None:
     assert [each.reward for each in found] == [each.scores["ex"] for _, each in evaluated]
 
 
+def test_raw_answers_have_the_sql_and_the_score_of_eval(
+    taken: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[RecordedTools] = []
+
+    def tools(*given: Any, **options: Any) -> RecordedTools:
+        made.append(RecordedTools(*given, **options))
+        return made[-1]
+
+    monkeypatch.setattr(adapter, "DatabaseTools", tools)
+    environment = opened(RAW)
+    tasks = {each.data.id: each for each in environment.taskset}
+    [trace] = rollouts(environment, lambda _: says("SELECT 1"), [next(iter(tasks))])
+
+    async def scored(texts: Mapping[str, RawAnswer]) -> dict[str, float]:
+        found = {}
+        for key, each in texts.items():
+            other = trace.model_copy(deep=True, update={"root_reply": each.text})
+            await tasks[key].score(other)
+            found[key] = other.reward
+        return found
+
+    for texts in rounds(raw_answers()):
+        expected = {key: taken[each] for key, each in texts.items()}
+        for each in made:
+            each.judged.clear()
+        assert asyncio.run(scored(texts)) == {key: ex for key, (_, ex) in expected.items()}
+        [recorded] = made
+        assert recorded.judged == expected
+
+
 def test_a_model_that_looks_first_may_try_anything() -> None:
     texts = [ENDLESS, CROSS_JOIN, "SELECT 1"]
     gold = learners_questions()[0].gold[Dialect.SQLITE]
@@ -114,7 +158,7 @@ def test_a_rollout_that_nothing_could_judge_fails_instead_of_getting_0(tmp_path:
     folder = own_sets.bird_dev(tmp_path / "dev_kit")
     (folder / "dev.json").write_text((folder / "dev.json").read_text().replace("COUNT(*)", "no_such_column"))
     (folder / "dev.sql").unlink()
-    [trace] = rollouts(opened(set_name=str(folder)), lambda _: says("SELECT 1"), ["10"])
+    [trace] = rollouts(opened(Reference(str(folder))), lambda _: says("SELECT 1"), ["10"])
     assert not trace.ok
     assert "gold_error" in trace.last_error.message
     assert trace.rewards == {"execution": None}
