@@ -567,7 +567,7 @@ _WINDOW = 400
 def best(
     found: list[QueryCandidate], text: str, budget: ParseBudget, limit: int = sys.maxsize
 ) -> QueryCandidate:
-    """Return the candidate that is the answer; what is said from `limit` on does not count.
+    """Return the candidate that is the answer; the text from `limit` on does not count.
 
     One that parses as a statement comes before one that does not, one that is called final or a correction
     before others and one that is called an alternative or an example after them, then the stronger mark,
