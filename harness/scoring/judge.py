@@ -99,12 +99,18 @@ class Judge:
         self._database_of = cache(setup.database)
         self._tester = cache(self._make_tester)
 
-    def judge(self, task: JudgeTask, report: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
+    def judge(
+        self,
+        task: JudgeTask,
+        report: Callable[[TaskResult], None] = lambda _part: None,
+        stops: Callable[[], bool] = lambda: False,
+    ) -> TaskResult:
         """Judge the texts of a task; never raises for an error of an engine or a statement.
 
         Args:
             task: the task.
             report: called with intermediate results if they took longer than a moment.
+            stops: called before each text that is not judged yet; after True the rest is left out.
         """
         found = TaskResult(dict(task.known.judgements))
         if found.judgements.keys() >= set(task.texts):
@@ -119,6 +125,8 @@ class Judge:
         for text in task.texts:
             if text in found.judgements:
                 continue
+            if stops():
+                break
             if time.monotonic() - reported > _MOMENT:
                 report(found)
                 reported = time.monotonic()

@@ -55,8 +55,17 @@ from loaders.namespace import Database
 HUNG = 71
 """Exit code of a worker that ended itself because a statement did not stop."""
 
+SPENT = 72
+"""Exit code of a worker that ended itself between two texts, which had left it too little memory."""
+
 MOST_MEMORY = 600 * 2**20
 """Bytes of memory for statements and their rows, beyond the worker's own needs."""
+
+MOST_RETAINED = MOST_MEMORY // 3
+"""Bytes of address space that texts may leave behind before another process takes over.
+
+An allocator may keep what it has freed, and the limit counts it: the next text would have less than the last.
+"""
 
 MOST_FREE = 64 * 2**20
 """Bytes by which an idle worker may have grown since its start before it releases free memory."""
@@ -126,20 +135,28 @@ class Announcer:
 
 def _limit_memory() -> None:
     """Limit the memory of the process, on systems that enforce it."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
-    except (OSError, IndexError, ValueError):
+    if not (allocated := data()):
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = pages * mmap.PAGESIZE + MOST_MEMORY
+    most = allocated + MOST_MEMORY
     if hard == resource.RLIM_INFINITY or most < hard:
         resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def resident() -> int:
     """Return the resident bytes of this process; 0 if the operating system does not report them."""
+    return _bytes_of_memory(1)
+
+
+def data() -> int:
+    """Return the bytes of address space that the limit of memory counts; 0 if they are not reported."""
+    return _bytes_of_memory(5)
+
+
+def _bytes_of_memory(column: int) -> int:
+    """Return a column of https://man7.org/linux/man-pages/man5/proc_pid_statm.5.html in bytes, or 0."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[column]) * mmap.PAGESIZE
     except (OSError, IndexError, ValueError):
         return 0
 
@@ -171,7 +188,7 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
     # Everything allocated so far lives to the end: exclude it from collections.
     gc.freeze()
     collect_rarely()
-    at_start = resident()
+    at_start, data_at_start = resident(), data()
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
@@ -179,13 +196,28 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
         except (EOFError, OSError):
             _end()
         if isinstance(task, JudgeTask):
-            found: Any = judge.judge(task, lambda part: connection.send((False, part)))
+            found: Any = judge.judge(task, lambda part: connection.send((False, part)), _Retained().is_much)
         else:
             found = _measured(task, setup, engine(task.dialect), announce)
         connection.send((True, found))
         # The caller has the answer. Release memory, so that every task starts alike.
         del task, found
         give_back(at_start)
+        if data() - data_at_start > MOST_RETAINED:
+            _end(SPENT)
+
+
+class _Retained:
+    """Tells whether the texts of a task have left much address space behind."""
+
+    def __init__(self) -> None:
+        self._at_first: int | None = None
+
+    def is_much(self) -> bool:
+        """True if another process has to continue; False when asked for the first time."""
+        if self._at_first is None:
+            self._at_first = data()
+        return data() - self._at_first > MOST_RETAINED
 
 
 def _measured(
@@ -239,10 +271,10 @@ def _await_end(connection: Connection) -> None:
     _end()
 
 
-def _end() -> NoReturn:
-    # The caller is gone: leave nothing running on a server.
+def _end(code: int = 0) -> NoReturn:
+    # Leave nothing running on a server.
     WATCHDOG.cancel_all()
-    os._exit(0)
+    os._exit(code)
 
 
 def main() -> None:

@@ -45,7 +45,7 @@ from harness.scoring.tasks import (
     TimeTask,
 )
 from harness.scoring.timing import failed_while_timed
-from harness.scoring.worker_process import HUNG, NOTE_BYTES, Activity, digest
+from harness.scoring.worker_process import HUNG, NOTE_BYTES, SPENT, Activity, digest
 from loaders.base.processes import start_process
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
@@ -317,13 +317,17 @@ class LocalWorkers:
                 self._end(place)
                 if self._closed:
                     raise EngineLost("the run was stopped") from died
-                deaths[died.activity.text, died.activity.stage] += 1
-                rest = after_death(self._setup, task, died, deaths)
+                deaths[died.activity.text, died.activity.stage] += died.code != SPENT
+                rest = task if died.code == SPENT else after_death(self._setup, task, died, deaths)
                 if not isinstance(rest, Task):
                     return rest
                 task = rest
             else:
-                return found | result if isinstance(result, TaskResult) else result
+                if not isinstance(task, JudgeTask):
+                    return result
+                keep(result)
+                if found.judgements.keys() >= set(task.texts):
+                    return found
 
     def _worker(self, place: int) -> _Process:
         """Return the process at a place, reserved for this thread."""

@@ -17,12 +17,14 @@ from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.duckdb.engine import SETTINGS, names_what_is_shared
 from harness.engines.execution import Ending, Limits, execute, execute_patiently
+from harness.scoring.tasks import JudgeTask, Setup
+from harness.scoring.workers import LocalWorkers
 from loaders.duckdb import functions
 from loaders.duckdb.session import file_of
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.engines.hostile.duckdb_cases import BREAKING, HARMLESS_FUNCTIONS, REACHING, REGISTERING
+from tests.engines.hostile.duckdb_cases import BREAKING, CROWDED, HARMLESS_FUNCTIONS, REACHING, REGISTERING
 
 pytestmark = pytest.mark.engine
 
@@ -30,6 +32,9 @@ PROBE = (
     "SELECT count(*), current_setting('enable_external_access'), current_setting('lock_configuration')"
     " FROM Books"
 )
+
+
+_HUNGRY = ("joins", "texts of 2 GB", "too large", "out of memory", "sorts to a disk")
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +136,20 @@ def test_every_function_of_the_instance_is_known() -> None:
         ).fetchall()
     unknown = {name for (name,) in found if not names_what_is_shared(f"SELECT * FROM {name}('x')")}
     assert unknown == HARMLESS_FUNCTIONS
+
+
+def test_a_text_has_as_much_memory_after_others_as_alone(duckdb_server: Server, library: Database) -> None:
+    questions = load_set("sample")
+    question = next(each for each in questions.questions if each.db_id == library.db_id)
+    setup = Setup(questions, {Dialect.DUCKDB: (duckdb_server,)}, limits=Limits(5), metrics=("ex",))
+    texts = [CROWDED[name][0] for name in (*_HUNGRY, "too many rows")]
+    workers = LocalWorkers(setup, 1)
+    try:
+        judged = workers.submit(JudgeTask(Dialect.DUCKDB, question, tuple(texts))).result(300).judgements
+    finally:
+        workers.close()
+    assert {judged[text].outcome for text in texts} == {Outcome.PREDICTION_TOO_LARGE}
+    assert judged[texts[-1]].error == "more than 1,000,000 rows"
 
 
 def test_an_error_that_may_have_broken_the_instance_is_the_texts_and_meets_no_other(
