@@ -134,9 +134,10 @@ def recognised(record: Mapping[str, Any], folder: str, stem: str) -> Published |
 
 
 def title_in(manifest: Mapping[str, Any]) -> str:
-    """Return the name of a run's set in papers: that of a published set, otherwise its own."""
+    """Return the name of a run's set in papers: that of a published set, otherwise its own title or name."""
     name, found = str(manifest.get("set")), manifest.get("published") or {}
-    return str(found.get("title") or (name in published() and published()[name].title) or name)
+    known = name in published() and published()[name].title
+    return str(found.get("title") or known or manifest.get("title") or name)
 
 
 def page_in(manifest: Mapping[str, Any]) -> str | None:

@@ -320,7 +320,10 @@ def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
             *databases_note(about),
             *([] if policy == Extract.NONE else [f"The SQL was taken out of answers by {policy}"]),
         ]
-        title = f"{brief(title_in(about), _LONGEST_TITLE)} on {TITLES[dialect]}{brief(pack, _LONGEST_TITLE)}"
+        whose = brief(title_in(about), _LONGEST_TITLE)
+        if title_in(about) not in {first.set_name, *(one.title for one in published().values())}:
+            whose = f"{whose} ({brief(first.set_name, _LONGEST_TITLE)})"
+        title = f"{whose} on {TITLES[dialect]}{brief(pack, _LONGEST_TITLE)}"
         name = re.sub(r"\W+", "-", f"{first.set_name[:_LONGEST]}-{dialect}", flags=re.ASCII)
         yield _Page(f"{name}-{key[:8]}.html", title, facts, dialect, found)
 
@@ -343,7 +346,7 @@ def _key(entry: Entry, dialect: EngineName) -> str:
 def _manifest(entry: Entry) -> dict[str, object]:
     """Return the entries of a manifest that title and note on databases are made of."""
     one = entry.bundle.evaluated
-    return {"set": one.set_name, "provenance": origins(one.set_name, one.databases)}
+    return {"set": one.set_name, "title": one.title, "provenance": origins(one.set_name, one.databases)}
 
 
 def _sections(page: _Page) -> list[PageSection]:

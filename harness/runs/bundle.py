@@ -23,7 +23,7 @@ from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.published_scores import extraction_note, golds_note, origins
-from harness.data.published_sets import published
+from harness.data.published_sets import published, title_in
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
@@ -89,7 +89,7 @@ class Evaluated:
     predictor and engine; `is_complete`: of the whole set, whose levels of difficulty are `levels`.
     `set_files` and `databases` have sha256 digests by name, `scores` the means in percent by predictor,
     engine, metric and level. `notes` are what a reader of the scores has to know. `extract` is the policy
-    that took the SQL out of the answers.
+    that took the SQL out of the answers. `title` is that of the set, if it has one beside its name.
     """
 
     set_name: str
@@ -111,6 +111,7 @@ class Evaluated:
     gold: PackUse | None = None
     notes: Sequence[str] = ()
     extract: str = Extract.NONE.value
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class Bundle:
             "run_id": self.digest[:16],
             "set": one.set_name,
             "provenance": origins(one.set_name, one.databases),
+            **({"title": one.title} if one.title else {}),
             **{name: to_plain(getattr(one, name)) for name in _OF_MANIFEST},
         }
         texts = self._texts()
@@ -404,6 +406,7 @@ def _evaluated(run: Run, scores: Sequence[Score]) -> Evaluated:
     settings: dict[str, Any] = {name: manifest.get(name) for name in _OF_MANIFEST}
     return Evaluated(
         set_name=manifest["set"],
+        title=title if (title := title_in(manifest)) != manifest["set"] else "",
         levels=levels_in(manifest),
         notes=[*golds_note(manifest), *extraction_note(manifest)],
         extract=manifest.get("extract") or Extract.NONE.value,

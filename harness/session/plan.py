@@ -210,12 +210,16 @@ class Plan:
     ) -> None:
         self.close()
 
+    def _has_own_title(self) -> bool:
+        return self.questions.own and self.questions.title != self.questions.name
+
     def manifest(self) -> dict[str, Any]:
         """Return the manifest of a run: the request, and the digests and versions of everything it uses."""
         request, databases, published = self.request, self._databases(), self.questions.published
         return {
             "command": request.command,
             "set": self.questions.name,
+            **({"title": self.questions.title} if self._has_own_title() else {}),
             "collection": self.questions.collection,
             "questions": len(self.questions.questions),
             **({"gold": asdict(self.questions.pack)} if self.questions.pack else {}),

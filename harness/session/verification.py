@@ -12,7 +12,7 @@ from typing import Any
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published_sets import published
+from harness.data.published_sets import published, title_in
 from harness.data.questions import PackUse
 from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, in_order
@@ -231,6 +231,7 @@ def _false_claims(bundle: Bundle, manifest: Mapping[str, Any], executed: Abstrac
         ("levels", list(claimed.levels), list(levels_in(manifest))),
         ("engines", sorted(claimed.engines.keys() & engines), sorted(engines)),
         ("limits", claimed.limits, manifest["limits"]),
+        ("title", claimed.title, title_in(manifest) if claimed.title else ""),
     ):
         if said != found:
             yield f"its {name}: {said} was submitted, {found} is right"

@@ -114,6 +114,25 @@ def test_predictors_stand_in_groups_with_levels_and_intervals(folder: Path, tmp_
 
 
 @pytest.mark.parametrize(
+    ("about", "shown"),
+    [
+        ({"set": "shop", "title": "Questions about a shop"}, "Questions about a shop (shop) on SQLite"),
+        ({"set": "shop"}, "shop on SQLite"),
+        ({"set": "spider", "title": "mine"}, "Spider on SQLite"),
+        ({"set": "dk", "published": {"title": "Spider-DK", "page": "https://d.org"}}, "Spider-DK on SQLite"),
+        ({"set": "shop", "title": "<b>" + "x" * 5000}, "&lt;b&gt;xxx"),
+    ],
+)
+def test_a_page_is_named_for_the_sets_title(tmp_path: Path, about: dict[str, Any], shown: str) -> None:
+    bundled(tmp_path, "mine", right("alpha", 50), **about)
+    index = write_board(read_board(tmp_path), tmp_path / "site").read_text()
+    [name] = re.findall(r'href="([^"]+\.html)"', index)
+    for page in (index, (tmp_path / "site" / name).read_text()):
+        assert shown in page
+        assert "x" * 500 not in page
+
+
+@pytest.mark.parametrize(
     ("started", "set_name", "why"),
     [
         ("2099-01-01T00:00:00+00:00", "sample", "started on 2099-01-01, and it was there on 2026-06-01"),

@@ -125,6 +125,12 @@ def test_forged_means_are_named(bundle: Path, tmp_path: Path) -> None:
     assert not found.is_confirmed
 
 
+def test_a_forged_title_is_named(bundle: Path, tmp_path: Path) -> None:
+    assert read_bundle(bundle).evaluated.title == ""
+    path = forged(bundle, tmp_path / "a.json", lambda predicate, _: predicate.update(title="BIRD dev"))
+    assert verified(path).claims == ["its title: BIRD dev was submitted, sample is right"]
+
+
 def test_a_part_that_says_it_is_whole_is_told(tmp_path: Path) -> None:
     part = evaluated(tmp_path, "--dialect", "sqlite", "--limit", "3")
     path = tmp_path / "part.bundle.json"
