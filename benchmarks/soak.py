@@ -47,6 +47,7 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, provision
 from harness.data.outcomes import Judgement, Outcome, PairResult, Preview
 from harness.data.predictions import read_predictions
+from harness.data.questions import Question
 from harness.data.set_manifest import MANIFEST
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName
@@ -73,6 +74,8 @@ ROUNDS = 4
 
 MARKER = "bird_gold_7c1e"
 """A name, a column and a literal of every gold."""
+_SESSION = re.compile(r"(?<=[ (])\{\}")
+"""What stands for the number of another session in a text."""
 _GOLD = re.compile("WITH(?: RECURSIVE)? |", re.IGNORECASE)
 
 MOST_SECONDS_AFTER = 10.0
@@ -212,30 +215,34 @@ class Corpus:
         self._dialect = dialect
         self._dice = dice
         self._questions = load_set("sample").limit(QUESTIONS).questions
-        families = [case for cases in FAMILIES.values() for case in cases[dialect]]
-        self._of_families = InTurn(families, dice)
-        known = {case.sql for case in families}
+        self._families = {case.sql for cases in FAMILIES.values() for case in cases[dialect]}
         # Half a character is refused before it is run.
-        others = [case for case in texts(dialect) if is_text(case.sql) and case.sql not in known]
-        self._others = InTurn(others, dice)
-        self.size = len(families), len(others)
+        cases = [case for case in texts(dialect) if is_text(case.sql)]
+        self._cases = InTurn(cases, dice)
+        self.size = len(cases)
 
     def asked(self, count: int) -> list[Asked]:
         """The next ones, all of them on a few questions."""
-        chosen = [(case, allowed(case)) for case in self._of_families.take(count // 2)]
-        # These were written for another database: there they are errors, or do what they do.
-        chosen += [(case, _ANY) for case in self._others.take(count - count // 2)]
+        # The others were written for another database: there they are errors, or do what they do.
+        chosen = [
+            (case, allowed(case) if case.sql in self._families else _ANY) for case in self._cases.take(count)
+        ]
         some = self._dice.sample(self._questions, 3)
         return [
             Asked(
                 f"hostile-{number}",
-                Answer(question.key, case.sql.replace("{gold}", question.gold[self._dialect]), self._dialect),
+                Answer(question.key, self._filled(case.sql, question), self._dialect),
                 self._dialect,
                 may,
             )
             for number, (case, may) in enumerate(chosen)
             for question in [self._dice.choice(some)]
         ]
+
+    def _filled(self, sql: str, question: Question) -> str:
+        if self._dialect in provision.SERVED:
+            sql = _SESSION.sub(str(self._dice.randint(1, 99)), sql)
+        return sql.replace("{gold}", question.gold[self._dialect])
 
 
 class Changes:
@@ -491,7 +498,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         scores = stack.enter_context(score(str(questions), dialects, workers, timeout))
         known, corpora = honest(dialects), [Corpus(each, dice) for each in dialects]
         for engine, corpus in zip(dialects, corpora, strict=True):
-            print(f"{engine}: {corpus.size[0]} texts of families, {corpus.size[1]} others", flush=True)
+            print(f"{engine}: {corpus.size} texts", flush=True)
         while time.monotonic() < until or len(samples) < ROUNDS:
             first, second = list(known), list(known)
             if samples:  # the first round has what they come to alone

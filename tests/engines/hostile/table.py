@@ -196,13 +196,13 @@ ROWS: Sequence[Row] = (
 
 
 def texts(dialect: Dialect) -> list[Hostile]:
-    """Return every text of the table for an engine, once; any ending is allowed where a row names none.
+    """Return every text of the table for an engine, once, of the last row that has it.
 
-    Calls of functions are left out: they are made when they are run.
+    Any ending is allowed where a row names none. Calls of functions are left out: they are made at run time.
     """
     cells = [cell for row in ROWS if not isinstance(cell := row.cells[dialect], Absent | range)]
     cases = [_case(each) for cell in cells for each in cell]
-    return list({case.sql: case for case in reversed(cases)}.values())
+    return list({case.sql: case for case in cases}.values())
 
 
 def _case(each: object) -> Hostile:
