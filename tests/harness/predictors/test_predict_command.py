@@ -394,6 +394,17 @@ def test_predict_and_eval_show_what_answers_took(call: Call, tmp_path: Path) -> 
     )
     assert code == 0, err
     assert [one["seconds"] for one in records(tmp_path / "q" / "answers.jsonl")] == [None] * 3
+    code, _, err = call(
+        "eval", "--predictions", "p", "--predictions", "q", "--dialect", "sqlite", "--limit", "3",
+        "--allow-missing", "--no-cache", "--out", "both",
+    )  # fmt: skip
+    assert code == 0, err
+    told = (tmp_path / "both" / "latest" / "tables.md").read_text(encoding="utf-8")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in told.splitlines()]
+    [place] = {line.index("median s") for line in cells if "median s" in line}
+    seconds = {line[0]: line[place] for line in cells if line[0] in {"m", "n"} and len(line) > place}
+    assert float(seconds["m"]) > 0
+    assert seconds["n"] == "not known"
 
     code, out, err = call(
         "eval", "--predictions", "p", "--dialect", "sqlite", "--limit", "3", "--allow-missing", "--no-cache"

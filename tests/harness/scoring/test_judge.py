@@ -1,6 +1,6 @@
 """Judging texts: of several golds any counts; work is counted once, within limits, and never made up."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +11,14 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.sets.loader import load_set
 from harness.engines.base import SqlTimeout
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
+from harness.metrics import columns
 from harness.metrics import work as metric
 from harness.metrics.work import IDENTICAL
 from harness.scoring.judge import best
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
 from loaders.base.store import Store
+from tests.harness.metrics.test_columns import rings
 from tests.harness.scoring.in_process import threads
 
 
@@ -206,3 +208,30 @@ def test_an_engine_that_does_not_count_has_no_scores_at_all(setup: Setup) -> Non
     found = judged(without, CountingEngine(), None, slower(setup), "SELECT 'no answer at all'")
     assert [each.scores for each in found] == [{"ex": 1.0}, {"ex": 0.0}]
     assert [each.work for each in found] == [None, None]
+
+
+def _values(rows: Sequence[Sequence[int]]) -> str:
+    return "VALUES " + ", ".join(f"({', '.join(map(str, row))})" for row in rows)
+
+
+@pytest.mark.parametrize("most", [columns.MOST_STEPS, 10_000])
+def test_a_search_beyond_its_limit_loses_only_that_score(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(columns, "MOST_STEPS", most)
+    question, other = setup.questions.questions[:2]
+    asked = replace(question, gold={Dialect.SQLITE: _values(rings(8, 8))})
+    searching = replace(setup, metrics=("ex", "ex_columns", "soft_f1"))
+    texts = {"rings": _values(rings(16)), "itself": _values(rings(8, 8))}
+    scheduler = Scheduler(searching, threads(searching, {Dialect.SQLITE: SQLiteEngine()}))
+    candidates = [Candidate(asked, Dialect.SQLITE, text) for text in texts.values()]
+    candidates.append(Candidate(other, Dialect.SQLITE, other.gold[Dialect.SQLITE]))
+    try:
+        found, itself, beside = (future.result(60) for future in scheduler.begin(candidates))
+    finally:
+        scheduler.close()
+    whole = {"ex", "ex_columns", "soft_f1"}
+    assert found.outcome is Outcome.MISMATCH
+    assert found.scores.keys() == (whole if most > 10_000 else whole - {"ex_columns"})
+    assert (found.scores["ex"], found.scores["soft_f1"]) == (0.0, 1.0)
+    assert itself.scores == beside.scores == dict.fromkeys(whole, 1.0)
