@@ -63,7 +63,7 @@ def settle(server: Server, session: ServerSession, limit: float) -> float:
     began, pause = time.monotonic(), _FIRST_PAUSE
     while session.lingers():
         if time.monotonic() - began > GRACE_SECONDS:
-            _end(server, session.backend)
+            _end(server, session.backend, began)
             overrun = time.monotonic() - limit
             restart(server)
             return overrun
@@ -73,11 +73,17 @@ def settle(server: Server, session: ServerSession, limit: float) -> float:
     return time.monotonic() - limit if was_ended(server, limit) else 0.0
 
 
-def _end(server: Server, backend: int) -> None:
-    """End by force what a server does for one connection, if the server is the harness's."""
+def _end(server: Server, backend: int, since: float) -> None:
+    """End by force what a server does for one connection, if the server is the harness's.
+
+    A container is restarted once for all texts that go on in it, so by the first of them: `since` is when
+    this one was told to stop.
+    """
     if server.origin is Origin.COMPOSE:
-        _record_end(server)
-        _start_again(server)
+        with _locked(server, "restart", fcntl.LOCK_EX):
+            if not was_ended(server, since):
+                _record_end(server)
+                _start_again(server)
     if not server.home:
         return
     found = set(working_in(Path(server.home) / "data"))

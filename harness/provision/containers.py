@@ -12,6 +12,7 @@ import functools
 import secrets
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 _READY_SECONDS = 180
+_PAUSE_SECONDS = 0.2
+_HEALTH = "{{.State.Health.Status}}"
 _MOST_MEMORY = "6g"
 
 _STARTED: "dict[Server, DockerContainer]" = {}
@@ -167,13 +170,18 @@ def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
 
 
 def restart(port: int) -> None:
-    """End the container that has a port of this machine at once, and start it again.
+    """End the container that has a port of this machine at once, start it again, and wait until it is healthy.
 
     Raises:
-        EngineUnavailable: no Docker engine answers, or it cannot be started.
+        EngineUnavailable: no Docker engine answers, or it cannot be started, or is not healthy in time.
     """
     for container in docker("ps", "--quiet", f"--filter=publish={port}").split():
         docker("restart", "--time=0", container)
+        until = time.monotonic() + _READY_SECONDS
+        while (state := docker("inspect", f"--format={_HEALTH}", container)) != "healthy":
+            if time.monotonic() > until:
+                raise EngineUnavailable(f"the container {container} is {state} after {_READY_SECONDS} s")
+            time.sleep(_PAUSE_SECONDS)
 
 
 def logs(server: Server) -> str:

@@ -1,18 +1,24 @@
 """Containers by Compose, on a real Docker engine; each test in a project of its own."""
 
 import stat
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.sets.loader import load_set
 from harness.engines import on_server
+from harness.engines.execution import Ending, Execution, Limits, execute_patiently
 from harness.provision import compose, envfile
 from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS
 from loaders.base.errors import EngineUnavailable
+from loaders.load import load
 from loaders.server import Origin, Server
+from tests.engines.hostile.test_limits import GOES_ON, MEMORY
 
 pytestmark = pytest.mark.engine
 
@@ -99,3 +105,56 @@ def test_a_container_that_does_not_start_is_quoted(dialect: Dialect, env: Path) 
     )  # fmt: skip
     with pytest.raises(EngineUnavailable, match=r"its log ends: .+"):
         compose.up([dialect], env=env, plain=True)
+
+
+SLEEP = {Dialect.MYSQL: "SELECT SLEEP(1), 1", Dialect.POSTGRESQL: "SELECT pg_sleep(1), 1"}
+
+
+def started(server: Server) -> str:
+    """When the container behind a server was started."""
+    container = docker("ps", "--all", "--quiet", f"--filter=publish={server.port}")
+    return docker("inspect", "--format={{.State.StartedAt}} {{.HostConfig.Memory}}", container)
+
+
+def test_texts_that_outlast_their_limit_cost_a_container_one_restart_and_no_neighbour_its_rows(
+    dialect: Dialect, env: Path
+) -> None:
+    [server] = compose.up([dialect], env=env, plain=True)
+    books = load_set("sample").database("city_library")
+    load([books], server)
+    before = started(server)
+    over = threading.Event()
+
+    def neighbour(_: int) -> set[Ending]:
+        engine, found = on_server(server), set()
+        while not over.is_set():
+            found.add(execute_patiently(engine, books, SLEEP[dialect], Limits(seconds=60)).ending)
+        return found
+
+    def text(sql: str) -> Execution:
+        return execute_patiently(on_server(server), books, sql, Limits(seconds=0.5))
+
+    texts = [*GOES_ON[dialect].values()][:2]
+    with ThreadPoolExecutor(4) as threads:
+        neighbours = [threads.submit(neighbour, number) for number in range(2)]
+        found = list(threads.map(text, texts))
+        over.set()
+        assert [each.result() for each in neighbours] == [{Ending.ROWS}] * 2
+    assert [each.ending for each in found] == [Ending.TIMEOUT] * 2
+    assert any(each.overrun for each in found)
+    assert started(server) > before, "it was restarted"
+    assert text("SELECT COUNT(*) FROM Books").ending is Ending.ROWS
+
+
+@pytest.mark.parametrize("dialect", [Dialect.MYSQL])
+def test_a_text_that_takes_a_containers_memory_ends_within_its_cap(dialect: Dialect, env: Path) -> None:
+    envfile.write(env, SERVERS[dialect].memory_variable, "1g")
+    [server] = compose.up([dialect], env=env, plain=True)
+    assert started(server).endswith(f" {2**30}")
+    books = load_set("sample").database("city_library")
+    load([books], server)
+    for sql in MEMORY.values():
+        seen = execute_patiently(on_server(server), books, sql, Limits(seconds=20))
+        assert seen.ending in {Ending.ERROR, Ending.TOO_LARGE, Ending.TIMEOUT}, seen
+        honest = execute_patiently(on_server(server), books, "SELECT COUNT(*) FROM Books", Limits())
+        assert honest.ending is Ending.ROWS
