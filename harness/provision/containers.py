@@ -170,7 +170,7 @@ def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
 
 
 def restart(port: int) -> None:
-    """End the container that has a port of this machine at once, start it again, and wait until it is healthy.
+    """End the container that has a port of this machine at once, and start it again until it is healthy.
 
     Raises:
         EngineUnavailable: no Docker engine answers, or it cannot be started, or is not healthy in time.
