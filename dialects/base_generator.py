@@ -12,7 +12,7 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.generator import Generator
 
 from dialects.errors import Untranslatable
-from dialects.nodes import Double, Fits, Joined, Matches, Quotient, Remainder, Whole
+from dialects.nodes import BoundValue, Double, Fits, Joined, Matches, Quotient, Remainder, Whole
 
 _OR, _AND, _NOT, _COMPARISON, _OTHER, _SUM, _PRODUCT, _SIGN, ATOM = range(1, 10)
 
@@ -97,6 +97,8 @@ class TargetGenerator(Generator):
 
     TYPES: ClassVar[Mapping[exp.DType, str]] = {}
     """The names of types in CAST."""
+    BOUND: ClassVar[Mapping[str, str]] = {}
+    """The types to which values that a driver binds are cast, by their storage class."""
 
     def __init__(self, dialect: str, words: Mapping[type[exp.Expr], Callable[[Any, Any], str]]) -> None:
         super().__init__(
@@ -121,6 +123,7 @@ class TargetGenerator(Generator):
             exp.Paren: lambda self, e: f"({self.sql(e.this)})",
             exp.If: lambda self, e: self.case_sql(exp.Case(ifs=[e], default=e.args.get("false"))),
             exp.Literal: ours.constant,
+            BoundValue: ours.bound,
             exp.Cast: lambda self, e: f"CAST({self.sql(e.this)} AS {self.type_name(e.to)})",
             exp.Table: ours.source,
             exp.Join: ours.joining,
@@ -230,6 +233,11 @@ class TargetGenerator(Generator):
     def constant(self, node: exp.Literal) -> str:
         """Write a number unchanged, or a text in quotes."""
         return self.quoted(node.this) if node.is_string else str(node.this)
+
+    def bound(self, node: BoundValue) -> str:
+        """Write what stands for a value that the driver binds, with its type if the target asks for one."""
+        kind = self.BOUND.get(node.args["kind"])
+        return f"CAST({node.this} AS {kind})" if kind else str(node.this)
 
     def quoted(self, value: str) -> str:
         """Write a text constant."""

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
+from dialects.parameters import Parameters
 from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
 from dialects.source import position
 from dialects.tables import Plan, Tables, folded
@@ -66,8 +67,11 @@ _LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 class Compiler:
     """Compiles one statement for one target; records the rules applied and the warnings."""
 
-    def __init__(self, tables: Tables, sql: str, root: exp.Expr, rewrites: Rewrites) -> None:
+    def __init__(
+        self, tables: Tables, sql: str, root: exp.Expr, rewrites: Rewrites, parameters: Parameters
+    ) -> None:
         self._rewrites = rewrites
+        self.parameters = parameters
         self.tables = tables
         self.root = root
         """The whole statement."""

@@ -141,6 +141,16 @@ class JSONNumber(exp.Expression):
     arg_types = {"this": True}
 
 
+class BoundValue(exp.Expression):
+    """A value that the driver binds: `this` stands for it, `kind` its storage class if it is cast.
+
+    Of a term of GROUP BY and ORDER BY, and of a result, which they may name, the kind is `term` in place of
+    `integer`.
+    """
+
+    arg_types = {"this": True, "kind": True}
+
+
 class Random(exp.Expression):
     """A random INTEGER, different on each evaluation."""
 

@@ -121,7 +121,7 @@ class Planner:
             Untranslatable: SQLite rejects the text.
         """
         try:
-            steps = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+            steps = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", _Unbound()).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise Untranslatable("the statement", f"SQLite refuses it: {error}") from error
         parents = dict.fromkeys(parent for _, parent, _, _ in steps)
@@ -149,6 +149,13 @@ class Planner:
             "SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,)
         ).fetchall()
         return tuple(name for (name,) in rows if name is not None)
+
+
+class _Unbound(dict[str, None]):
+    """NULL for each parameter: a plan is made without values."""
+
+    def __missing__(self, name: str) -> None:
+        return None
 
 
 def _declared(declared: str) -> str:

@@ -7,7 +7,7 @@ folder.
 from dataclasses import dataclass
 
 from dialects.by_dialect import ByDialect
-from dialects.enums import Dialect
+from dialects.enums import Dialect, ParamStyle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +17,9 @@ class Target:
     dialect: Dialect
     title: str
     """The name as its makers write it."""
+
+    styles: tuple[ParamStyle, ParamStyle]
+    """How its common driver of Python takes parameters: by place, and by name."""
 
     # What it supports.
     has_boolean: bool

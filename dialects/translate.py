@@ -6,17 +6,18 @@ the result open, or if something is assumed, there is a warning; if the target c
 `Untranslatable` is raised.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
-from dialects.enums import Dialect
+from dialects.enums import Dialect, ParamStyle
 from dialects.errors import TranslatorFault, Untranslatable
 from dialects.generator import spell
 from dialects.nodes import Random
+from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.rewrites import queries
 from dialects.rewrites.aggregates import OuterAggregate
 from dialects.rewrites.ctes import levels
@@ -27,9 +28,11 @@ from dialects.scope import Relation
 from dialects.source import foreign, parse, syntax_error
 from dialects.tables import Tables
 from dialects.tagged_values import read_rows
+from dialects.targets import TARGETS
 
 __all__ = ["Translation", "Untranslatable", "translate"]
 
+_NO_SAMPLES: Mapping[str, object] = {}
 _REWRITES = Rewrites(HANDLERS, TRANSPARENT, queries.query)
 
 
@@ -43,6 +46,10 @@ class Translation:
     """The rewrites applied, in order; docs/reference/rewrites.md describes each."""
     warnings: tuple[str, ...] = ()
     """Results that SQLite leaves open, and assumptions, a sentence each; if empty, the rows are the same."""
+    parameters: tuple[BoundParameter, ...] = ()
+    """The parameters, in the order in which the driver is given their values; see `bind`."""
+    style: ParamStyle | None = None
+    """How they are written; None without parameters."""
     json_columns: tuple[int, ...] = ()
     """Result columns, counted from 0, whose values are JSON, since they hold numbers and texts."""
 
@@ -51,12 +58,37 @@ class Translation:
         """True if rows may differ from SQLite's: a warning is about more than values given as JSON."""
         return len(self.warnings) > len(self.json_columns)
 
+    def bind(self, values: Mapping[str, object] | Sequence[object]) -> list[object] | dict[str, object]:
+        """Return what the driver is given for the values that SQLite's text takes.
+
+        Args:
+            values: by the names of `:name` or the numbers of `?1`, as texts; or a sequence for `?`.
+
+        Returns:
+            A value for each place, or the values by name, as `style` takes them.
+
+        Raises:
+            KeyError: a parameter has no value.
+        """
+        named = values if isinstance(values, Mapping) else {str(at): one for at, one in enumerate(values, 1)}
+        if self.style is not None and not self.style.is_by_place and self.style is not ParamStyle.NUMERIC:
+            return {each.key: named[each.name] for each in self.parameters}
+        return [named[each.name] for each in self.parameters]
+
     def read(self, rows: Iterable[Sequence[object]]) -> tuple[tuple[object, ...], ...]:
         """Return rows from a driver with the JSON of `json_columns` read back into values."""
         return read_rows(rows, self.json_columns)
 
 
-def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True) -> Translation:
+def translate(  # noqa: PLR0913 - what a translation depends on
+    sql: str,
+    schema: Schema,
+    target: Dialect,
+    *,
+    as_json: bool = True,
+    samples: Mapping[str, object] = _NO_SAMPLES,
+    style: ParamStyle | None = None,
+) -> Translation:
     """Translate one SQLite query.
 
     Args:
@@ -64,6 +96,10 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         schema: the census of its database, from `loaders.census`.
         target: the dialect; for SQLite the text is returned unchanged.
         as_json: whether a result column that holds numbers and texts may give each value as JSON.
+        samples: a value for parameters whose type no place tells, by name or number, or where others than
+            the place tells are bound.
+        style: how parameters are written; by default as the target's common driver takes them, by place
+            for `?` and by name for others.
 
     Raises:
         Untranslatable: the text is not such a query, names something that the schema lacks, or has no exact
@@ -73,7 +109,17 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
     if target is Dialect.SQLITE:
         return Translation(sql, target)
     try:
-        return _translated(sql, schema, target, as_json=as_json)
+        sql, parameters = numbered(sql, samples)
+        found = _translated(sql, schema, target, parameters, as_json=as_json)
+        if parameters.unknown.keys() & parameters.kinds.keys():
+            found = _translated(sql, schema, target, parameters, as_json=as_json)
+        _refuse_unknown(parameters)
+        if not parameters.names:
+            return found
+        by_name = not all(map(str.isdecimal, parameters.names))
+        style = style or TARGETS[target].styles[by_name]
+        text, bound = placed(found.sql, parameters, style)
+        return replace(found, sql=text, parameters=bound, style=style)
     except Untranslatable as error:
         if why := foreign(sql):
             raise Untranslatable(error.construct, f"{error.reason}; {why}", error.position) from error
@@ -89,9 +135,18 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         raise TranslatorFault("the statement", fault) from error
 
 
-def _translated(sql: str, schema: Schema, target: Dialect, *, as_json: bool) -> Translation:
+def _refuse_unknown(parameters: Parameters) -> None:
+    unknown = [name for name in parameters.unknown if name not in parameters.kinds]
+    if unknown:
+        reason = "its place does not tell its type; give a sample value, --param"
+        raise Untranslatable(f"the parameter {unknown[0]}", f"{reason} {unknown[0]}=VALUE")
+
+
+def _translated(
+    sql: str, schema: Schema, target: Dialect, parameters: Parameters, *, as_json: bool
+) -> Translation:
     tree = parse(sql)
-    compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES)
+    compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES, parameters)
     try:
         relation = compiler.query(tree, None)
         # A text that SQLite rejects has no meaning to keep, even if the compiler found one.
@@ -119,7 +174,8 @@ def _translated(sql: str, schema: Schema, target: Dialect, *, as_json: bool) -> 
         # SQLite's own objection is the better message: it raises `Untranslatable` if there is one.
         _ = compiler.plan
         raise
-    return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings), columns)
+    rules, warnings = tuple(compiler.rules), tuple(compiler.warnings)
+    return Translation(text, target, rules, warnings, json_columns=columns)
 
 
 def _json_columns(c: Compiler, relation: Relation, *, as_json: bool) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dialects import postgresql
-from dialects.enums import Dialect
+from dialects.enums import Dialect, ParamStyle
 from dialects.identifiers import NamingRules
 from dialects.server_schema import types
 
@@ -13,6 +13,7 @@ TARGET = replace(
     postgresql.TARGET,
     dialect=Dialect.DUCKDB,
     title="DuckDB",
+    styles=(ParamStyle.QMARK, ParamStyle.DOLLAR),
     has_real_modulo=True,
     columns_hide_tables=True,
     row_number="rowid",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Dialect, ParamStyle, Profile
 from dialects.facts import Facts
 from dialects.identifiers import NamingRules
 from dialects.schema import Column, PortableType
@@ -15,6 +15,7 @@ SQLGLOT = "mysql"
 TARGET = Target(
     dialect=Dialect.MYSQL,
     title="MySQL",
+    styles=(ParamStyle.FORMAT, ParamStyle.PYFORMAT),
     has_boolean=False,
     has_computed_offsets=False,
     has_filter=False,

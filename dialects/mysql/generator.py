@@ -28,6 +28,10 @@ _JSON_COLUMNS = ", ".join(
 class MySQL(TargetGenerator):
     """For sessions whose `sql_mode` lacks NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT and ONLY_FULL_GROUP_BY."""
 
+    BOUND: ClassVar = {
+        "real": "DOUBLE",  # a driver may write 0.1 as a decimal number
+        "term": "SIGNED",  # and a number in GROUP BY and ORDER BY is a column's
+    }
     TYPES: ClassVar[Mapping[exp.DType, str]] = {
         exp.DType.BOOLEAN: "SIGNED",
         exp.DType.INT: "SIGNED",

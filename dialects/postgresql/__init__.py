@@ -2,7 +2,7 @@
 
 import re
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Dialect, ParamStyle, Profile
 from dialects.facts import Facts
 from dialects.identifiers import NamingRules
 from dialects.schema import PortableType
@@ -14,6 +14,7 @@ SQLGLOT = "postgres"
 TARGET = Target(
     dialect=Dialect.POSTGRESQL,
     title="PostgreSQL",
+    styles=(ParamStyle.FORMAT, ParamStyle.PYFORMAT),
     has_boolean=True,
     has_computed_offsets=True,
     has_filter=True,

@@ -15,6 +15,13 @@ class PostgreSQL(TargetGenerator):
 
     SUPPORTS_WINDOW_EXCLUDE = True
 
+    BOUND: ClassVar = {
+        "integer": "BIGINT",
+        "term": "BIGINT",
+        "real": "DOUBLE PRECISION",
+        "text": "TEXT",
+        "blob": "BYTEA",
+    }
     TYPES: ClassVar[Mapping[exp.DType, str]] = {
         exp.DType.BOOLEAN: "BOOLEAN",
         exp.DType.INT: "INTEGER",

@@ -14,6 +14,7 @@ from dialects.rewrites.functions import FUNCTIONS, WRITTEN, written_out
 from dialects.rewrites.names import resolve, shared
 from dialects.rewrites.names import value as column_value
 from dialects.rewrites.operators import cast, cast_affinity
+from dialects.rewrites.parameters import parameter
 from dialects.rewrites.subqueries import exists, membership, row, scalar
 from dialects.rewrites.text import glob, like
 from dialects.rewrites.windows import filtered, window
@@ -299,6 +300,7 @@ def _lambda(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 _REWRITES: dict[type[exp.Expr], Handler] = {
     exp.Lambda: _lambda,
+    exp.Placeholder: parameter,
     exp.Column: resolve,
     Starred: _starred,
     exp.Identifier: lambda c, node, scope: resolve(c, exp.Column(this=node.copy()), scope),

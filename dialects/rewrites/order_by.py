@@ -6,7 +6,7 @@ from dialects.clauses import conjuncts
 from dialects.coercions import BIGGEST, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, FirstOf, case, every, is_constant, number, some
+from dialects.nodes import Bigint, BoundValue, FirstOf, case, every, is_constant, number, some
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
@@ -21,10 +21,31 @@ def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
     """Add the LIMIT and OFFSET of `node` to `tree`."""
     if node.args.get("limit") is None and node.args.get("offset") is None:
         return
-    most, skip = row_counts(c, node)
-    if most < 0:
+    written, skipped = (_bound(c, node.args.get(key)) for key in ("limit", "offset"))
+    most, skip = row_counts(c, _without_bound(node))
+    if most < 0 and written is None:
         c.applies("limit-forms")
-    set_limit(c, tree, most, skip)
+    set_limit(c, tree, BIGGEST if skipped and most < 0 and not c.target.has_offset_alone else most, skip)
+    if written is not None:
+        tree.set("limit", exp.Limit(expression=written))
+    if skipped is not None:
+        tree.set("offset", exp.Offset(expression=skipped))
+
+
+def _without_bound(node: exp.Expr) -> exp.Select:
+    """Return the LIMIT and OFFSET of a query that are no parameters."""
+    parts = {key: node.args.get(key) for key in ("limit", "offset")}
+    return exp.Select(**{
+        key: part.copy() for key, part in parts.items()
+        if part is not None and not isinstance(part.expression, exp.Placeholder)
+    })  # fmt: skip
+
+
+def _bound(c: Compiler, part: exp.Expr | None) -> exp.Expr | None:
+    """Return the parameter that LIMIT or OFFSET is; targets refuse negative ones, of which none is silent."""
+    if part is None or not isinstance(part.expression, exp.Placeholder):
+        return None
+    return value(c, c.expression(part.expression, Scope()))
 
 
 def set_limit(c: Compiler, tree: exp.Expr, most: int, skip: int) -> None:
@@ -45,7 +66,7 @@ def computed(
     # Common table expressions are visible in them, columns are not.
     tables = {name: found for one in reversed(list(scope.outward())) for name, found in one.tables.items()}
     found = [None if part is None else c.expression(part.expression, Scope(tables=tables)) for part in parts]
-    if all(part is None or part.constant is not None for part in found):
+    if all(part is None or part.constant or isinstance(part.node, BoundValue) for part in found):
         return None
     for part, counted in zip(parts, found, strict=True):
         if part is not None and counted is not None and counted.kind is not Kind.INTEGER:
@@ -147,6 +168,8 @@ def first_row(c: Compiler, tree: exp.Expr) -> None:
     """Keep only the first row of `tree`."""
     c.applies("first-row")
     limit = tree.args.get("limit")
+    if limit and isinstance(limit.expression, BoundValue) and not c.target.limits_by_expressions:
+        raise Untranslatable("LIMIT", "a subquery of one row has a parameter there")
     if limit is not None and not isinstance(limit.expression, exp.Literal):
         # NULL, which means no limit, has no effect there.
         limit.set("expression", exp.Least(this=limit.expression, expressions=[number(1)]))
@@ -157,7 +180,7 @@ def first_row(c: Compiler, tree: exp.Expr) -> None:
 def cuts(c: Compiler, node: exp.Expr) -> bool:
     """True if LIMIT or OFFSET may drop rows."""
     parts = [node.args[key].expression for key in ("limit", "offset") if node.args.get(key) is not None]
-    if any(part.find(exp.Query, exp.Column) for part in parts):
+    if any(part.find(exp.Query, exp.Column, exp.Placeholder) for part in parts):
         return True
     most, skip = row_counts(c, node)
     return most >= 0 or skip > 0

@@ -1,21 +1,24 @@
 """The command that translates SQLite's SQL: one text, or the golds of a question set."""
 
+import re
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput
-from dialects.translate import Untranslatable
+from dialects.translate import Translation, Untranslatable
+from harness.analyses.conformance.folders import statements
 from harness.analyses.coverage.golds import (
     GoldTranslator,
+    TextTranslator,
     counted,
     refuse_other_sets,
     translate_answers,
-    translate_text,
     write_golds,
 )
 from harness.cli.commands import app
@@ -30,16 +33,47 @@ from harness.engines.execution import Limits
 from harness.report.console import loading_bar
 from harness.session.plan import find_servers
 from harness.session.request import check_range
-from loaders.base.errors import command, to_start
-from loaders.base.files import as_json, ascii_json, replace
+from loaders.base.errors import brief, command, to_start
+from loaders.base.files import (
+    as_json,
+    ascii_json,
+    json_type,
+    one_line,
+    parse_json,
+    read_json,
+    read_text,
+    refuse,
+    replace,
+)
 from loaders.base.processes import processors
+from loaders.census import census
 
 
 @app.command()
 def translate(  # noqa: PLR0913 - one parameter an option
-    sql: Annotated[str | None, typer.Argument(help="SQLite query; - reads it from standard input.")] = None,
+    sql: Annotated[
+        str | None,
+        typer.Argument(help="SQLite query, or a file of queries that ends in .sql; - reads standard input."),
+    ] = None,
     *,
     database: Annotated[Path | None, typer.Option(help="SQLite file that the query is for.")] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Sample value of a parameter, whose type it tells: name=value, or 1=value for ?.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None,
+    params: Annotated[
+        Path | None, typer.Option(help="JSON file of sample values: an object by names, or an array for ?.")
+    ] = None,
+    paramstyle: Annotated[
+        ParamStyle | None,
+        typer.Option(help="How parameters are written. Default: as the target's common driver takes them."),
+    ] = None,
+    escape: Annotated[
+        bool, typer.Option("--escape", help="The database is loaded with --escape, too.")
+    ] = False,
     set_name: Annotated[
         str | None, typer.Option("--set", help="Translate the golds of this question set instead of a query.")
     ] = None,
@@ -75,9 +109,16 @@ def translate(  # noqa: PLR0913 - one parameter an option
     check_range("workers", workers, unit="threads")
     targets = served_dialects(dialect)
     of_set = (set_name, out, gold, predictions)
+    of_text = (sql, database, param, params, paramstyle, escape or None, as_json or None)
     if sql is not None and database is not None and not any(of_set):
-        raise typer.Exit(_text(sql, database, targets, dialect, as_json=as_json))
-    if set_name is None or out is None or sql is not None or database is not None or as_json:
+        samples = {**_of_file(params), **dict(map(_sample, param or ()))}
+        translator = TextTranslator(
+            database, census(database, escape=escape), _one(targets, dialect), samples, paramstyle
+        )
+        if sql.lower().endswith(".sql") and len(sql.split()) == 1:
+            raise typer.Exit(_file(Path(sql), translator, as_json=as_json))
+        raise typer.Exit(_text(sql, translator, as_json=as_json))
+    if set_name is None or out is None or any(one is not None for one in of_text):
         raise BadInput("translate: give a query and --database, or --set and --out; leave out the rest")
     if not targets:
         raise BadInput(
@@ -93,15 +134,47 @@ def translate(  # noqa: PLR0913 - one parameter an option
     raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
 
 
-def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *, as_json: bool) -> int:
+def _one(targets: Sequence[Dialect], dialect: str) -> Dialect:
     if len(targets) != 1:
         raise BadInput(
             f"--dialect {dialect}: a query has one target; name mysql, postgresql, duckdb or mariadb"
         )
-    [target] = targets
-    text = _standard_input() if sql == "-" else sql
+    return targets[0]
+
+
+def _sample(text: str) -> tuple[str, object]:
+    name, equals, value = text.partition("=")
+    name = name.strip().lstrip(":@$?")
+    if not equals or not name:
+        raise BadInput(f"--param {brief(text)}: is not NAME=VALUE; write --param name='Ann' or --param 1=7")
+    if blob := _BLOB.fullmatch(value):
+        return name, bytes.fromhex(blob["digits"])
     try:
-        translation = translate_text(text, database, target)
+        found = parse_json(value)
+    except ValueError:
+        return name, value
+    return name, value if isinstance(found, list | dict) else found
+
+
+_BLOB = re.compile(r"[xX]'(?P<digits>(?:[0-9a-fA-F]{2})*+)'")
+
+
+def _of_file(path: Path | None) -> Mapping[str, object]:
+    if path is None:
+        return {}
+    found = read_json(read_text(path))
+    if isinstance(found, list):
+        found = {str(number): value for number, value in enumerate(found, 1)}
+    if not isinstance(found, dict):
+        refuse(path, f"is {json_type(found)}", "write an object of values by names, or an array for ?")
+    return {name.lstrip(":@$?"): value for name, value in found.items()}
+
+
+def _text(sql: str, translator: TextTranslator, *, as_json: bool) -> int:
+    text = _standard_input() if sql == "-" else sql
+    target = translator.target
+    try:
+        translation = translator.translate(text)
     except Untranslatable as refusal:
         if as_json:
             typer.echo(ascii_json({"dialect": target, "sql": None, "refusal": str(refusal)}))
@@ -110,16 +183,77 @@ def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *,
     for warning in translation.warnings:
         say(f"warning: {warning}")
     if as_json:
-        found = {
-            "sql": translation.sql,
-            "warnings": translation.warnings,
-            "rules": translation.rules,
-            "json_columns": translation.json_columns,
-        }
-        typer.echo(ascii_json({"dialect": target, **found}))
+        typer.echo(ascii_json(_described(translation)))
     else:
+        if translation.parameters:
+            shown = ", ".join(f"{each.name} ({each.kind})" for each in translation.parameters)
+            say(f"parameters, {translation.style}: {shown}")
         typer.echo(translation.sql)
     return 0
+
+
+def _described(translation: Translation) -> dict[str, object]:
+    return {
+        "dialect": translation.target,
+        "sql": translation.sql,
+        "warnings": translation.warnings,
+        "rules": translation.rules,
+        "json_columns": translation.json_columns,
+        "parameters": [{"name": each.name, "type": each.kind} for each in translation.parameters],
+        "paramstyle": translation.style,
+    }
+
+
+def _file(path: Path, translator: TextTranslator, *, as_json: bool) -> int:
+    """Print the translation of each statement of a file, and count refusals by kind on standard error."""
+    refused = Counter[str]()
+    count = 0
+    for line, statement in statements(read_text(path).text):
+        count += 1
+        where = f"{path}:{line}"
+        try:
+            found = translator.translate(statement)
+        except (Untranslatable, BadInput) as refusal:
+            why = one_line(str(refusal))
+            refused[_kind(refusal)] += 1
+            say(f"{where}: no translation: {why}")
+            described: dict[str, object] = {"dialect": translator.target, "sql": None, "refusal": why}
+            shown = [f"-- no translation: {why}", *(f"-- {each}" for each in statement.splitlines())]
+        else:
+            for warning in found.warnings:
+                say(f"{where}: warning: {warning}")
+            described = _described(found)
+            names = ", ".join(f"{each.name} ({each.kind})" for each in found.parameters)
+            shown = [f"-- {each}" for each in _comments(statement)]
+            shown += [f"-- parameters: {names}"] if names else []
+            shown.append(f"{found.sql};")
+        typer.echo(ascii_json({"line": line, **described}) if as_json else "\n".join(shown) + "\n")
+    say(f"{path}: {count - refused.total()} of {count} statements translated")
+    for kind, times in refused.most_common():
+        say(f"  {times} refused: {kind}")
+    return 1 if refused else 0
+
+
+def _kind(refusal: Untranslatable | BadInput) -> str:
+    """Return what a refusal is about, without what differs between statements."""
+    if isinstance(refusal, BadInput):
+        return "SQLite does not take the text"
+    return refusal.reason if refusal.construct == _WHOLE else refusal.construct
+
+
+_WHOLE = "the statement"
+
+
+_COMMENT = re.compile(
+    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|\[[^\]]*+\]|"
+    r"--(?P<line>[^\n]*+)|/\*(?P<block>(?:[^*]++|\*(?!/))*+)(?:\*/)?"
+)
+
+
+def _comments(statement: str) -> list[str]:
+    """Return the lines of all comments of a statement, without their marks: MySQL executes some of them."""
+    found = (comment["line"] or comment["block"] for comment in _COMMENT.finditer(statement))
+    return [line.strip() for text in found if text for line in text.splitlines() if line.strip()]
 
 
 def _standard_input() -> str:

@@ -5,7 +5,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import version
@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import dialects
-from dialects.enums import Dialect, Profile
+from dialects.enums import Dialect, ParamStyle, Profile
 from dialects.errors import BadInput
 from dialects.overrides import digest
+from dialects.parameters import numbered
 from dialects.schema import Schema
 from dialects.source import NEEDS_EXTENSION, refuse_statements
 from dialects.translate import Translation, Untranslatable, translate
@@ -39,23 +40,37 @@ from loaders.source import opened
 # SQLite's SQL in another dialect, for export: one text, or the answers of predictors.
 
 
-def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
-    """Translate one query for its database.
+@dataclass(frozen=True)
+class TextTranslator:
+    """Translates queries for a database.
 
     Args:
-        sql: as SQLite takes it.
-        path: the SQLite file; what its columns hold is read.
-        target: MySQL or PostgreSQL.
-
-    Raises:
-        BadInput: the file is no SQLite database, or SQLite itself does not take the text.
-        Untranslatable: there is no exact translation, or the text is no query.
+        path: the SQLite file.
+        schema: what its columns hold.
+        target: the dialect.
+        samples: values of parameters by name, which tell their types; those of other queries are left out.
+        style: how parameters are written; None as the target's common driver takes them.
     """
-    schema = census(path)
-    refuse_statements(sql)
-    if why := _refused(sql, path):
-        raise BadInput(one_line(f"SQLite does not take the text: {why}; {_remedy(why, schema)}"))
-    return translate(sql, schema, target)
+
+    path: Path
+    schema: Schema
+    target: Dialect
+    samples: Mapping[str, object] = field(default_factory=dict)
+    style: ParamStyle | None = None
+
+    def translate(self, sql: str) -> Translation:
+        """Translate one query.
+
+        Raises:
+            BadInput: SQLite itself does not take the text.
+            Untranslatable: there is no exact translation, or the text is no query.
+        """
+        refuse_statements(sql)
+        if why := _refused(sql, self.path):
+            raise BadInput(one_line(f"SQLite does not take the text: {why}; {_remedy(why, self.schema)}"))
+        names = numbered(sql, {})[1].names
+        samples = {name: value for name, value in self.samples.items() if name in names}
+        return translate(sql, self.schema, self.target, samples=samples, style=self.style)
 
 
 _NO_TABLE = "no such table: "

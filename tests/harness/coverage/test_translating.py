@@ -77,7 +77,7 @@ def test_a_text_is_read_from_standard_input(shop: Path, call: Call, monkeypatch:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("SELECT ? FROM items", "placeholder"),
+        ("SELECT ? FROM items", "the parameter 1: its place does not tell its type; give a sample value"),
         ("DELETE FROM items", "DELETE is no query"),
         ("UPDATE items SET id = id", "UPDATE is no query"),
         ("EXPLAIN SELECT 1", "EXPLAIN is no query: only queries are translated"),
@@ -111,6 +111,57 @@ def test_what_has_no_translation_exits_with_1(shop: Path, call: Call, query: str
         assert connection.execute("SELECT COUNT(*) FROM items").fetchone() == (3,)
 
 
+def test_a_file_has_a_translation_for_each_statement(shop: Path, call: Call) -> None:
+    path = own_sets.write(
+        shop.parent / "queries.sql",
+        "-- by id\nSELECT name FROM items WHERE id = ?;\n\n/* all;\n of them */ SELECT 'a;--b'"
+        " FROM items /*! 1 */\n"
+        "WHERE name LIKE :p;\nUPDATE items SET id = 1;\nDELETE FROM items;\nSELECT cost FROM items",
+    )
+    asked = (str(path), "--database", str(shop), "--dialect", "postgresql")
+    code, printed, said = call("translate", *asked)
+    assert code == 1
+    assert printed.startswith(
+        "-- by id\n-- parameters: 1 (integer)\n"
+        'SELECT "items"."name" FROM "items" WHERE "items"."id" = CAST(%s AS BIGINT);\n\n'
+        "-- all;\n-- of them\n-- ! 1\n-- parameters: p (text)\nSELECT 'a;--b' FROM"
+    )
+    assert (
+        "-- no translation: the statement: UPDATE is no query: only queries are translated\n-- UPDATE"
+        in printed
+    )
+    assert f"{path}:7: no translation: the statement: UPDATE is no query" in said
+    assert "2 of 5 statements translated" in said
+    for kind in ("UPDATE is no query", "DELETE is no query", "SQLite does not take the text"):
+        assert f"  1 refused: {kind}" in said
+    code, printed, _ = call("translate", *asked, "--json")
+    lines = [json.loads(line) for line in printed.split("\n") if line]
+    assert [(each["line"], each["sql"] is None) for each in lines][:3] == [(1, False), (4, False), (7, True)]
+    path.write_text("SELECT 1;\nSELECT 2;\n")
+    assert call("translate", *asked) == (
+        0,
+        "SELECT 1;\n\nSELECT 2;\n\n",
+        f"{path}: 2 of 2 statements translated\n",
+    )
+
+
+def test_parameters_are_written_for_the_driver(shop: Path, call: Call) -> None:
+    asked = ("--database", str(shop), "--dialect", "mysql")
+    code, printed, said = call(
+        "translate", "SELECT ?, :b FROM items", *asked, "--param", "1=x", "--param", ":b=2"
+    )
+    assert (code, printed) == (0, "SELECT %(p1)s, CAST(%(b)s AS SIGNED) FROM `items`\n")
+    assert said == "parameters, pyformat: 1 (text), b (integer)\n"
+    path = own_sets.write(shop.parent / "values.json", ["x", 2.5])
+    code, printed, _ = call(
+        "translate", "SELECT ?, ?", *asked, "--params", str(path), "--json", "--paramstyle", "qmark"
+    )
+    found = json.loads(printed)
+    assert found["sql"] == "SELECT ?, CAST(? AS DOUBLE)"
+    assert found["parameters"] == [{"name": "1", "type": "text"}, {"name": "2", "type": "real"}]
+    assert found["paramstyle"] == "qmark"
+
+
 @pytest.mark.parametrize("query", ["name REGEXP 'x'", "name NOT REGEXP 'x'", "regexp('x', name)"])
 def test_regexp_is_refused_for_one_reason(shop: Path, call: Call, query: str) -> None:
     says = "SQLite has it only with an extension"
@@ -138,12 +189,16 @@ def test_regexp_is_refused_for_one_reason(shop: Path, call: Call, query: str) ->
         (("SELECT 1", "--dialect", "sqlite"), "name mysql, postgresql, duckdb or mariadb"),
         (("SELECT 1", "--dialect", "all"), "name mysql, postgresql, duckdb or mariadb"),
         (("SELECT 1", "--dialect", "oracle"), "is not a dialect"),
+        (("SELECT :a", "--param", "a"), "--param a: is not NAME=VALUE"),
+        (("SELECT :a", "--params", "text.json"), "text.json: is a number; write an object of values"),
+        (("missing.sql",), "missing.sql: cannot be read (No such file"),
     ],
 )
 def test_bad_input_is_one_line_and_exits_with_2(
     shop: Path, call: Call, args: tuple[str, ...], says: str
 ) -> None:
     (shop.parent / "text.txt").write_text("no database " * 200)
+    (shop.parent / "text.json").write_text("7")
     usual = ("--database", str(shop), "--dialect", "mysql")
     code, printed, said = call("translate", *usual, *args)
     assert (code, printed) == (2, "")

@@ -1,0 +1,138 @@
+"""Parameters: typed by a sample value, or by where they stand. https://sqlite.org/lang_expr.html#varparam."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from dialects.compiler import Compiler
+from dialects.errors import Untranslatable
+from dialects.nodes import BoundValue
+from dialects.scope import Scope
+from dialects.value_types import Kind, Typed
+
+_COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
+_TEXTS = (exp.Like, exp.Glob, exp.Escape, exp.DPipe)
+_CONDITIONS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having, exp.If)
+_COUNTS = (exp.Limit, exp.Offset, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseLeftShift, exp.BitwiseRightShift)
+_FIRST_TEXTS = frozenset({
+    "lower", "upper", "trim", "ltrim", "rtrim", "replace", "instr", "substr", "substring", "length", "date",
+    "time", "datetime", "julianday", "strftime", "unixepoch", "like", "glob", "json_extract", "unicode",
+})  # fmt: skip
+_LATER_INTEGERS = frozenset({"substr", "substring", "round", "char", "lag", "lead", "nth_value", "ntile"})
+_ALIKE = frozenset({"coalesce", "ifnull", "nullif", "max", "min", "iif"})
+_CASTS = {"TEXT": Kind.TEXT, "INTEGER": Kind.INTEGER, "REAL": Kind.REAL}
+_KNOWN = frozenset({Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BLOB})
+
+
+def parameter(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    """Compile a parameter to a value that the driver binds.
+
+    Raises:
+        Untranslatable: neither a sample value nor its place tells the kind of its values.
+    """
+    name = c.parameters.of(node.name)
+    kind = c.parameters.kinds.get(name)
+    if kind is None:
+        kind = _by_place(c, node, scope)
+        if kind is None:
+            # Another place may tell: the query is compiled again with what was found.
+            c.parameters.unknown[name] = None
+        else:
+            c.parameters.kinds[name] = kind
+    kind = kind or Kind.TEXT
+    cast = kind.value
+    if isinstance(node.parent, exp.Limit | exp.Offset):
+        cast = ""
+    elif kind is Kind.INTEGER and isinstance(_around(node)[1], exp.Select | exp.Ordered | exp.Group):
+        cast = "term"
+    return Typed(BoundValue(this=c.parameters.place(node.name), kind=cast), kind)
+
+
+def _around(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
+    """Return the operator or clause around a parameter, and the operand of it that the parameter is."""
+    inner, around = node, node.parent
+    while isinstance(around, exp.Paren | exp.Collate | exp.Neg | exp.Alias):
+        inner, around = around, around.parent
+    return inner, around
+
+
+def _by_place(c: Compiler, node: exp.Expr, scope: Scope) -> Kind | None:
+    """Return the kind that the operator or function around a parameter says; None if it says none."""
+    inner, around = _around(node)
+    if isinstance(around, exp.Tuple):
+        inner, around = _opposite(inner, around)
+    if isinstance(around, _TEXTS):
+        return Kind.TEXT
+    if isinstance(around, _COUNTS + _CONDITIONS):
+        if isinstance(around, exp.If) and inner is around.args.get("true"):
+            return _of(c, _branches(around.parent, inner), scope)
+        return Kind.INTEGER
+    if isinstance(around, exp.Cast):
+        return _CASTS.get(str(around.to.args.get("kind")).upper())
+    if isinstance(around, exp.Anonymous):
+        return _by_function(c, around, inner, scope)
+    if isinstance(around, exp.Case):
+        return _of(c, _branches(around, inner), scope)
+    if isinstance(around, exp.In) and inner is not around.this:
+        return _of(c, [around.this], scope)
+    if isinstance(around, (*_COMPARED, *_ARITHMETIC, exp.Between, exp.In)):
+        found = _of(c, [each for each in around.iter_expressions() if each is not inner], scope)
+        return Kind.INTEGER if found is None and isinstance(around, _ARITHMETIC) else found
+    return None
+
+
+def _opposite(inner: exp.Expr, values: exp.Tuple) -> tuple[exp.Expr, exp.Expr | None]:
+    """Return the comparison of a member of a row value with its opposite."""
+    row, around = _around(values)
+    if isinstance(around, _COMPARED):
+        other = around.expression if row is around.this else around.this
+        at = next(at for at, each in enumerate(values.expressions) if each is inner)
+        if isinstance(other.unnest(), exp.Tuple) and at < len(other.unnest().expressions):
+            return inner, exp.EQ(this=inner.copy(), expression=other.unnest().expressions[at].copy())
+    return inner, None
+
+
+def _branches(case: exp.Expr | None, inner: exp.Expr) -> list[exp.Expr]:
+    if case is None:
+        return []
+    results = [branch.args.get("true") for branch in case.args.get("ifs") or ()]
+    results.append(case.args.get("default"))
+    if inner is case.this:
+        results = [branch.this for branch in case.args["ifs"]]
+    return [each for each in results if each is not None and each is not inner]
+
+
+def _by_function(c: Compiler, call: exp.Anonymous, inner: exp.Expr, scope: Scope) -> Kind | None:
+    name, place = (
+        call.name.lower(),
+        next((at for at, each in enumerate(call.expressions) if each is inner), 0),
+    )
+    if place and name in _LATER_INTEGERS:
+        return Kind.INTEGER
+    if name in _FIRST_TEXTS:
+        return Kind.TEXT
+    if name in _ALIKE:
+        found = _of(c, [each for each in call.expressions if each is not inner], scope)
+        return found or _by_place(c, call, scope)
+    return {"abs": Kind.REAL, "round": Kind.REAL}.get(name)
+
+
+def _of(c: Compiler, others: Sequence[exp.Expr], scope: Scope) -> Kind | None:
+    """Return the kind of the first expression whose values are of one kind."""
+    return next(_kinds(c, others, scope), None)
+
+
+def _kinds(c: Compiler, others: Sequence[exp.Expr], scope: Scope) -> Iterator[Kind]:
+    for each in others:
+        if isinstance(each, exp.Query | exp.Subquery) or each.find(exp.Placeholder):
+            continue
+        if isinstance(each, exp.Anonymous) and each.name.lower() == "count":
+            yield Kind.INTEGER
+            continue
+        try:
+            found = c.expression(each.copy() if each.parent is None else each, scope)
+        except Untranslatable:
+            continue  # what it is refused for is said where it is compiled
+        if found.kind in _KNOWN:
+            yield found.kind

@@ -1,0 +1,189 @@
+"""Parameters of SQLite's texts, bound by each target's common driver, give SQLite's rows."""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from importlib import import_module
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from dialects.enums import Dialect, ParamStyle, Profile
+from dialects.errors import Untranslatable
+from dialects.schema import Schema
+from dialects.translate import Translation, translate
+from loaders.census import census
+from loaders.duckdb.functions import install
+from loaders.namespace import Database, namespace
+from loaders.server import Server
+from tests.every_engine import LOADED
+
+SERVERS = LOADED
+
+DATA = """
+CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, price REAL, made TEXT, data BLOB, n INTEGER,
+    tag TEXT COLLATE NOCASE);
+INSERT INTO t VALUES (1, 'Ann', 1.5, '2020-01-02', x'00ff', 3, 'a'),
+    (2, 'bob', 2.25, '2021-03-04', x'41', NULL, 'B'), (3, '50%', 9.0, '2022-05-06', NULL, 7, 'A'),
+    (4, NULL, 0.1, NULL, NULL, 1, NULL), (5, 'it''s', 0.5, '2022-05-06', x'', 2, 'c');
+CREATE TABLE u (t_id INTEGER, said TEXT);
+INSERT INTO u VALUES (1, 'x'), (3, 'y'), (3, 'Ann'), (5, ':a ? %s');
+"""
+Values = Mapping[str, object] | Sequence[object]
+QUERIES: Sequence[tuple[str, Values]] = (
+    ("SELECT id FROM t WHERE name = ?", ["it's"]),
+    ("SELECT id FROM t WHERE name = ? AND price > ?", ["Ann", 1.0]),
+    ("SELECT id FROM t WHERE price = ? OR n = ?", [0.1, 7]),
+    ("SELECT id FROM t WHERE price > ?1 AND price < ?2 OR price = ?1", [0.5, 2.5]),
+    ("SELECT id FROM t WHERE n BETWEEN :low AND :high ORDER BY id", {"low": 2, "high": 5}),
+    ("SELECT id FROM t WHERE name LIKE ? || '%' ORDER BY id LIMIT ? OFFSET ?", ["", 2, 1]),
+    ("SELECT id FROM t WHERE name LIKE '%50\\%%' ESCAPE '\\' OR n = ?", [2]),
+    ("SELECT id, '50%', ':a ?' FROM t WHERE name LIKE :p", {"p": "%N%"}),
+    ("SELECT id FROM t WHERE tag = @tag AND id <> $id", {"tag": "a", "id": 1}),
+    ("SELECT id FROM t WHERE id IN (?, ?, ?)", [1, 3, 99]),
+    ("SELECT id FROM t WHERE :x IS NULL OR name = :x", {"x": "bob"}),
+    ("SELECT id FROM t WHERE :x IS NULL OR name = :x", {"x": None}),
+    ("SELECT id FROM t WHERE name IS ?", [None]),
+    ("SELECT id FROM t WHERE data = ?", [b"\x00\xff"]),
+    ("SELECT id FROM t WHERE made > date(:day, '-1 day') ORDER BY id", {"day": "2021-03-05"}),
+    ("SELECT id FROM t WHERE substr(name, ?, ?) = ?", [1, 1, "A"]),
+    ("SELECT id FROM t WHERE n + ? > ?", [2, 4]),
+    ("SELECT id, coalesce(name, ?) FROM t ORDER BY id", ["none"]),
+    ("SELECT id, CASE WHEN n > ? THEN ? ELSE name END FROM t ORDER BY id", [2, "many"]),
+    ("SELECT tag, count(*) FROM t GROUP BY tag HAVING count(*) > ?", [1]),
+    ("SELECT said FROM u WHERE said = ? -- :b ?", [":a ? %s"]),
+    ("SELECT t.id FROM t JOIN u ON u.t_id = t.id AND u.said = ? WHERE t.n = ? ORDER BY ?", ["y", 7, 1]),
+    ("SELECT id FROM t WHERE id IN (SELECT t_id FROM u WHERE said <> ?)", ["x"]),
+    ("SELECT id FROM t WHERE n = ? UNION SELECT t_id FROM u WHERE said = ? ORDER BY 1 LIMIT ?", [1, "x", 5]),
+    ("WITH s AS (SELECT * FROM t WHERE n > ?) SELECT count(*) FROM s WHERE price < ?", [1, 5.0]),
+    ("SELECT id, ? FROM t WHERE (n, name) = (?, ?)", [2, 3, "Ann"]),
+    ("SELECT :k AS k, count(*) FROM t GROUP BY k ORDER BY k", {"k": 2}),
+    ("SELECT max(id), n FROM t GROUP BY n, ? ORDER BY n", [1]),
+    ("SELECT ?, ? + id FROM t WHERE id = 1", ["x", 2]),
+    ("SELECT id FROM t ORDER BY id DESC LIMIT -1 OFFSET ?", [2]),
+    ("SELECT id FROM t ORDER BY id LIMIT 2 OFFSET ?", [1]),
+    ("SELECT DISTINCT made FROM t ORDER BY made LIMIT :n", {"n": 2}),
+    ("SELECT id FROM (SELECT id FROM t ORDER BY price LIMIT ?) ORDER BY id", [3]),
+    ("SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE t_id = t.id AND said > ? LIMIT ?)", ["x", 1]),
+    ("SELECT id FROM t WHERE name = :name AND name <> 'a%'", {"name": "50%"}),
+)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("parameters") / "parameters.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(DATA)
+    return Database(f"test_{uuid4().hex[:8]}", "parameters", path, Profile.FAITHFUL)
+
+
+@pytest.fixture(scope="module")
+def schema(database: Database) -> Schema:
+    return census(database.sqlite_path, escape=True)
+
+
+def by_name(values: Values) -> Mapping[str, object]:
+    return values if isinstance(values, Mapping) else {str(at): value for at, value in enumerate(values, 1)}
+
+
+def bound(
+    connection: Any, server: Server, database: Database, found: Translation, values: Values
+) -> list[Any]:
+    """Return the rows of a translation by the driver."""
+    if server.dialect is Dialect.DUCKDB:
+        install(connection)
+    elif server.dialect is Dialect.POSTGRESQL:
+        connection.execute(f'SET search_path = "{namespace(database, server.dialect)[-1]}"')
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute("SET NAMES utf8mb4 COLLATE utf8mb4_0900_bin")
+            cursor.execute(f"USE `{namespace(database, server.dialect)[0]}`")
+    cursor = connection.cursor()
+    cursor.execute(found.sql, found.bind(values))
+    return [*map(tuple, cursor.fetchall())]
+
+
+@pytest.mark.engine
+def test_bound_values_give_the_rows_of_sqlite(
+    server: Server, stand: Callable[[Server, Database], None], database: Database, schema: Schema
+) -> None:
+    stand(server, database)
+    different = []
+    connected = import_module(f"loaders.{server.dialect}.session").connected
+    with (
+        closing(sqlite3.connect(database.sqlite_path)) as sqlite,
+        connected(server, namespace(database, server.dialect)[0]) as connection,
+    ):
+        for sql, values in QUERIES:
+            expected = sqlite.execute(sql, values).fetchall()
+            for samples in ({}, by_name(values)):
+                try:
+                    found = translate(sql, schema, server.dialect, samples=samples)
+                except Untranslatable as refusal:
+                    if "give a sample value" not in str(refusal) or samples:
+                        different.append(f"{sql}: {refusal}")
+                    continue
+                rows = bound(connection, server, database, found, values)
+                if sorted(map(repr, rows)) != sorted(map(repr, expected)):
+                    different.append(f"{sql}\n{found.sql}\n{rows}\n{expected}")
+    assert different == []
+
+
+@pytest.mark.parametrize(
+    ("style", "sql", "names"),
+    [
+        (ParamStyle.FORMAT, "= %s OR `t`.`n` > %s AND `t`.`name` <> '%%'", ["b", "b"]),
+        (ParamStyle.PYFORMAT, "= %(b)s OR `t`.`n` > %(b)s AND `t`.`name` <> '%%'", ["b"]),
+        (ParamStyle.QMARK, "= ? OR `t`.`n` > ? AND `t`.`name` <> '%'", ["b", "b"]),
+        (ParamStyle.NUMERIC, "= $1 OR `t`.`n` > $1 AND `t`.`name` <> '%'", ["b"]),
+        (ParamStyle.NAMED, "= :b OR `t`.`n` > :b AND `t`.`name` <> '%'", ["b"]),
+        (ParamStyle.DOLLAR, "= $b OR `t`.`n` > $b AND `t`.`name` <> '%'", ["b"]),
+    ],
+)
+def test_a_style_writes_places_or_names(
+    schema: Schema, style: ParamStyle, sql: str, names: Sequence[str]
+) -> None:
+    written = "SELECT id FROM t WHERE n = :b OR n > :b AND name <> '%'"
+    found = translate(written, schema, Dialect.MYSQL, style=style)
+    assert found.sql.endswith(sql)
+    assert [each.name for each in found.parameters] == names
+
+
+def test_a_text_without_parameters_keeps_its_percent_signs(schema: Schema) -> None:
+    found = translate(
+        "SELECT id FROM t WHERE name = 'a%'", schema, Dialect.POSTGRESQL, style=ParamStyle.FORMAT
+    )
+    assert "'a%'" in found.sql
+    assert (found.parameters, found.style) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("sql", "samples", "says"),
+    [
+        ("SELECT ?", {}, "the parameter 1: its place does not tell its type; give a sample value"),
+        ("SELECT :a = :b", {}, "the parameter a: its place does not tell its type"),
+        ("SELECT id FROM t WHERE n = :a", {"b": 1}, "the parameter b: it is not in the query (a)"),
+        ("SELECT id FROM t", {"b": 1}, "the parameter b: it is not in the query (it has none)"),
+        ("SELECT :a", {"a": []}, "the parameter a: list is no type of SQLite's"),
+    ],
+)
+def test_a_parameter_of_an_unknown_type_is_refused(
+    schema: Schema, sql: str, samples: Mapping[str, object], says: str
+) -> None:
+    for target in LOADED:
+        with pytest.raises(Untranslatable) as refusal:
+            translate(sql, schema, target, samples=samples)
+        assert says in str(refusal.value)
+
+
+def test_a_sample_value_decides_how_a_comparison_is_made(schema: Schema) -> None:
+    text, whole = (
+        translate("SELECT id FROM t WHERE n = ?", schema, Dialect.POSTGRESQL, samples={"1": sample})
+        for sample in ("3", 3)
+    )
+    assert ([each.kind for each in text.parameters], [each.kind for each in whole.parameters]) == (
+        ["text"],
+        ["integer"],
+    )
+    assert text.sql != whole.sql
