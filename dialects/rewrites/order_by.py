@@ -42,7 +42,7 @@ def _without_bound(node: exp.Expr) -> exp.Select:
 
 
 def _bound(c: Compiler, part: exp.Expr | None) -> exp.Expr | None:
-    """Return the parameter that LIMIT or OFFSET is; targets refuse negative ones, of which none is silent."""
+    """Return the parameter that LIMIT or OFFSET is; a negative value is an error of the target."""
     if part is None or not isinstance(part.expression, exp.Placeholder):
         return None
     return value(c, c.expression(part.expression, Scope()))

@@ -1,4 +1,4 @@
-"""Parameters: typed by a sample value, or by where they stand. https://sqlite.org/lang_expr.html#varparam."""
+"""Parameters, typed by a sample value or by their place. https://sqlite.org/lang_expr.html#varparam."""
 
 from collections.abc import Iterator, Sequence
 
