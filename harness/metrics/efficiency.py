@@ -13,7 +13,7 @@ documented, and the square root of tau in VES. `harness.scoring.timing` measures
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from itertools import combinations_with_replacement
@@ -68,6 +68,12 @@ class Timing:
     decided: bool
     reward: float
     error: str | None = None
+    runs: tuple[float, ...] = ()
+    """The estimates of all runs if the measurement was repeated, this one's first; 0 of a failed run."""
+
+    def of_run(self, number: int) -> "Timing":
+        """Return what the run of that number, from 0, measured."""
+        return replace(self, tau=self.runs[number], reward=reward(self.runs[number]))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clock", Clock(self.clock))

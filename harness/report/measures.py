@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from harness.data.outcomes import PairResult
 from harness.engines import TITLES, EngineName
@@ -30,6 +31,7 @@ from harness.runs.summary import (
     error_classes,
     ex,
     percent,
+    runs_of,
     structures,
 )
 from harness.sqltree.spider import SpiderPart, totals
@@ -101,6 +103,28 @@ def timing_grid(scores: Sequence[Score]) -> TableModel | None:
             for score, timings in rows
         ),
     )
+
+
+def repeated_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel | None:
+    """Return a table of the runs of measurements of times that were repeated; None if none was."""
+    heads = {"runs": CellKind.COUNT, "best": CellKind.PERCENT, "lowest": CellKind.PERCENT,
+             "mean": CellKind.PERCENT, "spread": CellKind.PERCENT}  # fmt: skip
+    rows = [
+        row(
+            (METRICS[metric].title, score.predictor, TITLES[score.dialect]),
+            (len(runs), max(runs), min(runs), fmean(runs), max(runs) - min(runs)),
+            dialect=score.dialect,
+            predictor=score.predictor,
+        )
+        for metric in metrics
+        for score in scores
+        if (runs := runs_of(score.results, metric))
+    ]
+    if not rows:
+        return None
+    columns = tuple(TableColumn(head, "runs", "run", head, kind) for head, kind in heads.items())
+    note = "The other tables have the best run of each predictor, as Mini-Dev's README recommends."
+    return table("Repeated timing (%)", ("metric", "predictor", "engine"), columns, rows, note)
 
 
 def _timings(score: Score) -> list[Timing]:

@@ -15,6 +15,7 @@ from harness.report.measures import (
     diagnosis_grid,
     hardness_grid,
     partial_grids,
+    repeated_grid,
     timing_grid,
     usage_grid,
     with_usage,
@@ -247,7 +248,7 @@ def marked(grids: Iterable[TableModel], lines: Sequence[str]) -> list[TableModel
 def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[TableModel]:
     rows = [score.results for score in scores]
     usage = usage_grid(scores, metrics)
-    measures = [diagnosis_grid(rows), timing_grid(scores)]
+    measures = [diagnosis_grid(rows), timing_grid(scores), repeated_grid(scores, metrics)]
     if of_basis(metrics, Basis.STRUCTURE):
         measures.append(hardness_grid(rows))
     return [

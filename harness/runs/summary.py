@@ -11,10 +11,10 @@ matter.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from statistics import median
+from statistics import fmean, median
 from typing import Any, Self
 
 from harness.data.answers import Extract, extract, unfenced
@@ -24,7 +24,7 @@ from harness.data.questions import levels_of, types_of
 from harness.data.set_manifest import NO_TYPE
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.errors import ErrorClass
-from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics import METRICS, OUTCOME_METRIC, Basis
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
 from harness.sqltree.constructs import Construct
 from harness.sqltree.diagnosis import ErrorGroup
@@ -382,10 +382,45 @@ def summarize(
         found.setdefault((result.predictor, result.dialect), []).append(result)
     levels = levels_of(result.difficulty for some in found.values() for result in some)
     scores = [
-        _score(whose, tuple(found[whose]), metrics, planned.get(whose, len(found[whose])), levels)
+        _score(
+            whose, best_runs(found[whose], metrics), metrics, planned.get(whose, len(found[whose])), levels
+        )
         for whose in sorted(found, key=_by_predictor)
     ]
     return [replace(score, usage=_used(score, usage)) for score in scores] if usage else scores
+
+
+def runs_of(results: Sequence[PairResult], metric: str) -> list[float]:
+    """Return the mean score of each run of a measurement of times that was repeated, in percent; else none.
+
+    A pair that was not timed scores the same in each.
+    """
+    repeated = max((len(timing.runs) for each in results for timing in each.timings.values()), default=0)
+    if METRICS[metric].basis is not Basis.TIMES:
+        return []
+    return [
+        100 * fmean(each.scores[metric] for each in of_run(results, metric, run)) for run in range(repeated)
+    ]
+
+
+def of_run(results: Iterable[PairResult], metric: str, run: int) -> Iterator[PairResult]:
+    """Yield the results with the scores of one run of a repeated measurement."""
+    score = METRICS[metric].of_timing
+    for each in results:
+        timing = next((one for one in each.timings.values() if one.runs), None)
+        if timing is None or score is None:
+            yield each
+        else:
+            yield replace(each, scores={**each.scores, metric: score(timing.of_run(run))})
+
+
+def best_runs(results: Iterable[PairResult], metrics: Iterable[str]) -> tuple[PairResult, ...]:
+    """Return a predictor's results with the scores of the run whose mean is highest, metric by metric."""
+    best = tuple(results)
+    for metric in metrics:
+        if means := runs_of(best, metric):
+            best = tuple(of_run(best, metric, means.index(max(means))))
+    return best
 
 
 def _used(score: Score, usage: UsageByPair) -> UsageTotals:

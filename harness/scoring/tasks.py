@@ -49,6 +49,8 @@ class Setup:
     """The databases that a dialect's servers lack, and why: their golds fail."""
     escaped: frozenset[tuple[EngineName, str]] = frozenset()
     """The databases that a dialect's servers have with escaped values; see `loaders.portable`."""
+    repeat: int = 1
+    """How often the published measurement of times is made for a pair: `Timing.runs`."""
     previews: bool = True
     """True to keep some of the rows for readers: `Judgement.preview`."""
     uncounted: Mapping[EngineName, str] = field(default_factory=dict)

@@ -35,6 +35,7 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, dialect_of, kinds_by_name
+from harness.engines.clock import parse_moment
 from harness.engines.execution import Execution
 from harness.metrics import METRICS
 from harness.scoring.scheduler import Candidate, Scheduler
@@ -336,6 +337,7 @@ class Evaluator:
         gold: the path of a gold pack, whose golds replace the set's own.
         profile: how the databases are loaded.
         seconds: the time limit for a prediction and its gold together.
+        now: the moment, in UTC, that golds and answers take for the present, such as `2025-02-19`.
         bird_home: the folder of the published data; default: where `bird-harness eval` finds them.
         cache: True to use and fill the result cache.
         diagnose: True to classify the error of each answer that does not match
@@ -360,6 +362,7 @@ class Evaluator:
         gold: Path | str | None = None,
         profile: Profile | str = Request.profile,
         seconds: float = Request.seconds,
+        now: str | None = None,
         bird_home: Path | str | None = None,
         cache: bool = Request.cache,
         diagnose: bool = False,
@@ -374,13 +377,14 @@ class Evaluator:
             )
         check_range("workers", workers, "workers")
         check_range("seconds", seconds, "seconds")
+        clock = None if now is None else parse_moment("now", now)
         home = None if bird_home is None else Path(bird_home)
         if databases is not None and set_name != Request.set_name:
             raise BadInput(f"databases {databases}: replaces the set, but {set_name} is given, too; give one")
         questions = (
             load_set(set_name, home, on_server=True) if databases is None else load_databases(Path(databases))
         )
-        questions = with_golds(questions, None if gold is None else str(gold))
+        questions = replace(with_golds(questions, None if gold is None else str(gold)), now=clock)
         for note in questions.notes:
             say(note)
         if questions.pack is not None:
@@ -395,6 +399,7 @@ class Evaluator:
             metrics=asked,
             profile=Profile(one_of(list(Profile), "profile", profile)),
             seconds=seconds,
+            now=now,
             bird_home=home,
             cache=cache,
             workers=workers,

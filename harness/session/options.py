@@ -146,6 +146,11 @@ OPTIONS: Mapping[str, Option] = {
         "now", "Moment in UTC that golds and predictions take for the present, such as 2025-02-19 or"
         " '2025-02-19 10:30:00'. Default: the clock.", "DATE[ TIME]",
     ),
+    "repeat": Option(
+        "repeat", "Time r_ves, r_ves_documented and ves N times; tables have the best run, and the spread."
+        " Default: once.",
+        "N", range=(1, 100, "runs"), kind=int, needs_predictions=True,
+    ),
     "out": Option("out", "Folder to create the run folder in.", "DIR", "results"),
     "resume": Option(
         "resume", "Complete the interrupted run in this folder, with its options.", "FOLDER",

@@ -239,6 +239,7 @@ class Plan:
             "metrics": list(request.metrics),
             "variants": None if self.variants is None else self.variants.fingerprint,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
+            **({"repeat": request.repeat} if request.repeat > 1 else {}),
             "workers": request.processes,
             "extract": request.extract,
             **({"keys": list(request.answer_keys)} if request.answer_keys else {}),
@@ -411,6 +412,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         tuple(request.metrics),
         variants,
         standing=standing,
+        repeat=request.repeat,
         unloaded=unloaded,
         escaped=frozenset(escaped),
         translated=translated,
@@ -462,7 +464,12 @@ def _equip_privately(
     placed, server = private_server(questions)
     say(f"{only}: {questions.name} is at {server.address}; nothing is loaded, queries run as {server.user}")
     setup = Setup(
-        placed, {only: (server,)}, request.profile, Limits(seconds=request.seconds), tuple(request.metrics)
+        placed,
+        {only: (server,)},
+        request.profile,
+        Limits(seconds=request.seconds),
+        tuple(request.metrics),
+        repeat=request.repeat,
     )
     return Equipped(request, _with_counting(setup, say), left_out)
 

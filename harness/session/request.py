@@ -18,7 +18,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds, kinds_by_name
 from harness.engines.clock import parse_moment
 from harness.engines.execution import Limits
-from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC
+from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.session.options import OPTIONS
 from loaders.base.errors import brief, within
 from loaders.base.processes import processors
@@ -95,7 +95,8 @@ class Request:
     `workers` None means one per core, on Ray one per processor of the cluster.
     `variants` is a folder of database variants or the number to generate, for test-suite accuracy.
     `cache`: True to use and fill the result cache; `store` is its file, None for the user's own.
-    `now` is the moment that golds and predictions take for the present, None for the clock.
+    `repeat` is how often the published measurement of times is made. `now` is the moment that golds and
+    predictions take for the present, None for the clock.
     `resume` is the folder of an interrupted run of the same request, to complete it.
     `ray` is the address of a Ray cluster, or `local`. `report`: True to write reports to the run folder.
     `tables` None prints the totals on a terminal, and all tables elsewhere. `fail_under` are the minimum
@@ -124,6 +125,7 @@ class Request:
     seed: int = 0
     seconds: float = Limits.seconds
     now: str | None = None
+    repeat: int = 1
     out: Path = Path(OPTIONS["out"].default)
     bird_home: Path | None = None
     cache: bool = True
@@ -298,6 +300,9 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
         raise BadInput(f"--variants {request.variants}: test-suite accuracy uses them; add ts to --metrics")
     if request.now is not None:
         parse_moment("--now", request.now)
+    check_range("repeat", request.repeat)
+    if request.repeat > 1 and not of_basis(request.metrics, Basis.TIMES):
+        raise BadInput(f"--repeat {request.repeat}: repeats the measurement of r_ves; add r_ves to --metrics")
     check_range("workers", request.workers)
     check_range("limit", request.limit)
     check_range("sample", request.sample)
