@@ -28,6 +28,8 @@ class OverrideReason(StrEnum):
     """The compiler rejects the gold, but an exact translation exists for this database."""
     DIFFERENT = "different"
     """The translation returns other rows because of a known fault upstream."""
+    UNSPECIFIED = "unspecified"
+    """SQLite leaves the rows of the gold open; the override returns those that it does return."""
     TOO_SLOW = "too_slow"
     """The translation is right but exceeds the time limit."""
 
@@ -54,15 +56,43 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def overrides(question_set: str, target: Dialect, home: Path = HOME) -> Mapping[str, Override]:
+def overrides(
+    question_set: str, target: Dialect, home: Path = HOME, own: Path | None = None
+) -> Mapping[str, Override]:
     """Return all overrides of a question set for a target, by question key.
+
+    Args:
+        question_set: the name of the set.
+        target: the dialect.
+        home: the folder of the project's overrides.
+        own: a folder of the user's, in the same layout, whose overrides win.
 
     Raises:
         BadInput: a file is not an override.
     """
-    folder = home / target / question_set
-    found = [read_override(path, target) for path in sorted(folder.glob("*"))] if folder.is_dir() else []
+    folders = (each / target / question_set for each in (home, own) if each is not None)
+    found = [
+        read_override(path, target)
+        for folder in folders
+        if folder.is_dir()
+        for path in sorted(folder.glob("*"))
+    ]
     return {override.question: override for override in found}
+
+
+def check_folder(own: Path, question_set: str) -> None:
+    """Reject a folder of a user's overrides that has none for a set.
+
+    Raises:
+        BadInput: it is no folder, or another layout.
+    """
+    if not own.is_dir():
+        raise BadInput(f"--overrides {own}: not a folder; name one with <target>/<question set>/<key>.sql")
+    if not any((own / target / question_set).is_dir() for target in Dialect):
+        raise BadInput(
+            f"--overrides {own}: has no override of {question_set}; a file is"
+            f" {own / Dialect.MYSQL / question_set}/<question key>.sql, or for another target"
+        )
 
 
 _HEADER = re.compile(r"--\s*([a-z0-9-]+)\s*:\s*(\S.*)")

@@ -32,7 +32,7 @@ GOLDS = (GoldOrigin.TRANSLATED, GoldOrigin.DATASET)
 
 
 @app.command()
-@asks(*CHOICE, "seed", "out")
+@asks(*CHOICE, "seed", "overrides", "out")
 def coverage(  # noqa: PLR0913 - one parameter an option
     asked: Request,
     *,
@@ -68,6 +68,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         choice=asked.choice,
         seconds=timeout,
         out=asked.out,
+        overrides=asked.overrides,
         expected=expected,
         workers=workers or processors(),
     )

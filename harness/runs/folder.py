@@ -448,8 +448,9 @@ _SHOWN = 60
 
 
 _SAME = (
-    "set", "gold", "reference", "now", "questions", "choice", "set_files", "databases", "profile", "metrics",
-    "variants", "limits", "repeat", "extract", "keys", "allow_missing", "predictions", "engines",
+    "set", "gold", "overrides", "reference", "now", "questions", "choice", "set_files", "databases",
+    "profile", "metrics", "variants", "limits", "repeat", "extract", "keys", "allow_missing", "predictions",
+    "engines",
 )  # fmt: skip
 """The entries of a manifest that decide the results of the run."""
 

@@ -77,11 +77,32 @@ class Golds:
         self._escaped = frozenset(escaped)
         self._limits = limits
         self._overrides: dict[Dialect, Mapping[str, Override]] = {
-            dialect: overrides(questions.name, dialect)
+            dialect: overrides(questions.name, dialect, own=questions.overrides)
             for dialect in map(dialect_of, dialects)
             if dialect is not Dialect.SQLITE
         }
+        self._refuse_stale()
         self._schemas = Memo()
+
+    def _refuse_stale(self) -> None:
+        """Reject overrides of other golds than the set's.
+
+        Raises:
+            BadInput: there are such; names all of them.
+        """
+        stale = [
+            f"{dialect}/{self._questions.name}/{key}.sql"
+            for dialect, found in self._overrides.items()
+            for key, one in found.items()
+            if (question := self._questions.by_key.get(key)) is not None
+            and not any(one.replaces(each.gold[Dialect.SQLITE]) for each in question.each(Dialect.SQLITE))
+            and Dialect.SQLITE not in question.corrected
+        ]
+        if stale:
+            raise BadInput(
+                f"overrides: stale, since their golds have changed: {', '.join(stale)}; check each against"
+                " its gold and renew gold-sha256, or remove it"
+            )
 
     def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
         """Return the origin of the text of a gold."""

@@ -151,6 +151,10 @@ OPTIONS: Mapping[str, Option] = {
         " Default: once.",
         "N", range=(1, 100, "runs"), kind=int, needs_predictions=True,
     ),
+    "overrides": Option(
+        "overrides", "Folder of hand-written translations of single golds (dialects/overrides/README.md).",
+        "FOLDER",
+    ),
     "out": Option("out", "Folder to create the run folder in.", "DIR", "results"),
     "resume": Option(
         "resume", "Complete the interrupted run in this folder, with its options.", "FOLDER",

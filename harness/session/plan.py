@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from dialects.overrides import digest
 from dialects.volatility import asks_for_the_time
 from harness import provision
 from harness.data.answers import Extract
@@ -186,6 +187,19 @@ class Plan:
             for question in self.questions.questions
         ]
 
+    def _overrides(self) -> dict[str, dict[str, str]]:
+        """Return the digests of the overrides in use, by engine and question."""
+        golds, questions = self.evaluation.golds, self.questions.questions
+        found = {
+            dialect: {
+                one.key: digest(golds.written(one, dialect))
+                for one in questions
+                if golds.origin(one, dialect) is GoldOrigin.OVERRIDE
+            }
+            for dialect in self.setup.servers
+        }
+        return {dialect: each for dialect, each in found.items() if each}
+
     def _golds_of_the_time(self) -> int:
         """Count the questions with a gold that asks for the time."""
         golds = self.evaluation.golds
@@ -225,6 +239,7 @@ class Plan:
             **({"gold": asdict(self.questions.pack)} if self.questions.pack else {}),
             **({"reference": request.reference} if self.questions.by_rows else {}),
             **({"now": str(self.questions.now)} if self.questions.now else {}),
+            **({"overrides": used} if (used := self._overrides()) else {}),
             **({"golds_of_the_time": asking} if (asking := self._golds_of_the_time()) else {}),
             **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
             "planned": self.extent.to_json(),

@@ -10,6 +10,7 @@ from typing import Any, Self, get_args, get_type_hints
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
+from dialects.overrides import check_folder
 from harness.data.answer_records import parse_keys
 from harness.data.answers import Extract
 from harness.data.gold_packs import PUBLISHED, use_sqlite_reference, with_golds
@@ -95,6 +96,7 @@ class Request:
     `workers` None means one per core, on Ray one per processor of the cluster.
     `variants` is a folder of database variants or the number to generate, for test-suite accuracy.
     `cache`: True to use and fill the result cache; `store` is its file, None for the user's own.
+    `overrides` is a folder of translations of single golds, which win over the project's own.
     `repeat` is how often the published measurement of times is made. `now` is the moment that golds and
     predictions take for the present, None for the clock.
     `resume` is the folder of an interrupted run of the same request, to complete it.
@@ -126,6 +128,7 @@ class Request:
     seconds: float = Limits.seconds
     now: str | None = None
     repeat: int = 1
+    overrides: Path | None = None
     out: Path = Path(OPTIONS["out"].default)
     bird_home: Path | None = None
     cache: bool = True
@@ -168,6 +171,9 @@ class Request:
         questions = with_golds(everything, self.gold)
         if self.reference != OPTIONS["reference"].default:
             questions = use_sqlite_reference(questions)
+        if self.overrides is not None:
+            check_folder(self.overrides, questions.name)
+            questions = replace(questions, overrides=self.overrides)
         if self.now is not None:
             questions = replace(questions, now=parse_moment("--now", self.now))
         return self.choice.of(questions)

@@ -1,11 +1,17 @@
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from dialects.overrides import HOME, MOST, OverrideReason, digest, overrides, read_override
+from dialects.overrides import HOME, MOST, OverrideReason, check_folder, digest, overrides, read_override
+from harness.data.outcomes import GoldOrigin
+from harness.runs.reader import read_run
 from tests.every_engine import LOADED
+from tests.forked import run
 
 SHA = digest("SELECT a FROM t")
 GOOD = f"""-- question: 137#2
@@ -86,6 +92,48 @@ def test_what_is_no_text_or_no_sql_file_is_refused(file: Path) -> None:
     stray.write_text(GOOD, encoding="utf-8")
     with pytest.raises(BadInput, match=r"not a \.sql file"):
         read_override(stray, Dialect.MYSQL)
+
+
+def test_the_users_own_win(file: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    (own / "mysql" / "s").mkdir(parents=True)
+    (own / "mysql" / "s" / "137#2.sql").write_text(GOOD.replace("SELECT a\n", "SELECT b\n"), encoding="utf-8")
+    [found] = overrides("s", Dialect.MYSQL, file.parents[2], own).values()
+    assert found.sql.endswith("SELECT b\nFROM t")
+    check_folder(own, "s")
+    for folder, name in ((own, "other"), (tmp_path / "none", "s")):
+        with pytest.raises(BadInput, match="--overrides"):
+            check_folder(folder, name)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("gold", "name", "says"),
+    [("SELECT a FROM t", "own", ""), ("SELECT 1", "own", "stale"), ("SELECT 1", "other", "has no override")],
+)
+def test_a_run_takes_them_and_refuses_stale_ones(tmp_path: Path, gold: str, name: str, says: str) -> None:
+    databases = tmp_path / "own" / "databases" / "db"
+    databases.mkdir(parents=True)
+    with closing(sqlite3.connect(databases / "db.sqlite")) as connection:
+        connection.executescript("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)")
+    question = {"question_id": 7, "db_id": "db", "question": "?", "evidence": "", "SQL": "SELECT a FROM t"}
+    (tmp_path / "own" / "questions.json").write_text(json.dumps([question]), encoding="utf-8")
+    folder = tmp_path / "overrides" / "duckdb" / name
+    folder.mkdir(parents=True)
+    text = GOOD.replace("137#2", "7").replace(SHA, digest(gold))
+    (folder / "7.sql").write_text(text, encoding="utf-8")
+    answers = tmp_path / "predict_own_me_duckdb.jsonl"
+    answers.write_text(json.dumps({"question_id": 7, "sql": "SELECT 1"}), encoding="utf-8")
+    done = run(
+        "harness", "eval", "--set", "own", "--dialect", "duckdb", "--predictions", str(answers),
+        "--overrides", "overrides", "--driver", "direct", "--no-report", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == (2 if says else 0), done.stderr
+    assert says in done.stderr
+    if not says:
+        found = read_run((tmp_path / "results/latest").resolve())
+        assert [one.gold_origin for one in found.results] == [GoldOrigin.OVERRIDE]
+        assert list(found.manifest["overrides"]["duckdb"]) == ["7"]
 
 
 @pytest.mark.parametrize("target", LOADED)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.overrides import MOST, Override, overrides
+from dialects.overrides import MOST, Override, check_folder, overrides
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
@@ -55,6 +55,8 @@ class CoverageRequest:
     out: Path = Path("results")
     expected: Path | None = None
     choice: Choice = field(default_factory=Choice)
+    overrides: Path | None = None
+    """A folder of the user's overrides."""
 
     @property
     def loaded_as(self) -> Profile:
@@ -108,7 +110,10 @@ class _Coverer:
         self._reference = Reference(bench.limits)
         self._overrides: dict[str, Mapping[str, Override]] = {}
         if origin is GoldOrigin.TRANSLATED:
-            self._overrides = {name: overrides(bench.questions.name, Dialect(name)) for name in bench.engines}
+            of = bench.questions
+            self._overrides = {
+                name: overrides(of.name, Dialect(name), own=of.overrides) for name in bench.engines
+            }
 
     def dialects(self, question: Question) -> list[Dialect]:
         """Return the dialects in which a question is answered."""
@@ -146,7 +151,7 @@ class _Coverer:
         else:
             automatic = self._compared(question, blank, translation, reference)
         override = self._overrides[dialect].get(question.key)
-        if override is None:
+        if override is None or Dialect.SQLITE in question.corrected:
             return automatic
         state = OverrideState.UNNEEDED if automatic.covered else OverrideState.NEEDED
         if not override.replaces(gold):
@@ -197,7 +202,10 @@ class Subject:
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.request = request
-        self.everything = _apart(with_golds(load_set(request.set_name, bird_home), request.pack))
+        everything = _apart(with_golds(load_set(request.set_name, bird_home), request.pack))
+        if request.overrides is not None:
+            check_folder(request.overrides, everything.name)
+        self.everything = replace(everything, overrides=request.overrides)
         """The whole set; `questions` are the selected ones."""
         self.questions = with_readable_databases(request.choice.of(self.everything), say)
         limits = Limits(seconds=request.seconds)
@@ -232,7 +240,7 @@ class Subject:
         if self.request.origin is not GoldOrigin.TRANSLATED:
             return
         for target in self.engines:
-            written = overrides(self.everything.name, target)
+            written = overrides(self.everything.name, target, own=self.everything.overrides)
             for key in written.keys() - self.everything.by_key:
                 yield Fault(target, key, "there is an override, and no such question")
             if len(written) > MOST:
@@ -419,6 +427,7 @@ def totals(answers: Sequence[CoverageAnswer]) -> list[dict[str, Any]]:
             "ordered": sum(answer.same_order is not None for answer in own),
             "same_order": sum(answer.same_order is True for answer in own),
             "covered": sum(answer.covered for answer in own),
+            "overrides": sum(answer.override is not None for answer in own),
             "reasons": dict(Counter(str(answer.reason) for answer in own if answer.reason is not None)),
             "covered_percent_by_difficulty": {
                 level: _percent([answer for answer in own if answer.difficulty == level]) for level in levels
@@ -467,7 +476,9 @@ def _reasons(answers: Sequence[CoverageAnswer]) -> Iterator[str]:
     for one in totals(answers):
         found = [f"{one['reasons'][reason]} {reason}" for reason in Reason if reason in one["reasons"]]
         said = ", ".join(found) or "every answer is SQLite's"
-        yield f"{TITLES[one['dialect']]}: {said}"
+        by = one["overrides"]
+        by_hand = f"; {by} by {'an override' if by == 1 else 'overrides'}" if by else ""
+        yield f"{TITLES[one['dialect']]}: {said}{by_hand}"
 
 
 def _detail(answer: CoverageAnswer) -> str:

@@ -168,7 +168,8 @@ def test_an_override_is_needed_stale_or_unneeded(
         key, server.dialect, digest(replaced), OverrideReason.UNTRANSLATABLE, "a note", "SELECT 1"
     )
 
-    def only_one(question_set: str, target: Dialect) -> Mapping[str, Override]:
+    def only_one(question_set: str, target: Dialect, own: Path | None) -> Mapping[str, Override]:
+        assert own is None
         assert (question_set, target) == ("sample", server.dialect)
         return {key: override}
 
