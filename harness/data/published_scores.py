@@ -223,6 +223,7 @@ def notes_of(manifest: Mapping[str, Any]) -> list[str]:
         *databases_note(manifest),
         *extraction_note(manifest),
         *clock_note(manifest),
+        *map(str, manifest.get("unfit_settings") or ()),
     ]
 
 

@@ -123,8 +123,21 @@ class EngineKind:
     """Errors that are the server's fault; empty without a server."""
     by_default: bool = True
     """False if `all` leaves it out: it is started and used where it is named, and used by `auto` while up."""
+    requires: Mapping[str, tuple[frozenset[str], str]] = field(default_factory=dict)
+    """Settings that no session can change: the values that outcomes need, and what follows from others with
+    the way to change it. A run tells of others."""
     repairs: Repairs | None = None
     """Edits that its errors suggest, to explain the gap between dialects; None if undefined."""
+
+
+def unfit_settings(engine: Engine, name: EngineName) -> list[str]:
+    """Return a sentence for each setting of an engine's server that changes outcomes."""
+    kind, found = kind_of(name), engine.settings()
+    return [
+        f"{kind.title}: {setting} is {found.get(setting)}; {remedy}"
+        for setting, (values, remedy) in kind.requires.items()
+        if found.get(setting) not in values
+    ]
 
 
 GROUP = "bird_harness.engines"

@@ -24,7 +24,7 @@ from harness.data.published_scores import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.set_manifest import SetServer
 from harness.data.sets.loader import load_set
-from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server
+from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server, unfit_settings
 from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits, NotCounted, count_work
 from harness.metrics import METRICS, Basis, of_basis
@@ -135,6 +135,8 @@ class Plan:
     variants: Variants | None = None
     notes: Mapping[EngineName, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     set_questions: int = 0
+    unfit: Sequence[str] = ()
+    """A sentence for each setting of a server that changes outcomes."""
 
     @property
     def extent(self) -> Extent:
@@ -276,6 +278,7 @@ class Plan:
                 dialect: {"version": engine.version(), "settings": dict(engine.settings())}
                 for dialect, engine in self.engines.items()
             },
+            **({"unfit_settings": self.unfit} if self.unfit else {}),
             "left_out": list(self.left_out),
             "load_notes": self.notes,
         }
@@ -336,6 +339,9 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     setup = equipped.setup
     files = [file for file in files if file.dialect in setup.servers]
     scheduler = open_scheduler(request, setup, say)
+    unfit = [line for name, engine in scheduler.engines.items() for line in unfit_settings(engine, name)]
+    for line in unfit:
+        say(line)
     evaluation = Evaluation(setup, files, scheduler)
     left_out += equipped.left_out
     return Plan(
@@ -348,6 +354,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         left_out=left_out,
         variants=variants,
         notes=equipped.notes,
+        unfit=unfit,
         set_questions=len(everything.questions),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from dialects.enums import Profile
@@ -14,6 +14,7 @@ from harness.engines.mysql.connections import (
     Codes,
     MySQLConnections,
     administrating,
+    assigned,
     clock_of,
     collation_of,
 )
@@ -48,6 +49,20 @@ class _Accounts(Accounts):
 class MariaDBConnections(MySQLConnections):
     """See `MySQLConnections`."""
 
+    COLLATION: ClassVar[str] = "utf8mb4_uca1400_ai_ci"
+    SESSION: ClassVar[Mapping[str, str | int]] = {
+        **{
+            name: value
+            for name, value in MySQLConnections.SESSION.items()
+            if name not in {"cte_max_recursion_depth", "windowing_use_high_precision"}
+        },
+        "sql_mode": "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,"
+        "NO_ENGINE_SUBSTITUTION",
+        "group_concat_max_len": 2**20,
+        "max_recursive_iterations": 1000,
+        "old_mode": "UTF8_IS_UTF8MB3",
+    }
+
     @staticmethod
     def accounts(server: Server) -> Accounts:
         """See `MySQLConnections.accounts`."""
@@ -67,9 +82,10 @@ class MariaDBConnections(MySQLConnections):
             else ""
         )
         return (
-            f"SET NAMES utf8mb4{collation_of(database)}, SESSION transaction_read_only = 1, "
+            f"SET NAMES utf8mb4{collation_of(database, self.COLLATION)}, SESSION transaction_read_only = 1, "
             f"SESSION max_statement_time = {max(0.001, seconds)}, "
-            f"SESSION max_session_mem_used = {_MEMORY_BYTES}{unlimited}{clock_of(database)}"
+            f"SESSION max_session_mem_used = {_MEMORY_BYTES}{assigned(self.SESSION)}{unlimited}"
+            f"{clock_of(database)}"
         )
 
 

@@ -150,6 +150,15 @@ KIND = EngineKind(
     class_of_error=_class_of_error,
     coverage_reasons=ERRORS.reasons,
     troubles=TROUBLES,
+    requires={
+        "lower_case_table_names": (
+            frozenset({"1", "2"}),
+            (
+                "table names in other letters than the loader's are unknown there. It is chosen when a data"
+                " folder is initialised: lower_case_table_names = 1 below [mysqld]"
+            ),
+        ),
+    },
     repairs=REPAIRS,
     idioms=("date_format(", "str_to_date(", "timestampdiff(", "curdate(", "`"),
     today="SELECT CAST(UTC_DATE() AS CHAR)",

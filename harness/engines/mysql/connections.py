@@ -9,7 +9,7 @@ import contextlib
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -128,6 +128,27 @@ class MySQLConnections:
     each session: MariaDB no longer counts a connection for `MAX_USER_CONNECTIONS` once it was reset.
     """
 
+    COLLATION: ClassVar[str] = "utf8mb4_0900_ai_ci"
+    """Collation of literals in profile official."""
+    SESSION: ClassVar[Mapping[str, str | int]] = {
+        "sql_mode": "STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+        "NO_ENGINE_SUBSTITUTION",
+        "time_zone": "+00:00",
+        "group_concat_max_len": 1024,
+        "div_precision_increment": 4,
+        "cte_max_recursion_depth": 1000,
+        "default_week_format": 0,
+        "lc_time_names": "en_US",
+        "max_sort_length": 1024,
+        "sql_auto_is_null": 0,
+        "sql_big_selects": 1,
+        "sql_select_limit": 2**64 - 1,
+        "windowing_use_high_precision": 1,
+    }
+    """The variables of a session that can decide a result, with the values of docker/mysql/bird.cnf or the
+    server's own defaults, whatever a user's server has. Golds need a mode without ONLY_FULL_GROUP_BY, and
+    quotation marks around texts, not names."""
+
     def __init__(self, server: Server) -> None:
         self._server = server
         self._accounts = self.accounts(server)
@@ -168,8 +189,9 @@ class MySQLConnections:
         # The limit is one for SELECT, and a hint can lift it; `Session.cancel` covers the rest.
         # https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_max_execution_time
         return (
-            f"SET NAMES utf8mb4{collation_of(database)}, SESSION transaction_read_only = 1, "
-            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}{clock_of(database)}"
+            f"SET NAMES utf8mb4{collation_of(database, self.COLLATION)}, SESSION transaction_read_only = 1, "
+            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}{assigned(self.SESSION)}"
+            f"{clock_of(database)}"
         )
 
     def give(self, connection: Connection[Any], database: Database) -> None:
@@ -225,9 +247,17 @@ class MySQLConnections:
         self._pool.close()
 
 
-def collation_of(database: Database) -> str:
+def collation_of(database: Database, official: str) -> str:
     """Return the words after SET NAMES and a character set for the collation of a database's profile."""
-    return " COLLATE utf8mb4_0900_bin" if database.profile is Profile.FAITHFUL else ""
+    return f" COLLATE {'utf8mb4_0900_bin' if database.profile is Profile.FAITHFUL else official}"
+
+
+def assigned(variables: Mapping[str, str | int]) -> str:
+    """Return the assignments of a session's variables, each after a comma."""
+    return "".join(
+        f", SESSION {name} = {value if isinstance(value, int) else repr(value)}"
+        for name, value in variables.items()
+    )
 
 
 def clock_of(database: Database) -> str:
@@ -237,7 +267,7 @@ def clock_of(database: Database) -> str:
     """
     if database.now is None:
         return ""
-    return f", SESSION time_zone = '+00:00', SESSION timestamp = {database.now.timestamp():.0f}"
+    return f", SESSION timestamp = {database.now.timestamp():.0f}"
 
 
 _NULL = 251

@@ -329,7 +329,8 @@ class MySQLEngine:
         "sql_mode", "lower_case_table_names", "collation_server", "time_zone", "group_concat_max_len",
         "optimizer_switch", "div_precision_increment", "cte_max_recursion_depth",
     )  # fmt: skip
-    """Variables of the server that can decide a result."""
+    """Variables that can decide a result: sessions have those of `MySQLConnections.SESSION`, the others are
+    the server's."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -347,7 +348,8 @@ class MySQLEngine:
     def settings(self) -> Mapping[str, str]:
         """See `Engine.settings`."""
         asked = "SELECT " + ", ".join(f"@@{name}" for name in self.SETTINGS)
-        return dict(zip(self.SETTINGS, self._ask(asked), strict=True))
+        found = dict(zip(self.SETTINGS, self._ask(asked), strict=True))
+        return found | {name: str(value) for name, value in self.CONNECTIONS.SESSION.items()}
 
     def _ask(self, sql: str) -> list[str]:
         """Return the one row that `sql` returns to the administrating account, as text."""

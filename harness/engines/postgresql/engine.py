@@ -147,6 +147,34 @@ _SETS = re.compile(
 name spelled by code points. `DISCARD ALL` leaves the random seed and customized settings behind."""
 
 
+_SESSION = {
+    "DateStyle": "ISO,MDY",
+    "IntervalStyle": "postgres",
+    "TimeZone": "UTC",
+    "array_nulls": "on",
+    "backslash_quote": "safe_encoding",
+    "bytea_output": "hex",
+    "default_text_search_config": "pg_catalog.english",
+    "extra_float_digits": "1",
+    "jit": "off",
+    "lc_monetary": "C",
+    "lc_numeric": "C",
+    "lc_time": "C",
+    "max_parallel_workers_per_gather": "0",
+    "quote_all_identifiers": "off",
+    "row_security": "on",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "work_mem": "64MB",
+    "xmlbinary": "base64",
+    "xmloption": "content",
+}
+"""The settings of a session that can decide a result, with the values of docker/postgresql/bird.conf or
+PostgreSQL's own defaults: whatever a user's server, database or role has."""
+
+_DECIDING = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+
+
 _READ_ONLY = "-c default_transaction_read_only=on -c idle_in_transaction_session_timeout=60s"
 """Settings that another's role lacks."""
 
@@ -180,7 +208,7 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
     """Where and how to connect; `limit` in milliseconds."""
     # A blank ends an option: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-OPTIONS
     spelled = schema.replace(" ", r"\ ")
-    options = f'-c search_path="{spelled}" -c statement_timeout={limit}'
+    options = f'-c search_path="{spelled}" -c statement_timeout={limit} {_DECIDING}'
     # https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-STATEMENT-TIMEOUT
     return make_conninfo(
         host=server.host,
@@ -476,7 +504,8 @@ class PostgreSQLEngine:
         values = self._ask("SELECT " + ", ".join(f"current_setting('{name}', true)" for name in _SETTINGS))
         # Settings until version 15, properties of each database since then.
         locale = self._ask("SELECT datcollate, datctype FROM pg_database WHERE datname = current_database()")
-        return dict(zip((*_SETTINGS, "lc_collate", "lc_ctype"), (*values, *locale), strict=True))
+        found = dict(zip((*_SETTINGS, "lc_collate", "lc_ctype"), (*values, *locale), strict=True))
+        return found | {name: value for name, value in _SESSION.items() if name in _SETTINGS}
 
     def unstable_functions(self) -> frozenset[str]:
         """See `Catalogued.unstable_functions`: the server's own, which every loaded database has."""
