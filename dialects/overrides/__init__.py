@@ -91,7 +91,7 @@ def check_folder(own: Path, question_set: str) -> None:
     if not any((own / target / question_set).is_dir() for target in Dialect):
         raise BadInput(
             f"--overrides {own}: has no override of {question_set}; a file is"
-            f" {own / Dialect.MYSQL / question_set}/<question key>.sql, or for another target"
+            f" {own}/<target>/{question_set}/<question key>.sql"
         )
 
 
