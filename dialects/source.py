@@ -134,6 +134,19 @@ class _Parser(SQLiteParser):
                 self.raise_error("an operator follows a predicate without parentheses")
             this = self._parse_comparison(this)
 
+    def _parse_join(self, *given: Any, **options: Any) -> exp.Join | None:
+        """Read ON and USING after a comma: SQLite takes them as after JOIN."""
+        is_comma = bool(self._curr) and self._curr.token_type is TokenType.COMMA
+        found = super()._parse_join(*given, **options)
+        if found is not None and is_comma:
+            if self._match(TokenType.ON):
+                found.set("on", self._parse_disjunction())
+            elif self._match(TokenType.USING):
+                found.set("using", self._parse_using_identifiers())
+            if found.args.get("on") or found.args.get("using"):
+                found.set("kind", "INNER")
+        return found
+
     def _parse_primary(self) -> exp.Expr | None:
         """Read a text after a text as its alias, not as its continuation."""
         if self._next and self._curr.token_type is self._next.token_type is TokenType.STRING:
@@ -237,6 +250,61 @@ def _offset(sql: str, error: Mapping[str, Any]) -> int | None:
     return max(0, sum(map(len, before)) + column - len(error.get("highlight") or " "))
 
 
+_BRACKETS = re.compile(
+    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|\[[^\]]*+\]|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|(?P<bracket>[()])"
+)
+_SEEN = re.compile(r"\S")
+_MANY = 20
+"""Brackets in brackets; the parser's recursion ends at about 60."""
+
+
+def _shallow(sql: str) -> str:
+    """Return a text with blanks for brackets directly within two others, if it has many.
+
+    Within one other they may mean something: `x IN ((SELECT 1))` has a value, and `x IN (SELECT 1)` a list.
+    """
+    if "(" * _MANY not in "".join(sql.split()):
+        return sql
+    opened: list[int] = []
+    closes: dict[int, int] = {}
+    for found in _BRACKETS.finditer(sql):
+        if found["bracket"] == "(":
+            opened.append(found.start())
+        elif found["bracket"] and opened:
+            closes[opened.pop()] = found.start()
+    inner = {
+        start: first
+        for start, end in closes.items()
+        if (first := _next(sql, start)) in closes and not sql[closes[first] + 1 : end].strip()
+    }
+    characters = list(sql)
+    for start, first in inner.items():
+        if first in inner:
+            characters[start] = characters[closes[start]] = " "
+    return "".join(characters)
+
+
+def _next(sql: str, at: int) -> int:
+    """Return the place of the next character that is no blank."""
+    found = _SEEN.search(sql, at + 1)
+    return found.start() if found else len(sql)
+
+
+def _read_quoted_columns(tree: exp.Expr) -> None:
+    """Make columns of texts with a dot between them: SQLite takes 't'.'a' as "t"."a"."""
+    for dot in list(tree.find_all(exp.Dot)):
+        table, column = (_quoted_name(part) for part in (dot.this, dot.expression))
+        if table is not None and column is not None:
+            dot.replace(exp.Column(this=column, table=table))
+
+
+def _quoted_name(part: exp.Expr) -> exp.Identifier | None:
+    """Return the name that a text next to a dot is; None if it is none."""
+    if isinstance(part, exp.Literal) and part.is_string:
+        return exp.to_identifier(part.name, quoted=True)
+    return part if isinstance(part, exp.Identifier) else None
+
+
 def parse(sql: str) -> exp.Query | exp.Values:
     """Parse one SELECT, VALUES or compound statement.
 
@@ -246,8 +314,18 @@ def parse(sql: str) -> exp.Query | exp.Values:
     if not _QUERY.match(sql):
         refuse_statements(sql)
         raise Untranslatable("the statement", "it does not begin like a query")
+    tree = _only_query(sql)
+    _read_quoted_columns(tree)
+    for name in tree.find_all(exp.Identifier):
+        start = position(name)
+        if start is not None and sql[start : start + 1].isdigit():
+            raise Untranslatable(name.name, "it is neither a number nor a name", start)
+    return tree
+
+
+def _only_query(sql: str) -> exp.Query | exp.Values:
     try:
-        statements = [tree for tree in sqlglot.parse(sql, dialect=_DIALECT) if tree is not None]
+        statements = [tree for tree in sqlglot.parse(_shallow(sql), dialect=_DIALECT) if tree is not None]
     except ParseError as error:
         [*_, first] = error.errors[:1] or [{}]
         if "does not support CTE" in str(first.get("description")):
@@ -264,10 +342,6 @@ def parse(sql: str) -> exp.Query | exp.Values:
         tree = tree.this
     if not isinstance(tree, exp.Query | exp.Values):
         raise _no_query(tree.key.upper())
-    for name in tree.find_all(exp.Identifier):
-        start = position(name)
-        if start is not None and sql[start : start + 1].isdigit():
-            raise Untranslatable(name.name, "it is neither a number nor a name", start)
     return tree
 
 

@@ -123,6 +123,21 @@ def _not(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return boolean(exp.Not(this=grouped(found.node)), nullable=found.nullable)
 
 
+_LONG = 40
+"""Operands of `||`; more are compiled in a loop, as the depth of recursion has a limit."""
+
+
+def _concatenated(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    parts = list(node.flatten(unnest=False))
+    if len(parts) <= _LONG:
+        left, right = c.expression(node.this, scope), c.expression(node.expression, scope)
+        return operators.concatenate(c, left, right)
+    found = c.expression(parts[0], scope)
+    for part in parts[1:]:
+        found = operators.concatenate(c, found, c.expression(part, scope))
+    return found
+
+
 def _logic(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     parts = [as_condition(c, c.expression(part, scope)) for part in node.flatten(unnest=False)]
     result = parts[0].node
@@ -331,7 +346,7 @@ _REWRITES: dict[type[exp.Expr], Handler] = {
     exp.Mul: _operator(operators.arithmetic),
     exp.Div: _binary(operators.divide),
     exp.Mod: _binary(operators.modulo),
-    exp.DPipe: _binary(operators.concatenate),
+    exp.DPipe: _concatenated,
     exp.BitwiseAnd: _operator(operators.bits),
     exp.BitwiseOr: _operator(operators.bits),
     exp.BitwiseLeftShift: _operator(operators.bits),

@@ -191,6 +191,8 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     found = c.tables.find(name)
     if found is None and (view := c.tables.view(name)) is not None:
         return _view(c, item, alias, *view, scope)
+    if found is None and name.lower() in _CATALOGUES:
+        raise Untranslatable(f"the table {name}", _CATALOGUE, position(item))
     if found is None:
         raise Untranslatable(f"the table {name}", "there is no such table", position(item))
     table = found.source
@@ -218,11 +220,16 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     return _numbered(c, found, alias, str(c.target.row_number)) if counted else _named(found.name, alias)
 
 
+_CATALOGUES = frozenset({"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"})
+_CATALOGUE = "it describes SQLite's own file; the target has information_schema.tables and .columns"
+
+
 def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     """Compile json_each() or json_tree() of columns to the left or of an outer SELECT."""
     name, arguments = item.this.name.lower(), item.this.expressions
     if name not in json.ROWS or not 1 <= len(arguments) <= 2:  # noqa: PLR2004 - a text and a path
-        raise Untranslatable(f"the table function {name}", "there is none on the target", position(item))
+        reason = _CATALOGUE if name.startswith("pragma_") else "there is none on the target"
+        raise Untranslatable(f"the table function {name}", reason, position(item))
     if any(not part.table and part.name.lower() in json.ROW for part in item.this.find_all(exp.Column)):
         raise Untranslatable(f"{name}()", "SQLite takes a name in it for a column of its own", position(item))
     alias = _alias(c, scope, item.alias or name)

@@ -194,7 +194,8 @@ def _count(c: Compiler, node: exp.Expr) -> int:
         raise Untranslatable("LIMIT", "it is not a constant", position(node))
     count = found.constant.value
     if isinstance(count, str):
-        count = well_formed(count) or count
+        read = well_formed(count)
+        count = count if read is None else read
     if not isinstance(count, int | float) or count != int(count):
         raise Untranslatable("LIMIT", "it is not an integer", position(node))
     return int(count)

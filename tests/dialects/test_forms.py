@@ -1,0 +1,99 @@
+"""Forms that only SQLite takes, and deep ones, give its rows; what describes SQLite's own file is refused."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from uuid import uuid4
+
+import pytest
+
+from dialects.enums import Profile
+from dialects.errors import Untranslatable
+from dialects.schema import Schema
+from dialects.translate import translate
+from harness.engines import on_server
+from harness.engines.execution import Ending, Limits, execute
+from harness.metrics.comparison import compare
+from loaders.census import census
+from loaders.namespace import Database
+from loaders.server import Server
+from tests.every_engine import LOADED
+
+SERVERS = LOADED
+
+DATA = """
+CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, n INTEGER);
+INSERT INTO t VALUES (1, 'a', 3), (2, 'b', NULL), (3, NULL, 5);
+CREATE TABLE u (t_id INTEGER, said TEXT);
+INSERT INTO u VALUES (1, 'x'), (3, 'y'), (3, 'z'), (NULL, 'w');
+CREATE TABLE v (id INTEGER, code TEXT);
+INSERT INTO v VALUES (1, 'p'), (2, 'q');
+"""
+QUERIES = (
+    "SELECT t.id, said FROM t, u ON t.id = u.t_id",
+    "SELECT t.id, said, code FROM t, u ON t.id = u.t_id, v ON v.id = t.id",
+    "SELECT name, code FROM t, v USING (id)",
+    "SELECT t.id, said FROM t LEFT JOIN v ON v.id = t.id, u ON u.t_id = t.id AND n > 3",
+    "SELECT * FROM t, v ON t.id = v.id WHERE n IS NULL",
+    "WITH c AS (SELECT t_id FROM u) SELECT id FROM t WHERE id IN c",
+    "WITH c(x) AS (SELECT 1 UNION SELECT 3) SELECT id FROM t WHERE id NOT IN c",
+    "SELECT 't'.'id', \"t\".'name', 't'.n FROM t WHERE 't'.'id' > 1",
+    "SELECT x.'id' FROM t x ORDER BY 'x'.'id' DESC",
+    "SELECT id FROM t LIMIT '0'",
+    "SELECT id FROM t ORDER BY id LIMIT '00' OFFSET '0'",
+    "SELECT id FROM t ORDER BY id LIMIT '2' OFFSET '01'",
+    f"SELECT {' || '.join(['name'] * 400)} FROM t",
+    f"SELECT id FROM t WHERE {' || '.join(['name', 'n', repr('-')] * 100)} > 'a'",
+    f"SELECT {'(' * 80}id{')' * 80} + 1 FROM t",
+    f"SELECT id FROM t WHERE {'(' * 70} n > 3 {')' * 70} OR {'( ' * 25} name = ')' {' )' * 25}",
+    f"SELECT id FROM t WHERE id IN {'(' * 40}SELECT t_id FROM u WHERE said = 'y'{')' * 40}",
+    f"SELECT {'(' * 30}1 + {'(' * 30}n{')' * 60} /* ((( */ FROM t -- (((",
+)
+"""Each has the same rows in any order, or is sorted by a key."""
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("forms") / "forms.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(DATA)
+    return Database(f"test_{uuid4().hex[:8]}", "forms", path, Profile.FAITHFUL)
+
+
+@pytest.fixture(scope="module")
+def schema(database: Database) -> Schema:
+    return census(database.sqlite_path, escape=True)
+
+
+@pytest.mark.engine
+def test_each_form_has_the_rows_of_sqlite(
+    server: Server, stand: Callable[[Server, Database], None], database: Database, schema: Schema
+) -> None:
+    stand(server, database)
+    engine, differences = on_server(server), []
+    with closing(sqlite3.connect(database.sqlite_path)) as connection:
+        for sql in QUERIES:
+            expected = connection.execute(sql).fetchall()
+            text = translate(sql, schema, server.dialect).sql
+            found = execute(engine, database, text, Limits(seconds=60))
+            if found.ending is not Ending.ROWS or not compare(expected, found.rows).same_bag:
+                differences.append(f"{sql}\n{text}\n{found.error}\n{expected}\n{found.rows}")
+    assert not differences, "\n\n".join(differences)
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("SELECT name FROM sqlite_master", "information_schema.tables"),
+        ("SELECT sql FROM sqlite_schema WHERE type = 'table'", "information_schema.tables"),
+        ("SELECT name FROM pragma_table_info('t')", "information_schema.tables"),
+        ("SELECT last_insert_rowid()", "depends on what the connection wrote before"),
+        ("SELECT changes()", "depends on what the connection wrote before"),
+        ("SELECT id FROM t WHERE name MATCH 'a'", "searches a full-text index of SQLite's"),
+    ],
+)
+def test_what_only_sqlite_has_is_refused(schema: Schema, sql: str, says: str) -> None:
+    for target in LOADED:
+        with pytest.raises(Untranslatable) as refusal:
+            translate(sql, schema, target)
+        assert says in str(refusal.value)
