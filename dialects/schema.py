@@ -68,6 +68,8 @@ class Column:
     """True if no type keeps its values distinct: it is text, and only where values are escaped."""
     opaque: bool = False
     """True if a text has a NUL or invalid bytes, which no server can store as text."""
+    unfit: str = ""
+    """Why no type of a server fits its values, of a census that goes on nevertheless; else empty."""
     collation: str = "BINARY"
     """Collation of its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
 
@@ -135,6 +137,8 @@ class Schema:
     views: tuple[View, ...] = ()
     encoding: str = "UTF-8"
     """Encoding of texts in the file, from `PRAGMA encoding`."""
+    virtual: tuple[str, ...] = ()
+    """Names of virtual tables, such as full-text indexes, which no server has."""
 
     @property
     def rows(self) -> int:

@@ -4,7 +4,7 @@ import math
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -184,6 +184,8 @@ class Tables:
         self.in_utf8 = schema.encoding == "UTF-8"
         self._tables = {table.source.name.lower(): table for table in tables}
         self._columns: dict[str, list[Column]] = {}
+        self.virtual = {name.lower() for name in schema.virtual}
+        """Names of virtual tables, in lower case."""
         self._views = {view.name.lower(): view for view in schema.views}
         self._queries: dict[str, exp.Query | exp.Values] = {}
 
@@ -272,12 +274,24 @@ def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
     opaque = kind is Kind.TEXT and (
         column.opaque or (column.mixed and infinite) or (column.escaped and not column.mixed)
     )
+    if column.unfit:
+        return Typed(node, Kind.ANY, affinity=found, nullable=column.nulls, each=_refused(column))
     if not column.mixed:
         return typed.of(opaque=opaque)
     return typed.of(
         mixed=True, apart=column.apart or escapes, reals=declared == "REAL", blobs=column.blobs,
         readable=column.readable, escaped=column.escaped, opaque=opaque,
     )  # fmt: skip
+
+
+def _refused(column: StoredColumn) -> Callable[[Callable[[Typed], Typed]], Typed]:
+    """Return what refuses each use of a column that no type of the target fits."""
+
+    def refuse(_rewrite: Callable[[Typed], Typed]) -> Typed:
+        reason = f"it holds {column.unfit}; load the database with --escape, and translate with it"
+        raise Untranslatable(f"the column {column.name}", reason)
+
+    return refuse
 
 
 def _form(column: StoredColumn) -> Form | None:

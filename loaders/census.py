@@ -45,13 +45,14 @@ from loaders.source import (
 _MOST_RUNS = 64
 
 
-def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
+def census(path: Path, *, jobs: int = 1, escape: bool = False, lenient: bool = False) -> Schema:
     """Read a whole SQLite file and return its portable schema.
 
     Args:
         path: the file.
         jobs: threads that read it. SQLite computes the figures without holding Python's lock.
         escape: whether columns that fit no type become escaped texts, see `loaders.portable`.
+        lenient: whether such a column is `unfit` otherwise, so that only queries that read it are refused.
 
     Raises:
         BadInput: the file can't be read, has no table, or no type of a server fits all values of a column.
@@ -76,7 +77,7 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
         for (number, _), found in zip(parts, _each(connections, _figures, parts, weights), strict=True):
             stored[number] |= found
         bare = [
-            _table(connection, path, table, (rows, of_columns), notes, escape=escape)
+            _table(connection, path, table, (rows, of_columns), notes, escape=escape, lenient=lenient)
             for table, rows, of_columns in zip(declared.tables, counts, stored, strict=True)
         ]
         references = [
@@ -87,7 +88,8 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
         for table, (kept, left_out) in zip(bare, _each(connections, _kept, references, weights), strict=True):
             tables.append(replace(table, foreign_keys=tuple(kept)))
             notes += left_out
-    return Schema(tuple(tables), tuple(notes), escape, tuple(declared.views), encoding)
+    views, virtual = tuple(declared.views), tuple(declared.virtual)
+    return Schema(tuple(tables), tuple(notes), escape, views, encoding, virtual)
 
 
 def _figures(connection: sqlite3.Connection, part: tuple[int, DeclaredTable]) -> dict[str, ColumnStatistics]:
@@ -132,13 +134,17 @@ def _table(  # noqa: PLR0913 - as _column
     notes: list[str],
     *,
     escape: bool,
+    lenient: bool,
 ) -> Table:
     """Return the table without foreign keys, which need the other tables; `held` are its rows and columns."""
     rows, stored = held
     columns = [
-        _column(connection, path, table.name, column, stored[column.name], rows, notes, escape=escape)
+        _column(
+            connection, path, table.name, column, stored[column.name], rows, notes,
+            escape=escape, lenient=lenient,
+        )
         for column in table.columns
-    ]
+    ]  # fmt: skip
     if escape:
         columns = [_escaped(connection, table.name, column, notes) for column in columns]
     primary_key, unique = _keys(table, stored, rows, notes)
@@ -167,6 +173,7 @@ def _column(  # noqa: PLR0913, PLR0917 - the column, its values, and the place f
     notes: list[str],
     *,
     escape: bool,
+    lenient: bool,
 ) -> Column:
     chosen: PortableType
     named = f"{table}.{column.name}, declared {column.declared or 'without a type'},"
@@ -176,6 +183,8 @@ def _column(  # noqa: PLR0913, PLR0917 - the column, its values, and the place f
         if escape:
             notes.append(f"{named} is text: it holds {error}")
             return replace(_measured(column, found, rows, PortableType.TEXT), untyped=True)
+        if lenient:
+            return replace(_measured(column, found, rows, PortableType.TEXT), unfit=str(error))
         where = place(connection, table, column.name, error.predicate)
         raise BadInput(
             f"{path}: {where}: {error}; make the column's values alike, or load with --escape"

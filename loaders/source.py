@@ -310,6 +310,7 @@ class Declarations:
     tables: list[DeclaredTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
+    virtual: list[str] = field(default_factory=list)
 
 
 def declarations(connection: sqlite3.Connection) -> Declarations:
@@ -327,6 +328,7 @@ def declarations(connection: sqlite3.Connection) -> Declarations:
             found.views.append(View(name, sql))
             found.notes.append(f"view {name} is not loaded: only tables are")
         elif kind == "virtual":
+            found.virtual.append(name)
             found.notes.append(f"virtual table {name} is not loaded: only ordinary tables are")
         elif kind == "table":
             table = _table(connection, name, found.notes, has_rowid=not without_rowid)

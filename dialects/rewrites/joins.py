@@ -193,6 +193,8 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         return _view(c, item, alias, *view, scope)
     if found is None and name.lower() in _CATALOGUES:
         raise Untranslatable(f"the table {name}", _CATALOGUE, position(item))
+    if found is None and name.lower() in c.tables.virtual:
+        raise Untranslatable(f"the table {name}", _VIRTUAL, position(item))
     if found is None:
         raise Untranslatable(f"the table {name}", "there is no such table", position(item))
     table = found.source
@@ -221,6 +223,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
 
 
 _CATALOGUES = frozenset({"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"})
+_VIRTUAL = "it is a virtual table, such as a full-text index: the target has ordinary tables only"
 _CATALOGUE = "it describes SQLite's own file; the target has information_schema.tables and .columns"
 
 

@@ -112,9 +112,8 @@ def translate(  # noqa: PLR0913 - one parameter an option
     of_text = (sql, database, param, params, paramstyle, escape or None, as_json or None)
     if sql is not None and database is not None and not any(of_set):
         samples = {**_of_file(params), **dict(map(_sample, param or ()))}
-        translator = TextTranslator(
-            database, census(database, escape=escape), _one(targets, dialect), samples, paramstyle
-        )
+        schema = census(database, escape=escape, lenient=True)
+        translator = TextTranslator(database, schema, _one(targets, dialect), samples, paramstyle)
         if sql.lower().endswith(".sql") and len(sql.split()) == 1:
             raise typer.Exit(_file(Path(sql), translator, as_json=as_json))
         raise typer.Exit(_text(sql, translator, as_json=as_json))

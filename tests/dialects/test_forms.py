@@ -3,12 +3,13 @@
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from dialects.enums import Profile
-from dialects.errors import Untranslatable
+from dialects.errors import BadInput, Untranslatable
 from dialects.schema import Schema
 from dialects.translate import translate
 from harness.engines import on_server
@@ -97,3 +98,33 @@ def test_what_only_sqlite_has_is_refused(schema: Schema, sql: str, says: str) ->
         with pytest.raises(Untranslatable) as refusal:
             translate(sql, schema, target)
         assert says in str(refusal.value)
+
+
+MOTLEY = """
+CREATE TABLE m (id INTEGER PRIMARY KEY, v, name TEXT);
+INSERT INTO m VALUES (1, 1, 'a'), (2, 'x', 'b'), (3, x'00ff', 'c');
+CREATE VIRTUAL TABLE found USING fts5(body);
+"""
+READERS = (
+    "SELECT v FROM m", "SELECT * FROM m", "SELECT id FROM m WHERE v = 1", "SELECT id FROM m ORDER BY v",
+    "SELECT max(v) FROM m", "SELECT DISTINCT v FROM m", "SELECT count(*) FROM m GROUP BY v",
+    "SELECT a.id FROM m a JOIN m b USING (v)", "SELECT a.id FROM m a NATURAL JOIN m b",
+    "SELECT id FROM (SELECT v AS x, id FROM m)", "SELECT v || 'x' FROM m", "SELECT typeof(v) FROM m",
+    "SELECT id FROM m WHERE (id, v) = (1, 2)", "SELECT lag(v) OVER (ORDER BY id) FROM m",
+)  # fmt: skip
+
+
+def test_a_column_that_fits_no_type_blocks_only_the_queries_that_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "motley.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(MOTLEY)
+    with pytest.raises(BadInput, match=r"column v, rowid 3: a blob"):
+        census(path)
+    schema = census(path, lenient=True)
+    for target in LOADED:
+        assert translate("SELECT id, name FROM m WHERE name > 'a'", schema, target).warnings == ()
+        for sql in READERS:
+            with pytest.raises(Untranslatable, match=r"the column v.*: it holds a blob .* with --escape"):
+                translate(sql, schema, target)
+        with pytest.raises(Untranslatable, match=r"the table found .*: it is a virtual table"):
+            translate("SELECT body FROM found", schema, target)

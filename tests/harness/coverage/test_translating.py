@@ -145,6 +145,20 @@ def test_a_file_has_a_translation_for_each_statement(shop: Path, call: Call) -> 
     )
 
 
+def test_a_column_of_blobs_and_texts_is_translated_for_databases_loaded_with_escape(
+    shop: Path, call: Call
+) -> None:
+    with closing(sqlite3.connect(shop)) as connection, connection:
+        connection.execute("UPDATE items SET name = x'00ff' WHERE id = (SELECT min(id) FROM items)")
+    asked = ("--database", str(shop), "--dialect", "mysql")
+    assert call("translate", "SELECT id FROM items", *asked)[0] == 0
+    code, _, said = call("translate", "SELECT name FROM items", *asked)
+    assert code == 1
+    assert "the column name" in said
+    assert "load the database with --escape" in said
+    assert call("translate", "SELECT name FROM items", *asked, "--escape")[0] == 0
+
+
 def test_parameters_are_written_for_the_driver(shop: Path, call: Call) -> None:
     asked = ("--database", str(shop), "--dialect", "mysql")
     code, printed, said = call(
