@@ -14,6 +14,10 @@ import pytest
 import yaml
 
 from harness import __version__
+from harness.serve.client import ScoreClient
+from tests.harness.adapters.test_frameworks import UV
+from tests.harness.serve.served import served
+from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.slow
 
@@ -110,6 +114,28 @@ def test_an_installed_package_scores_the_sample_in_an_empty_folder(installed: Pa
     assert "`bird-harness up --native`" in done.stdout + done.stderr
     assert (folder / "results" / "latest" / "report.html").is_file()
     assert [path.name for path in folder.iterdir()] == ["results"]
+
+
+def test_the_server_is_installed_from_a_path_by_its_extra(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As docs/how-to/training.md says, into an environment of its own."""
+    interpreter = tmp_path / "bin" / "python"
+    for words in (
+        ("venv", "--quiet", "--allow-existing", "--python", sys.executable, str(tmp_path)),
+        ("pip", "install", "--quiet", "--python", str(interpreter), f"{wheel}[serve]"),
+    ):
+        made = subprocess.run([UV, *words], capture_output=True, text=True, check=False)
+        if made.returncode:
+            skip(Reason.NO_REGISTRY, " ".join(made.stderr.split()[-20:]))
+    monkeypatch.setattr(sys, "executable", str(interpreter))
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with served("--set", "sample", PYTHONSAFEPATH="1") as server, ScoreClient(server.address) as client:
+        [judged] = client.score([{"question": "1", "sql": "```sql\nSELECT 1\n```"}], extract="answer-1")
+    assert (judged["sql"], judged["outcome"]) == ("SELECT 1", "mismatch")
+    where = "import harness; print(harness.__file__)"
+    said = subprocess.check_output([str(interpreter), "-P", "-c", where], text=True, cwd=tmp_path)
+    assert Path(said.strip()).is_relative_to(tmp_path)
 
 
 ALONE = """
