@@ -69,7 +69,7 @@ class Column:
     opaque: bool = False
     """True if a text has a NUL or invalid bytes, which no server can store as text."""
     unfit: str = ""
-    """Why no type of a server fits its values, of a census that goes on nevertheless; else empty."""
+    """Why no type of a server fits its values, in a lenient census; else empty."""
     collation: str = "BINARY"
     """Collation of its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
 
