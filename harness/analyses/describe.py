@@ -63,11 +63,12 @@ class Use:
 class DescriptionFiles:
     """The description files of a database, checked against it.
 
-    `described` is the number of columns whose meaning or values are described. `encodings` counts the files
+    `described` of the database's `columns` have a meaning or values described. `encodings` counts the files
     of each; `faults` has a line for each description that belongs to nothing, and each table without a file.
     """
 
     described: int
+    columns: int
     encodings: Mapping[str, int]
     faults: Sequence[str]
 
@@ -168,7 +169,7 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
             about[db_id],
             questions.domains.get(db_id),
             _size(questions, db_id, left_out),
-            _description_files(questions, db_id, left_out),
+            description_files(questions, db_id, left_out),
         )
         for db_id in questions.db_ids
     }
@@ -227,7 +228,14 @@ def _size(questions: QuestionSet, db_id: str, left_out: list[str]) -> Size | Non
         return None
 
 
-def _description_files(questions: QuestionSet, db_id: str, left_out: list[str]) -> DescriptionFiles | None:
+def description_files(questions: QuestionSet, db_id: str, left_out: list[str]) -> DescriptionFiles | None:
+    """Check the description files of a database against it; None if there are none.
+
+    Args:
+        questions: the set.
+        db_id: the database.
+        left_out: gets a line if a file cannot be read.
+    """
     path = questions.database(db_id).sqlite_path
     folder = description_folder(questions.databases, db_id)
     if not (path.is_file() and folder.is_dir()):
@@ -242,7 +250,8 @@ def _description_files(questions: QuestionSet, db_id: str, left_out: list[str]) 
     except BadInput as error:
         left_out.append(str(error))
         return None
-    return DescriptionFiles(found.described, dict(Counter(found.encodings.values())), found.faults)
+    columns = sum(map(len, tables.values()))
+    return DescriptionFiles(found.described, columns, dict(Counter(found.encodings.values())), found.faults)
 
 
 def _golds(golds: Sequence[str], dialect: Dialect) -> CountedGolds:

@@ -85,7 +85,8 @@ class Settings:
     api: Api = Api.CHAT
     """Which interface of the endpoint is used."""
     temperature: float | None = None
-    """Left to the endpoint unless given; many reasoning models refuse it."""
+    """None is 0, as in the BIRD paper, and the endpoint's own where the model refuses that, as many reasoning
+    models do."""
     top_p: float | None = None
     """Left to the endpoint unless given."""
     max_tokens: int | None = None

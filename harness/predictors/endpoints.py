@@ -204,6 +204,7 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
+_USUAL_TEMPERATURE = "0, unless the model refuses it"
 _REASON = 600
 """Maximum characters of a reason: the endpoint's words and those around them."""
 
@@ -223,6 +224,7 @@ class EndpointPredictor:
         self._url, self._version, key, self._variable = _find(service, model, settings, os.environ)
         self._secrets = secrets_of(os.environ, key or None)
         self._parameters = _parameters(settings, service, self._url)
+        self._takes_temperature = True
         self._http = PaidClient(meter, self._secrets, settings)
         common: dict[str, Any] = {
             "api_key": key or _NO_KEY,
@@ -245,7 +247,9 @@ class EndpointPredictor:
     @property
     def identity(self) -> Mapping[str, Any]:
         """Return the model, its address, and every parameter that was set."""
+        usual = {} if self._settings.temperature is not None else {"temperature": _USUAL_TEMPERATURE}
         facts: dict[str, Any] = {
+            **usual,
             "kind": self._service,
             "model": self._model,
             "base_url": self._url,
@@ -285,16 +289,29 @@ class EndpointPredictor:
             self._running.add(scope)
             try:
                 if not self._closed:
-                    return reply_of(await self._body(ask), self._settings.api, account.usage)
+                    return reply_of(await self._taken(ask), self._settings.api, account.usage)
             except Exception as error:  # noqa: BLE001 - anything the client raises fails this ask only
                 return self._failure(error, account)
             finally:
                 self._running.discard(scope)
         return RequestFailed(CLOSED, account.usage)
 
+    async def _taken(self, ask: Ask) -> bytes:
+        """Return the answer's body; ask again without the usual temperature if the model refuses that."""
+        try:
+            return await self._body(ask)
+        except openai.BadRequestError as error:
+            is_usual = self._settings.temperature is None and self._takes_temperature
+            if not is_usual or b"temperature" not in error.response.content:
+                raise
+            self._takes_temperature = False
+            return await self._body(ask)
+
     async def _body(self, ask: Ask) -> bytes:
         messages: list[Any] = [asdict(message) for message in ask.messages]
         parameters = dict(self._parameters)
+        if self._settings.temperature is None and self._takes_temperature:
+            parameters["temperature"] = 0.0
         if self._settings.seed is not None:
             parameters["seed"] = self._settings.seed + ask.sample
         options: dict[str, Any] = {

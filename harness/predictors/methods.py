@@ -59,7 +59,29 @@ def _ta_sql(prompter: Prompter, problem: Problem) -> Stages:
     return (yield "sql", prompt)
 
 
-METHODS: Mapping[str, Callable[[Prompter, Problem], Stages]] = {"direct": _direct, "ta-sql": _ta_sql}
+def _paper(prompter: Prompter, problem: Problem) -> Stages:
+    """Ask once, as the BIRD paper does: schema, knowledge and question as code, with one example for `cot`.
+
+    Li et al. 2023, https://arxiv.org/abs/2305.03111, section 5 and the appendix on prompts.
+    """
+    reply = yield "sql", prompter.write("paper.j2", problem)
+    if prompter.options.chain_of_thought or extract(reply, Extract.ANSWER_1, problem.dialect).sql:
+        return reply
+    # The prompt ends with the first word, which a model that only completes texts leaves out.
+    return f"SELECT {reply}"
+
+
+def _mini_dev(prompter: Prompter, problem: Problem) -> Stages:
+    """Ask once, as Mini-Dev's scripts do: the same as code, then how to answer."""
+    return (yield "sql", prompter.write("mini_dev.j2", problem))
+
+
+METHODS: Mapping[str, Callable[[Prompter, Problem], Stages]] = {
+    "direct": _direct,
+    "ta-sql": _ta_sql,
+    "paper": _paper,
+    "mini-dev": _mini_dev,
+}
 
 
 @dataclass(frozen=True)

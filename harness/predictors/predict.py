@@ -42,7 +42,7 @@ from harness.predictors.schema import describe, read_database
 from harness.report.console import loading_bar, print_grids
 from harness.report.files import title_of, write_document
 from harness.report.gold_ranks import passes_grid
-from harness.report.table_model import Document
+from harness.report.table_model import Document, listed
 from harness.runs.reader import read_run
 from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
@@ -51,7 +51,20 @@ from harness.session.request import Request
 from harness.session.request import check as check_request
 from harness.session.runner import run
 from loaders.base.errors import EngineUnavailable, stopped_exit, within
-from loaders.base.files import as_json, locked, write_json
+from loaders.base.files import (
+    Faults,
+    TextFile,
+    as_json,
+    is_text,
+    json_type,
+    locked,
+    read_json,
+    read_json_lines,
+    read_table,
+    read_text,
+    refuse,
+    write_json,
+)
 from loaders.base.files import replace as replace_file
 from loaders.base.paths import making
 from loaders.load import Progress
@@ -115,7 +128,74 @@ def check(asked: PredictRequest) -> tuple[Method, QuestionSet, QuestionSet]:
     check_request(asked.request, out="--results")
     method = make_method(asked.method, asked.options, token_counter(asked.tokens))
     whole = load_set(asked.request.set_name, asked.request.bird_home)
+    questions = asked.request.choice.of(whole)
+    if asked.options.evidence is not None:
+        if not asked.options.knowledge:
+            raise BadInput(f"--evidence {asked.options.evidence}: prompts have none; omit --no-knowledge")
+        whole = with_evidence(whole, questions, asked.options.evidence)
     return method, whole, asked.request.choice.of(whole)
+
+
+_ID, _EVIDENCE = "question_id", ("evidence", "external_knowledge", "knowledge")
+
+
+def with_evidence(whole: QuestionSet, asked: QuestionSet, path: Path) -> QuestionSet:
+    """Return a set with the evidence of a file in place of its own; empty evidence is none.
+
+    The file is a JSON object from question ids to evidence; or records with `question_id` and `evidence`, as
+    a JSON array, JSON lines or CSV.
+
+    Args:
+        whole: the set.
+        asked: the questions that must have a record.
+        path: the file.
+
+    Raises:
+        BadInput: it cannot be read, names no question or one twice, or lacks one.
+    """
+    file = read_text(path)
+    found: dict[str, str] = {}
+    faults = Faults(path, "record")
+    for place, name, evidence in _evidence_records(file):
+        if not is_text(evidence):
+            faults.add(place, f"has no text as {_EVIDENCE[0]}", "write one, empty for none")
+            continue
+        number = name if isinstance(name, int) else int(name) if is_text(name) and name.isdecimal() else None
+        try:
+            is_key = is_text(name) and name in whole.by_key
+            key = whole.key_of(name if is_key or number is None else number)
+        except (BadInput, TypeError) as error:
+            faults.add(place, f"names no question ({error})", "write a question_id of the set")
+            continue
+        if key in found:
+            faults.add(place, f"question {key} a second time", "keep one")
+        found[key] = evidence
+    faults.stop()
+    if lacking := [key for key in asked.by_key if key not in found]:
+        refuse(path, f"has no evidence for question {listed(lacking)}", "add it, as an empty text for none")
+    return replace(
+        whole, questions=tuple(replace(one, evidence=found.get(one.key, "")) for one in whole.questions)
+    )
+
+
+def _evidence_records(file: TextFile) -> Iterator[tuple[int | str, Any, Any]]:
+    """Yield the place, the question and the evidence of each record."""
+    suffix = file.path.suffix.lower()
+    records: Iterable[tuple[int, Any]]
+    if suffix in {".csv", ".tsv"}:
+        records = read_table(file, "\t" if suffix == ".tsv" else ",")[1]
+    elif suffix == ".jsonl":
+        records = read_json_lines(file)
+    elif isinstance(content := read_json(file), dict):
+        yield from ((key, key, evidence) for key, evidence in content.items())
+        return
+    elif isinstance(content, list):
+        records = enumerate(content, start=1)
+    else:
+        refuse(file.path, f"is {json_type(content)}", "write an object of evidence by question, or records")
+    for place, record in records:
+        fields = record if isinstance(record, dict) else {}
+        yield place, fields.get(_ID), next((fields[name] for name in _EVIDENCE if name in fields), None)
 
 
 def prepare(  # noqa: PLR0913, PLR0917 - the results of `check`, and two callbacks

@@ -35,6 +35,8 @@ NAMES: Mapping[str, frozenset[str]] = {
     "columns.j2": frozenset({"dialect", "tables"}),
     **{f"example_{dialect}.j2": frozenset({"knowledge"}) for dialect in Dialect},
     "direct.j2": _ASKED | {"schema", "chain_of_thought", "example"},
+    "paper.j2": _ASKED | {"schema", "chain_of_thought", "example"},
+    "mini_dev.j2": _ASKED | {"schema", "chain_of_thought", "example"},
     "ta_sql_linking.j2": _ASKED | {"schema"},
     "ta_sql_synthesis.j2": _ASKED | {"schema"},
     "ta_sql_sql.j2": _ASKED | {"schema", "representation"},
@@ -253,7 +255,8 @@ class PromptOptions:
     `knowledge`: the question's external knowledge. `chain_of_thought`: a worked example and the request to
     think before the SQL. `descriptions`: the published descriptions of columns. `rows`: how many first rows
     of each table. `max_prompt_tokens`: longer prompts are shortened to it. `templates`: a folder with the
-    user's own templates.
+    user's own templates. `evidence`: a file with the external knowledge of each question, in place of the
+    set's.
 
     Raises:
         BadInput: a number is out of range.
@@ -265,6 +268,7 @@ class PromptOptions:
     rows: int = 0
     max_prompt_tokens: int | None = None
     templates: Path | None = None
+    evidence: Path | None = None
 
     def __post_init__(self) -> None:
         if self.rows < 0:
@@ -294,6 +298,7 @@ class Prompter:
             "max_prompt_tokens": limit,
             "tokens": self.tokens.name if limit is not None else None,
             "templates": self.digest,
+            **({} if self.options.evidence is None else {"evidence": self.options.evidence.name}),
         }
 
     def write(

@@ -7,15 +7,16 @@ out, and so is what the loader added. Each engine provides its own statements (`
 
 import math
 import re
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from dialects.errors import BadInput
-from dialects.identifiers import table_name
+from dialects.identifiers import quoted, table_name
 from harness.data.descriptions import read_descriptions
 from harness.engines import EngineKind, kind_of
-from harness.engines.base import Engine, Row, SqlError, TableText
+from harness.engines.base import ColumnText, Engine, Row, SqlError, TableText
 from harness.predictors.base import DatabaseText
 from loaders.base.errors import EngineUnavailable
 from loaders.namespace import Database
@@ -47,6 +48,7 @@ def read_database(
     """
     with opened(database.sqlite_path) as connection:
         declared = declarations(connection).tables
+        views = _views(connection)
     kind = kind or kind_of(engine.dialect)
     reader = kind.schema()
     try:
@@ -62,6 +64,8 @@ def read_database(
                 tables = [
                     replace(table, rows=_shown(run(reader.first_rows(table, rows)))) for table in tables
                 ]
+            if not kind.has_server and kind.embedded is None:
+                tables = [*tables, *(_with_rows(view, rows, run) for view in views)]
     except SqlError as error:
         if not kind.has_server:
             raise BadInput(
@@ -72,6 +76,27 @@ def read_database(
             " load the database again"
         ) from error
     return DatabaseText(database.db_id, kind.name, tuple(tables), version)
+
+
+def _views(connection: sqlite3.Connection) -> list[TableText]:
+    """Return the views of a SQLite file that can be read, in their order; they are on no other engine."""
+    found = []
+    made = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid")
+    for name, sql in made.fetchall():
+        try:
+            columns = connection.execute(f"SELECT * FROM {quoted(name)} LIMIT 0").description or ()  # noqa: S608 - quoted
+        except sqlite3.Error:
+            continue
+        found.append(
+            TableText(name, str(sql).rstrip("; \n"), tuple(ColumnText(one[0], "") for one in columns))
+        )
+    return found
+
+
+def _with_rows(view: TableText, rows: int, run: Callable[[str], list[Row]]) -> TableText:
+    if not rows:
+        return view
+    return replace(view, rows=_shown(run(f"SELECT * FROM {quoted(view.name)} LIMIT {rows}")))  # noqa: S608 - quoted
 
 
 def _require(

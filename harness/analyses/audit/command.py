@@ -17,6 +17,7 @@ from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, Foun
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.analyses.bench import Bench, provenance_of, sqlite_digests, synthetic_databases
 from harness.analyses.coverage.comparison import Reference, RowsComparison
+from harness.analyses.describe import DescriptionFiles, description_files
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.gold_packs import PUBLISHED, Status, with_golds
 from harness.data.published_scores import Provenance
@@ -149,6 +150,8 @@ class Audited:
     """The judgements of findings."""
     probes: Sequence[Probe] = tuple(PROBES.values())
     folder: Path | None = None
+    descriptions: Mapping[str, DescriptionFiles] = field(default_factory=dict)
+    """The description files of the databases that have any, checked against them."""
 
 
 def audit(  # noqa: PLR0913 - the request, and who hears of it
@@ -214,6 +217,10 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
         keyed = [((at, one.key, digest(one.gold[at])), (one, at)) for one, at in asked]
         stage = units.stage("audit", "reading golds")
         found = stage.all(keyed, lambda gold: bench.read(*gold), request.workers)
+    unreadable: list[str] = []
+    checked = {db_id: description_files(questions, db_id, unreadable) for db_id in questions.db_ids}
+    for line in unreadable:
+        say(line)
     provenance = provenance_of(questions, databases)
     synthetic = synthetic_databases(provenance)
     return Audited(
@@ -233,6 +240,7 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
         judged,
         request.probes,
         units.folder,
+        {db_id: files for db_id, files in checked.items() if files is not None},
     )
 
 

@@ -13,6 +13,7 @@ from harness.analyses.audit.command import Audited, precision
 from harness.analyses.audit.gold import FoundIn
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.analyses.bench import synthetic_databases
+from harness.data.descriptions import MARKED, WINDOWS
 from harness.data.published_scores import counted
 from harness.engines import TITLES
 from harness.report.console import new_table, print_line, print_table, wide
@@ -68,12 +69,29 @@ def remarks(audited: Audited) -> list[str]:
     if audited.unread:
         names = ", ".join(f"{key} ({TITLES[dialect]})" for dialect, key in audited.unread)
         lines.append(f"Not read by probes of texts, which cannot parse them: {names}.")
+    lines += description_lines(audited)
     marked = sum(one.synthetic for one in audited.findings)
     if marked:
         lines.append(
             f"{marked} of {len(audited.findings)} findings follow from synthetic rows:"
             f" {counted(audited.provenance)}."
         )
+    return lines
+
+
+def description_lines(audited: Audited) -> list[str]:
+    """Return what the description files say of their databases: counts of each, then each fault."""
+    lines = []
+    for db_id, files in audited.descriptions.items():
+        found = [(name, files.encodings[name]) for name in (MARKED, WINDOWS) if name in files.encodings]
+        others = "".join(f", {number} in {name}" for name, number in found)
+        parts = [
+            f"{files.described} of {files.columns} columns described",
+            f"{len(files.faults)} strays" if files.faults else "no strays",
+            f"{sum(files.encodings.values())} files{others}",
+        ]
+        lines.append(f"Descriptions of {db_id}: {', '.join(parts)}.")
+        lines += [" ".join(each.split()) for each in files.faults]
     return lines
 
 
@@ -163,6 +181,7 @@ def as_record(audited: Audited) -> Mapping[str, Any]:
             for probe, found in each_probe(audited.findings)
         ],
         "findings": [one.to_json() for one in audited.findings],
+        "descriptions": {db_id: asdict(files) for db_id, files in audited.descriptions.items()},
     }
 
 

@@ -1,4 +1,6 @@
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -216,3 +218,25 @@ def test_a_list_of_judgements_that_is_none(tmp_path: Path) -> None:
     path.write_text('[{"question": "1"}]')
     with pytest.raises(BadInput, match="is not a list of judged findings"):
         read_judged(path)
+
+
+def test_description_files_are_checked_against_their_databases(call: Call, tmp_path: Path) -> None:
+    folder = tmp_path / "own" / "databases" / "db"
+    (folder / "database_description").mkdir(parents=True)
+    with closing(sqlite3.connect(folder / "db.sqlite")) as connection:
+        connection.executescript("CREATE TABLE t (a INTEGER, b TEXT); CREATE TABLE u (c TEXT)")
+    head = "original_column_name,column_name,column_description,data_format,value_description\n"
+    described = folder / "database_description"
+    (described / "t.csv").write_bytes(b"\xef\xbb\xbf" + f"{head}a,,the first,,\nz,,stray,,\n".encode())
+    (described / "w.csv").write_bytes(head.encode() + b"c,,caf\xe9,,\n")
+    question = {"question_id": 1, "db_id": "db", "question": "?", "evidence": "", "SQL": "SELECT a FROM t"}
+    (tmp_path / "own" / "questions.json").write_text(json.dumps([question]), encoding="utf-8")
+    code, out, _ = call("audit", "--set", str(tmp_path / "own"), "--json")
+    assert code == 0
+    found = json.loads(out)["descriptions"]["db"]
+    assert (found["described"], found["columns"]) == (1, 3)
+    assert found["encodings"] == {"UTF-8 with a byte order mark": 1, "Windows-1252": 1}
+    assert len(found["faults"]) == 3, "a stray column, a stray file, a table without one"
+    code, out, _ = call("audit", "--set", str(tmp_path / "own"), "--out", str(tmp_path / "out"))
+    assert code == 0
+    assert "Descriptions of db: 1 of 3 columns described, 3 strays, 2 files" in " ".join(out.split())

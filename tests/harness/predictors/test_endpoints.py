@@ -226,9 +226,19 @@ def test_what_was_set_is_sent_and_nothing_else(settings: dict[str, Any], sent: d
     api = settings.get("api", CHAT)
     name, path = {CHAT: ("messages", "/v1/chat/completions"), RESPONSES: ("input", "/v1/responses")}[api]
     assert request.path == path
-    assert request.body == {"model": "m-1", name: [{"role": "user", "content": "How many?"}], **sent}
+    message = {"role": "user", "content": "How many?"}
+    assert request.body == {"model": "m-1", "temperature": 0.0, name: [message], **sent}
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert request.headers["idempotency-key"] == "id-1-2-sql"
+
+
+def test_a_model_that_refuses_the_usual_temperature_is_asked_without() -> None:
+    refusal = Act(Does.STATUS, status=400, code="unsupported_value", message="temperature must be 1")
+    with EndpointServer(ANSWERS, script=(refusal,)) as server, asking(server) as predictor:
+        predictor.ask(ask())
+        predictor.ask(ask(sample=1))
+        assert ["temperature" in one.body for one in server.requests] == [True, False, False]
+        assert predictor.identity["temperature"] == "0, unless the model refuses it"
 
 
 @pytest.mark.parametrize("api", Api)

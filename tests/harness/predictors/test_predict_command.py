@@ -433,3 +433,49 @@ def test_predict_and_eval_show_what_answers_took(call: Call, tmp_path: Path) -> 
     )  # fmt: skip
     assert code == 0, err
     assert (folder / "summary.json").read_bytes() == summary
+
+
+EVIDENCE = {
+    "all.json": lambda keys: json.dumps(dict.fromkeys(keys, "it is green")),
+    "all.jsonl": lambda keys: "".join(
+        json.dumps({"question_id": int(key), "evidence": "it is green"}) + "\n" for key in keys
+    ),
+    "all.csv": lambda keys: "question_id,evidence\n" + "".join(f"{key},it is green\n" for key in keys),
+    "array.json": lambda keys: json.dumps([{"question_id": key, "evidence": "it is green"} for key in keys]),
+}
+"""Files of evidence by question, in each form."""
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+@pytest.mark.parametrize("method", ["direct", "paper", "mini-dev"])
+def test_evidence_of_a_file_is_in_the_prompt(call: Call, tmp_path: Path, name: str, method: str) -> None:
+    first = load_set("sample").questions[0].key
+    keys = [one.key for one in load_set("sample").questions]
+    (tmp_path / name).write_text(EVIDENCE[name](keys), encoding="utf-8")
+    asked = ["predict", "openai:m", "--show-prompt", first, "--dialect", "sqlite", "--method", method]
+    code, out, err = call(*asked, "--evidence", str(tmp_path / name))
+    assert code == 0, err
+    assert "it is green" in out
+    code, out, _ = call(*asked, "--no-knowledge")
+    assert code == 0
+    assert "nowledge" not in out
+    _, thinking, _ = call(*asked, "--cot")
+    assert "step by step" in thinking
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{}", "no evidence for question"),
+        ('{"none such": "x"}', "names no question"),
+        ('[{"question_id": 1, "evidence": 5}]', "no text as evidence"),
+        ('"x"', "a string"),
+    ],
+)
+def test_evidence_that_cannot_be_used_is_refused(call: Call, tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+    code, _, err = call(
+        "predict", "offline", "--dialect", "sqlite", "--limit", "2", "--evidence", str(tmp_path / "bad.json")
+    )
+    assert code == 2
+    assert says in err
