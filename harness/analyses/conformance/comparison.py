@@ -25,6 +25,7 @@ from loaders.namespace import Database
 # How values are written: https://sqlite.org/sqllogictest/doc/trunk/about.wiki.
 
 _LEADING = re.compile(r"\s*([+-]?\d+)")
+_INTEGER = re.compile(r"[+-]?\d+")
 _HALF_OF_THE_LAST = 0.0005
 
 
@@ -99,7 +100,7 @@ def _agree(expected: Expected, written: Sequence[str]) -> bool:
 def _is_same(one: str, other: str, kind: str) -> bool:
     if one == other or one.rstrip() == other.rstrip():
         return True
-    if kind in {"R", "?"}:
+    if kind in {"R", "?"} and not (_INTEGER.fullmatch(one) and _INTEGER.fullmatch(other)):
         try:
             return isclose(float(one), float(other), rel_tol=1e-9, abs_tol=_HALF_OF_THE_LAST)
         except ValueError:

@@ -77,6 +77,7 @@ def test_the_digest_is_md5_of_lines() -> None:
         (Expected("II", values=("1",)), [(1,)], Witness.DIFFERS),
         (Expected("R", values=("0.33333",)), [(1 / 3,)], Witness.AGREES),
         (Expected("R", values=("0.4",)), [(1 / 3,)], Witness.DIFFERS),
+        (Expected("R", values=("14472334024676221",)), [(14472334024676220,)], Witness.DIFFERS),
         (Expected("T", values=("ä",)), [("ä",)], Witness.AGREES),
         (Expected("T", values=("@@",)), [("ä",)], Witness.AGREES),
         (Expected("T", values=("1.0",)), [("1",)], Witness.DIFFERS),

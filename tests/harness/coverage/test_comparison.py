@@ -33,7 +33,17 @@ MORE = 1 + 2e-9
         ([(2**53 + 1,)], [(Decimal(2**53 + 1),)], True),
         ([(2**53 + 1,)], [(2**53,)], False),
         ([(10**15,)], [(10**15 + 1,)], False),
-        ([(10**15,)], [(10**15 + 1.0,)], True),
+        ([(10**15,)], [(10**15 + 1.0,)], False),
+        ([(14472334024676221,)], [(14472334024676220.0,)], False),
+        ([(2**53,)], [(2.0**53,)], True),
+        ([(3,)], [(3.0000000000000004,)], False),
+        ([(3.0,)], [(3.0000000000000004,)], True),
+        ([(Decimal("3.00"),)], [(3.0000000000000004,)], True),
+        ([(2**53 + 1,)], [(Decimal(2**53 + 1).quantize(Decimal("0.00")),)], True),
+        ([(2**53 + 1,)], [(Decimal(2**53 + 2).quantize(Decimal("0.00")),)], False),
+        ([(2**64 - 1,)], [(2.0**64,)], True),
+        ([(1,), (1.0,)], [(1.0,), (1.0000000001,)], True),
+        ([(1, 2.0), (1.0, 2.0)], [(1.0, 2.0), (1.0, 2.0000000001)], True),
         ([("1",)], [(1,)], False),
         ([("a",)], [("A",)], False),
         ([("a ",)], [("a",)], False),
@@ -84,7 +94,7 @@ def test_a_set_forgets_how_often_and_an_order_does_not() -> None:
     turned = compare(rows, rows[::-1])
     assert (turned.same_set, turned.same_bag, turned.same_order) == (True, True, True), "a palindrome"
     assert not compare([(1,), (2,)], [(2,), (1,)]).same_order
-    assert compare([(1.0,), (2,)], [(1,), (2 * JUST,)]).same_order
+    assert compare([(1.0,), (2.0,)], [(1,), (2 * JUST,)]).same_order
 
 
 def test_rows_without_a_partner_are_named_on_both_sides() -> None:
