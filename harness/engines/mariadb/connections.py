@@ -72,11 +72,13 @@ class MariaDBConnections(MySQLConnections):
         """See `MySQLConnections.settings`.
 
         A recursive query ends without an error after `max_recursive_iterations` steps, a list at
-        `group_concat_max_len` bytes with a warning: translations need both lifted, and have no hint for it.
+        `group_concat_max_len` bytes with a warning, and texts are sorted by their first `max_sort_length`
+        bytes, which need room in `sort_buffer_size`: translations need all lifted, and have no hint for it.
         With `split_materialized`, a join with a derived table that has IN in its HAVING loses rows.
         """
         unlimited = (
             ", SESSION max_recursive_iterations = 4294967295, SESSION group_concat_max_len = 1073741824"
+            ", SESSION max_sort_length = 65536, SESSION sort_buffer_size = 33554432"
             ", SESSION optimizer_search_depth = 5, SESSION optimizer_switch = 'split_materialized=off'"
             if database.profile is Profile.FAITHFUL
             else ""

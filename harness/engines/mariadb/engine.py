@@ -41,4 +41,6 @@ class MariaDBEngine(MySQLEngine):
     SETTINGS: ClassVar[Sequence[str]] = (
         *(name for name in MySQLEngine.SETTINGS if name != "cte_max_recursion_depth"),
         "max_recursive_iterations",
+        "max_sort_length",
+        "sort_buffer_size",
     )
