@@ -71,6 +71,11 @@ def as_number(c: Context, t: Typed) -> Typed:
             c.applies("numeric-prefix")
             year = Slice(this=t.node, start=number(1), length=number(4))
             return integer(Bigint(this=year), 0, 9999, nullable=t.nullable)
+        case Kind.TEXT if c.long_numbers:
+            c.applies("numeric-prefix")
+            whole = integer(server("to_integer", t.node.copy()), -BIGGEST - 1, BIGGEST, nullable=t.nullable)
+            other = real(server("to_real", t.node.copy()), nullable=t.nullable)
+            return choose(c, [(server("is_integer", t.node.copy()), whole)], other)
         case Kind.TEXT:
             c.applies("numeric-prefix")
             return Typed(
@@ -87,6 +92,9 @@ def as_number(c: Context, t: Typed) -> Typed:
 
 def as_double(c: Context, t: Typed) -> Typed:
     """Convert a number to a REAL."""
+    if t.kind is Kind.TEXT and not (t.constant or t.digits or t.form):
+        c.applies("numeric-prefix")
+        return real(server("to_real", t.node), nullable=t.nullable)
     t = as_number(c, t)
     if t.kind is Kind.ANY:
         return _each(t, lambda part: as_double(c, part))
@@ -210,7 +218,7 @@ def literal(found: float | str | None) -> Typed:
             return integer(number(found), found, found, constant=Constant(found), nullable=False)
         case _:
             if not math.isfinite(found):
-                raise Untranslatable("an infinite number", "MySQL has none")
+                raise Untranslatable("an infinite number", "SQLite computes with it, and servers stop there")
             digits = exp.Literal.number(repr(abs(found)))
             return real(
                 Double(this=exp.Neg(this=digits) if math.copysign(1, found) < 0 else digits),

@@ -10,12 +10,13 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from dialects.coercions import as_condition
+from dialects.coercions import as_condition, plain
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.parameters import Parameters
 from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
 from dialects.source import position
-from dialects.tables import Plan, Tables, folded
+from dialects.tables import LAST_IN_NAMES, Plan, Tables, folded
 from dialects.tagged_values import to_tagged
 from dialects.targets import TARGETS
 from dialects.value_types import Collation, Kind, Typed
@@ -58,6 +59,8 @@ def _collation_below(node: exp.Expr) -> Collation | None:
 
 _INDEXED_BY = re.compile(r"indexed\s+by\s*\Z", re.IGNORECASE)
 
+_LONG_NUMBER = re.compile("[0-9]{16}")
+
 _LONGEST_STEM = 48
 """Bytes."""
 
@@ -86,6 +89,8 @@ class Compiler:
         """The number of queries compiled."""
         self.documents: list[Scope] = []
         """The SELECTs that call JSON functions."""
+        self.changed: set[str] = set()
+        """What later releases of SQLite treat otherwise; see `dialects.versions`."""
         self.found_in: list[Scope] = []
         """The SELECTs in which columns were found, in the order of compiling."""
         self._expanded: set[str] = set()
@@ -126,6 +131,14 @@ class Compiler:
         return self.tables.in_utf8
 
     @cached_property
+    def long_numbers(self) -> bool:
+        """See `Context.long_numbers`: decided by the census and by the texts written in the statement."""
+        written = (each.name for each in self.root.find_all(exp.Literal) if each.is_string)
+        if any(_LONG_NUMBER.search(text) for text in written):
+            return True
+        return any(self.tables.has_long_numbers(table.name) for table in self.root.find_all(exp.Table))
+
+    @cached_property
     def _collates(self) -> bool:
         """True if the statement has a COLLATE."""
         return self.root.find(exp.Collate) is not None
@@ -133,13 +146,13 @@ class Compiler:
     @cached_property
     def lists(self) -> bool:
         """True if an aggregate builds a list, for which the order of subqueries matters."""
-        return any(call.name.lower() in _LISTS for call in self.root.find_all(exp.Anonymous))
+        return any(ascii_lower(call.name) in _LISTS for call in self.root.find_all(exp.Anonymous))
 
     @cached_property
     def counts_distinct(self) -> bool:
         """True if the statement has COUNT(DISTINCT)."""
         return any(
-            call.name.lower() == "count" and isinstance(call.expressions[0], exp.Distinct)
+            ascii_lower(call.name) == "count" and isinstance(call.expressions[0], exp.Distinct)
             for call in self.root.find_all(exp.Anonymous) if call.expressions
         )  # fmt: skip
 
@@ -151,8 +164,8 @@ class Compiler:
             read: its tables, in lower case.
         """
         if not self._expanded and not self._read:
-            self._expanded = {cte.alias.lower() for cte in self.root.find_all(exp.CTE)}
-            self._read = {table.name.lower() for table in self.root.find_all(exp.Table)}
+            self._expanded = {ascii_lower(cte.alias) for cte in self.root.find_all(exp.CTE)}
+            self._read = {ascii_lower(table.name) for table in self.root.find_all(exp.Table)}
         clash = next(iter(sorted((self._expanded & read) | (expanded & self._read))), None)
         self._expanded |= expanded
         self._read |= read
@@ -183,6 +196,7 @@ class Compiler:
         Names are compared as the most tolerant engine does, ignoring case and accents. PostgreSQL truncates
         names to 63 bytes, so the stem is truncated first.
         """
+        stem = "".join(each for each in stem if each <= LAST_IN_NAMES)
         stem = stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
         names = (f"_{stem}{number}" for number in self._numbers)
         found = next(name for name in names if folded(name) not in self._taken)
@@ -205,7 +219,7 @@ class Compiler:
                         inner = self.expression(node, scope)
                     if inner.kind is Kind.ANY is found.kind:
                         inner = to_tagged(self, inner, normal=True)
-                    if inner.node == found.node:
+                    if plain(self, inner).node == found.node:
                         known = found.integral and all(map(grouping.key, found.integral.find_all(exp.Column)))
                         return found.of(node=found.node.copy(), integral=found.integral if known else None)
         handler = self._rewrites.expressions.get(type(node))

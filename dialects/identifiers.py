@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 
 from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
@@ -25,6 +26,7 @@ def _file_name_bytes(table: str) -> int:
 
 
 _NONE = re.compile("(?!)")
+_CAPITALS = {ord(letter): letter.lower() for letter in ascii_uppercase}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,11 @@ def _fault(name: str, spelled: str, dialect: Dialect, own: re.Pattern[str]) -> s
     if name.endswith(" ") and not allowed.may_end_with_space:
         return f"ends with a space, which {dialect} does not allow"
     return None
+
+
+def ascii_lower(name: str) -> str:
+    """Return a name as SQLite compares names: A-Z in lower case, and no other letter."""
+    return name.lower() if name.isascii() else name.translate(_CAPITALS)
 
 
 def quoted(name: str) -> str:

@@ -11,6 +11,7 @@ from enum import Enum, auto
 from sqlglot import exp
 from sqlglot.helper import find_new_name
 
+from dialects.identifiers import ascii_lower
 from dialects.schema import Table
 from dialects.value_types import Collation, Typed
 
@@ -25,7 +26,7 @@ def has_outer_join(node: exp.Expr) -> bool:
 
 def names_rowid(node: exp.Expr) -> bool:
     """True if a statement may name a rowid."""
-    return any(column.name.lower() in ROWIDS for column in node.find_all(exp.Column))
+    return any(ascii_lower(column.name) in ROWIDS for column in node.find_all(exp.Column))
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,11 @@ class Source:
         return column.value.of(node=node, nullable=column.value.nullable or self.optional)
 
     def column(self, name: str) -> Column | None:
-        """Find a column, ignoring case."""
-        lower = name.lower()
-        return next((column for column in self.columns if column.name.lower() == lower), None)
+        """Find a column, ignoring case; SQLite gives columns of queries other names than TRUE and FALSE."""
+        lower = ascii_lower(name)
+        if self.table is None and lower in {"true", "false"}:
+            return None
+        return next((column for column in self.columns if ascii_lower(column.name) == lower), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +130,9 @@ class Scope:
 
     def common_table(self, name: str) -> "CommonTable | None":
         """Find a common table expression that is visible here."""
-        return next((found for scope in self.outward() if (found := scope.tables.get(name.lower()))), None)
+        return next(
+            (found for scope in self.outward() if (found := scope.tables.get(ascii_lower(name)))), None
+        )
 
     def names(self) -> set[str]:
         """Return the target's aliases in this scope and those around it."""
@@ -207,7 +212,7 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
         return relation.order
     terms = []
     for at, term in enumerate(relation.sort, start=1):
-        name = new_name(f"_o{at}", {item.alias_or_name.lower() for item in relation.node.selects})
+        name = new_name(f"_o{at}", {ascii_lower(item.alias_or_name) for item in relation.node.selects})
         relation.node.append("expressions", _aliased(term.this.copy(), name))
         hidden = term.copy()
         hidden.set("this", exp.column(exp.to_identifier(name, quoted=True)))
@@ -258,7 +263,9 @@ def named(relation: Relation) -> list[str]:
             names.append(item.alias)
             continue
         is_free = isinstance(item, exp.Column) and item.name not in names
-        taken = {other.alias.lower() for other in relation.node.selects} | {name.lower() for name in names}
+        taken = {ascii_lower(other.alias) for other in relation.node.selects} | {
+            ascii_lower(name) for name in names
+        }
         name = item.name if is_free else new_name(f"_c{at + 1}", taken)
         names.append(name)
         leaf: exp.Expr = relation.node

@@ -118,6 +118,17 @@ class _Parser(SQLiteParser):
             self.raise_error("no window follows OVER")
         return found
 
+    def _parse_type(
+        self,
+        parse_interval: bool = True,  # noqa: FBT001, FBT002
+        fallback_to_identifier: bool = False,  # noqa: FBT001, FBT002
+    ) -> exp.Expr | None:
+        """Read names of types as names: in SQLite, `date 'x'` is the column `date` under the alias x."""
+        if not fallback_to_identifier and (atom := self._parse_atom()) is not None:
+            return atom
+        _ = parse_interval
+        return self._parse_id_var() if fallback_to_identifier else self._parse_column()
+
     def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:  # noqa: FBT001, FBT002
         _ = parse_is
         this = self._parse_comparison()
@@ -305,6 +316,28 @@ def _quoted_name(part: exp.Expr) -> exp.Identifier | None:
     return part if isinstance(part, exp.Identifier) else None
 
 
+_OWN_WORDS = ("no window follows", "an operator follows", "is no operator")
+"""Descriptions of errors that this module raises itself."""
+
+
+def _unread(sql: str, error: ParseError) -> Untranslatable:
+    """Return the error for a text that sqlglot cannot parse: SQLite's own objection comes first."""
+    [*_, first] = error.errors[:1] or [{}]
+    if "does not support CTE" in str(first.get("description")):
+        return _no_query("the statement after WITH")
+    refused = syntax_error(sql)
+    why = _why_unread(first) if refused is None else f"SQLite refuses it: {refused}"
+    return Untranslatable("the statement", why, _offset(sql, first))
+
+
+def _why_unread(error: Mapping[str, Any]) -> str:
+    """Return a sentence on what cannot be parsed, from an error of sqlglot's parser."""
+    described, text = str(error.get("description") or ""), str(error.get("highlight") or "").strip()
+    if any(words in described for words in _OWN_WORDS):
+        return f"it cannot be read: {described}"
+    return f"what stands at {text!r} is not translated" if text else "its end is missing, or not translated"
+
+
 def parse(sql: str) -> exp.Query | exp.Values:
     """Parse one SELECT, VALUES or compound statement.
 
@@ -327,12 +360,10 @@ def _only_query(sql: str) -> exp.Query | exp.Values:
     try:
         statements = [tree for tree in sqlglot.parse(_shallow(sql), dialect=_DIALECT) if tree is not None]
     except ParseError as error:
-        [*_, first] = error.errors[:1] or [{}]
-        if "does not support CTE" in str(first.get("description")):
-            raise _no_query("the statement after WITH") from error
-        reason = f"it cannot be read: {first.get('description') or 'sqlglot does not say why'}"
-        raise Untranslatable("the statement", reason, _offset(sql, first)) from error
-    except (SqlglotError, RecursionError) as error:
+        raise _unread(sql, error) from error
+    except RecursionError as error:
+        raise Untranslatable("the statement", "it is nested too deeply") from error
+    except SqlglotError as error:
         raise Untranslatable("the statement", f"it cannot be read: {' '.join(str(error).split())}") from error
     statements = [tree for tree in statements if not isinstance(tree, exp.Semicolon)]
     if len(statements) != 1:

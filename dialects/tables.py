@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import Untranslatable
-from dialects.identifiers import quoted
+from dialects.identifiers import ascii_lower, quoted
 from dialects.schema import Column as StoredColumn
 from dialects.schema import PortableType, Schema, Table, affinity
-from dialects.scope import Column
+from dialects.scope import LONGEST, Column
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
 from dialects.value_types import Affinity, Collation, Form, Kind, Typed
@@ -64,7 +64,7 @@ class Plan:
 
     def inner(self, names: Collection[str]) -> Loops | None:
         """Return the loops of the SELECT with sources of these names; None unless there is exactly one."""
-        wanted = sorted(name.lower() for name in names)
+        wanted = sorted(ascii_lower(name) for name in names)
         found = {
             visits
             for visits in (self.top, *self.within)
@@ -182,11 +182,11 @@ class Tables:
         self.target = target
         self._schema = schema
         self.in_utf8 = schema.encoding == "UTF-8"
-        self._tables = {table.source.name.lower(): table for table in tables}
+        self._tables = {ascii_lower(table.source.name): table for table in tables}
         self._columns: dict[str, list[Column]] = {}
-        self.virtual = {name.lower() for name in schema.virtual}
+        self.virtual = {ascii_lower(name) for name in schema.virtual}
         """Names of virtual tables, in lower case."""
-        self._views = {view.name.lower(): view for view in schema.views}
+        self._views = {ascii_lower(view.name): view for view in schema.views}
         self._queries: dict[str, exp.Query | exp.Values] = {}
 
     @cached_property
@@ -209,7 +209,16 @@ class Tables:
 
     def find(self, name: str) -> ServerTable | None:
         """Find a table, ignoring case."""
-        return self._tables.get(name.lower())
+        return self._tables.get(ascii_lower(name))
+
+    def has_long_numbers(self, name: str) -> bool:
+        """True if a text of a table, or of any table if a view is named, has a number of 16 digits."""
+        named = self.find(name)
+        tables = [named] if named is not None else self._tables.values() if self._is_view(name) else []
+        return any(column.source.long_numbers for table in tables for column in table.columns)
+
+    def _is_view(self, name: str) -> bool:
+        return ascii_lower(name) in self._views
 
     def view(self, name: str) -> tuple[exp.Query | exp.Values, tuple[str, ...]] | None:
         """Find a view, ignoring case, and return its query and its column names; None if there is none.
@@ -217,7 +226,7 @@ class Tables:
         Raises:
             Untranslatable: the view cannot be parsed.
         """
-        found = self._views.get(name.lower())
+        found = self._views.get(ascii_lower(name))
         if found is None:
             return None
         if found.name not in self._queries:
@@ -246,9 +255,18 @@ def folded(name: str) -> str:
     https://dev.mysql.com/doc/refman/9.7/en/charset-collation-effect.html
     """
     if name.isascii():
-        return name.lower()
+        return ascii_lower(name)
     parts = unicodedata.normalize("NFKD", name)
     return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
+
+
+LAST_IN_NAMES = "\uffff"
+"""The last character that all targets allow in names: MariaDB takes no emoji."""
+
+
+def is_portable(name: str) -> bool:
+    """True if all targets take a name, and none cuts it off."""
+    return len(name.encode()) <= LONGEST and max(name, default="") <= LAST_IN_NAMES
 
 
 def _all_names(table: ServerTable) -> Iterator[str]:

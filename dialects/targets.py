@@ -111,6 +111,10 @@ class Target:
     """A window's frame has effect over a single row."""
     computes_untaken: bool
     """With window functions, CASE also computes branches that it does not take."""
+    casts_to_narrow_integers: bool
+    """A small constant cast to an integer has 32 bits, also as a column of a recursive query."""
+    names_take_any_character: bool
+    """Names can have characters beyond the Basic Multilingual Plane, such as emoji."""
     rereads_set_operations: bool
     """A common table expression with INTERSECT or EXCEPT can be read twice."""
     limits_by_expressions: bool

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dialects import versions
 from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
-from dialects.errors import TranslatorFault, Untranslatable
+from dialects.errors import BadInput, TranslatorFault, Untranslatable
 from dialects.generator import spell
 from dialects.nodes import Random
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
@@ -104,7 +105,8 @@ def translate(  # noqa: PLR0913 - what a translation depends on
     Raises:
         Untranslatable: the text is not such a query, names something that the schema lacks, or has no exact
             equivalent on the target.
-        TranslatorFault: it is one of these, and the translator itself failed.
+        TranslatorFault: the translator itself failed; the error names the text, and asks for a report.
+        BadInput: the target does not allow the names of the schema.
     """
     if target is Dialect.SQLITE:
         return Translation(sql, target)
@@ -124,6 +126,8 @@ def translate(  # noqa: PLR0913 - what a translation depends on
         if why := foreign(sql):
             raise Untranslatable(error.construct, f"{error.reason}; {why}", error.position) from error
         raise
+    except BadInput:
+        raise
     except Exception as error:
         # A text that nobody has thought of must not end the work on others.
         if refused := syntax_error(sql):
@@ -131,8 +135,8 @@ def translate(  # noqa: PLR0913 - what a translation depends on
             raise Untranslatable(
                 "the statement", f"SQLite refuses it: {refused}" + (f"; {why}" if why else "")
             ) from error
-        fault = f"the translator failed ({type(error).__name__}: {error})"
-        raise TranslatorFault("the statement", fault) from error
+        fault = f"the translator failed ({type(error).__name__}: {error}); please report it with the text:"
+        raise TranslatorFault("the statement", f"{fault} {' '.join(sql.split())}") from error
 
 
 def _refuse_unknown(parameters: Parameters) -> None:
@@ -162,6 +166,8 @@ def _translated(
         _refuse_width(compiler, relation.node)
         _refuse_copies(tree, relation.node)
         share_windows(compiler, relation.node)
+        for sentence in versions.warnings(relation.node, frozenset(compiler.changed)):
+            compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
         text = spell(relation.node, target)
     except OuterAggregate as error:

@@ -29,6 +29,10 @@ class Context(Protocol):
     def in_utf8(self) -> bool:
         """True if the file stores texts in UTF-8."""
 
+    @property
+    def long_numbers(self) -> bool:
+        """True if a text of the statement may read as an INTEGER beyond 2^53."""
+
     def applies(self, rule: str) -> None:
         """Record that a rewrite was applied."""
 
@@ -134,6 +138,10 @@ class Typed:
     low: float | None = None
     high: float | None = None
     """Bounds of a number, ints if the kind is INTEGER; None if unknown."""
+    most: float | None = None
+    """INTEGER of an aggregate, without bounds: the greatest absolute value that the numbers of rows allow."""
+    fits: bool = False
+    """INTEGER: True if sums and products are taken to fit 64 bits; the target raises an error otherwise."""
     constant: Constant | None = None
     form: Form | None = None
     digits: bool = False

@@ -210,6 +210,7 @@ def _measured(column: DeclaredColumn, found: ColumnStatistics, rows: int, chosen
         days=found.days and not found.slashes,
         moments=found.moments and not found.slashes,
         digits=found.digits,
+        long_numbers=found.long_numbers,
         fractions=found.fractions,
         mixed=len(found.classes) > 1,
         apart=found.apart,
@@ -384,6 +385,10 @@ _LENGTH = "max(length(CAST({0} AS BLOB)))"
 _SUM_CLASS = "typeof(sum({0}))"
 """'integer' if all values are integers, in a column of only numbers. https://sqlite.org/lang_aggfunc.html#sumunc"""
 
+_LONG = 16
+_LONG_NUMBER = f"max({{0}} GLOB '*{'[0-9]' * _LONG}*')"
+"""True if a text has 16 digits in a row, as many as 2^53 has."""
+
 _DIGITS = (
     "min(CAST({0} AS TEXT) = CAST(CAST({0} AS INTEGER) AS TEXT) COLLATE BINARY)",
     "min(CAST({0} AS INTEGER))",
@@ -448,7 +453,9 @@ def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str,
         dated = dated or declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
         if dated:
             return (_LENGTH, *DATE_FIGURES)
-        return (_LENGTH, *_DIGITS) if counted else (_LENGTH,)
+        if counted:
+            return (_LENGTH, *_DIGITS)
+        return (_LENGTH,) if known.get(_LENGTH, _LONG) < _LONG else (_LENGTH, _LONG_NUMBER)
     return (_LENGTH,) if lowest == highest == "blob" else ()
 
 
@@ -464,7 +471,7 @@ def _stored(
     found = ColumnStatistics(values=extremes[0], classes=classes, least=extremes[3], greatest=extremes[4])
     if classes <= _NUMBER:
         return found
-    found = replace(found, longest=known[_LENGTH])
+    found = replace(found, longest=known[_LENGTH], long_numbers=bool(known.get(_LONG_NUMBER)))
     if known.get(_DIGITS[0]):
         _, least, greatest = (known[text] for text in _DIGITS)
         return replace(found, digits=True, least=least, greatest=greatest)

@@ -64,6 +64,8 @@ class ColumnStatistics:
     """True if every value is a text that is a plain day or a moment."""
     digits: bool = False
     """See `dialects.schema.Column.digits`."""
+    long_numbers: bool = False
+    """See `dialects.schema.Column.long_numbers`."""
     slashes: bool = False
     """See `dialects.schema.Column.slashes`."""
     fractions: bool = False

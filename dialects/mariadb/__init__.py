@@ -13,6 +13,8 @@ TARGET = replace(
     mysql.TARGET,
     dialect=Dialect.MARIADB,
     title="MariaDB",
+    casts_to_narrow_integers=True,
+    names_take_any_character=False,
     subqueries_see_keys=False,
     # No hint changes a setting; the harness sets them for its sessions.
     list_hint=None,

@@ -9,7 +9,7 @@ from dialects import identifiers, nodes
 from dialects.base_generator import TargetGenerator
 from dialects.errors import Untranslatable
 
-_WIDE = 16_383
+_WIDE = 67_108_864
 """Longest text in a recursive query, in characters: it sorts rows, and a row has at most 65,535 bytes."""
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "''", "\0": "\\0"})

@@ -1,5 +1,6 @@
 """Aggregate functions. https://sqlite.org/lang_aggfunc.html."""
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 
@@ -81,7 +82,7 @@ def aggregate(
         condition = None if where is None else c.condition(where, scope)
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
             _refuse_outer_filter(name, condition, set(), scope)
-            return _count_rows(c, condition, over)
+            return _count_rows(c, condition, over).of(most=_most_rows(scope))
         earlier = len(c.found_in)
         found = [c.expression(argument, scope) for argument in arguments]
 
@@ -105,19 +106,19 @@ def aggregate(
     match name:
         case "count":
             key = kept(_countable(c, first, distinct=distinct))
-            own = {source.alias for source in scope.sources}
             if (
                 distinct
                 and c.target.counts_null_subqueries
                 and key.find(exp.Select)
-                and not reached(key) & own
+                and not reached(key) & {source.alias for source in scope.sources}
             ):
                 c.applies("distinct-constant")
                 one = finish(exp.Count(this=exp.Distinct(expressions=[number(1)])))
                 return integer(case((is_null(key), number(0)), default=one), 0, nullable=False)
-            return integer(finish(exp.Count(this=_distinct(key, distinct=distinct))), 0, nullable=False)
+            counted = exp.Count(this=_distinct(key, distinct=distinct))
+            return integer(finish(counted), 0, nullable=False, most=_most_rows(scope))
         case "sum":
-            return _sum(c, first, kept, finish, distinct=distinct)
+            return _sum(c, first, kept, finish, distinct=distinct).of(most=_most_summed(first, scope))
         case "total":
             c.applies("total")
             double = _within_doubles("total()", as_double(c, first))
@@ -270,6 +271,20 @@ def _sum(
     all_integral = finish(exp.Min(this=kept(there)))
     all_whole = exp.EQ(this=all_integral, expression=number(1))
     return Typed(call, Kind.NUMBER, integral=all_whole, vanishing=t.vanishing)
+
+
+def _most_rows(scope: Scope) -> int | None:
+    """Return the most rows that a SELECT of stored tables reads; None if it reads others."""
+    if any(source.table is None for source in scope.sources):
+        return None
+    return math.prod(max(1, source.table.rows) for source in scope.sources if source.table is not None)
+
+
+def _most_summed(t: Typed, scope: Scope) -> float | None:
+    rows = _most_rows(scope)
+    if rows is None or t.kind is not Kind.INTEGER or t.low is None or t.high is None:
+        return None
+    return rows * max(abs(t.low), abs(t.high))
 
 
 _SUMMABLE = 1e290
@@ -440,7 +455,7 @@ def _listed_as_json(
 ) -> Typed:  # fmt: skip
     """Compile json_group_array() or json_group_object(), which are empty without rows."""
     if distinct:
-        raise Untranslatable(f"{name}(DISTINCT)", "fractions that differ may be printed alike")
+        raise Untranslatable(f"{name}(DISTINCT)", "no target lists each value once in SQLite's order")
     # Over a window, the list is in the window's order.
     order = None if over else _order_of_rows(scope)
     if order is None and not over:

@@ -1,15 +1,19 @@
 """WITH, ordinary and recursive. https://sqlite.org/lang_with.html."""
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 
 from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Double, Wide, number
+from dialects.identifiers import ascii_lower, quoted
+from dialects.nodes import Bigint, Double, Exact, Wide, number
 from dialects.rewrites import compound
 from dialects.rewrites.order_by import row_counts, set_limit
 from dialects.scope import Column, CommonTable, Relation, Scope, keep_whole
+from dialects.tables import folded, is_portable
 from dialects.value_types import Collation, Kind, Typed
 
 _STEPS = 2**62
@@ -30,7 +34,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
             relation = _recursive(c, cte, names, scope, target, clauses)
         else:
             relation = _plain(c, cte, names, scope)
-            scope.tables[cte.alias.lower()] = CommonTable(
+            scope.tables[ascii_lower(cte.alias)] = CommonTable(
                 target,
                 tuple(relation.columns),
                 relation.keys,
@@ -70,9 +74,9 @@ def _target(c: Compiler, name: str) -> str:
 
     When MySQL 9.7 merges a body, it resolves the names in it again, in the outer query.
     """
-    taken = name.lower() in c.cte_names or c.tables.find(name) is not None
-    target = c.name(name) if taken else name
-    c.cte_names.add(target.lower())
+    taken = folded(name) in c.cte_names or c.tables.find(name) is not None
+    target = c.name(name) if taken or not is_portable(name) else name
+    c.cte_names.add(folded(target))
     return target
 
 
@@ -82,33 +86,33 @@ def _in_order(written: list[exp.Expr]) -> list[exp.Expr]:
     begun: set[str] = set()
 
     def add(cte: exp.Expr) -> None:
-        begun.add(cte.alias.lower())
+        begun.add(ascii_lower(cte.alias))
         named = _tables(cte.this)
         for other in written:
-            if other.alias.lower() in named - begun:
+            if ascii_lower(other.alias) in named - begun:
                 add(other)
         result.append(cte)
 
     for cte in written:
-        if cte.alias.lower() not in begun:
+        if ascii_lower(cte.alias) not in begun:
             add(cte)
     return result
 
 
 def _refers(node: exp.Expr, name: str) -> bool:
     """True if a node reads a table of that name that no inner WITH hides."""
-    return name.lower() in _tables(node)
+    return ascii_lower(name) in _tables(node)
 
 
 def _tables(node: exp.Expr) -> set[str]:
     """Return the names of tables (lower case), except those of an inner WITH or with a schema."""
     found = {name for part in node.iter_expressions() for name in _tables(part)}
     if isinstance(node, exp.Table) and not node.args.get("db"):
-        found.add(node.name.lower())
+        found.add(ascii_lower(node.name))
     if isinstance(node, exp.In) and node.args.get("field") is not None:
-        found.add(node.args["field"].name.lower())
+        found.add(ascii_lower(node.args["field"].name))
     inside = node.args.get("with_")
-    return found - {cte.alias.lower() for cte in inside.expressions} if inside is not None else found
+    return found - {ascii_lower(cte.alias) for cte in inside.expressions} if inside is not None else found
 
 
 def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
@@ -176,6 +180,7 @@ def _recursive(
     if not starts or len(steps) != 1 or not isinstance(operators[-1], exp.Union):
         raise Untranslatable("a recursive query", "it is not first rows, UNION [ALL], and one step")
     first: list[Kind] | None = None
+    turning = _turning(c, cte, names)
     for _ in range(3):
         anchors = [renamed(c.query(part, scope, derived=True), names) for part in starts]
         columns = [compound.unify(c, anchors, at) for at in range(len(anchors[0].columns))]
@@ -184,9 +189,13 @@ def _recursive(
             Column(column.name, _unbounded(column.value, kind))
             for column, kind in zip(columns, kinds, strict=True)
         )
-        scope.tables[cte.alias.lower()] = CommonTable(target, shown, recursing=True)
+        inside = tuple(
+            Column(column.name, column.value.of(fits=column.value.kind is Kind.INTEGER and at not in turning))
+            for at, column in enumerate(shown)
+        )
+        scope.tables[ascii_lower(cte.alias)] = CommonTable(target, inside, recursing=True)
         step = c.query(steps[0], scope, derived=True)
-        scope.tables[cte.alias.lower()] = CommonTable(given, shown)
+        scope.tables[ascii_lower(cte.alias)] = CommonTable(given, shown)
         if len(step.columns) != len(shown):
             raise Untranslatable("a recursive query", "its parts have different numbers of columns")
         if any(column.value.mixed for column in step.columns):
@@ -206,6 +215,45 @@ def _recursive(
     raise Untranslatable("a recursive query", "its columns have no common types")
 
 
+_MOST_STEPS = 20_000
+"""Hundreds of instructions of SQLite's virtual machine."""
+
+
+def _turning(c: Compiler, cte: exp.Expr, names: list[str]) -> set[int]:
+    """Return the columns, from 0, in which integers beyond 64 bits become REALs.
+
+    SQLite itself computes a recursion that reads no table. Any other is taken to stay within 64 bits: servers
+    raise an error if it does not.
+    """
+    if _tables(cte.this) != {ascii_lower(cte.alias)} or not names:
+        return set()
+    columns = [f"max(typeof({quoted(name)}) = 'real' AND abs({quoted(name)}) >= 9e18)" for name in names]
+    try:
+        written = cte.sql(dialect="sqlite", comments=False)
+    except ValueError:
+        return set()
+    left = [_MOST_STEPS]
+
+    def is_over() -> int:
+        left[0] -= 1
+        return left[0] < 0
+
+    # A connection of its own: other threads would wait for one that calls back into Python.
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.set_progress_handler(is_over, 100)
+        try:
+            found = connection.execute(
+                f"WITH RECURSIVE {written} SELECT {', '.join(columns)} FROM {quoted(cte.alias)}"  # noqa: S608 - quoted
+            ).fetchone()
+        except (sqlite3.Error, sqlite3.Warning):
+            return set()
+    turning = {at for at, real in enumerate(found) if real}
+    if turning:
+        c.warn(ROUNDED)
+    return turning
+
+
+ROUNDED = "a recursive query passes 2^63: its integers beyond 2^53 are rounded"
 UNSORTED = "a recursive query is sorted, and the order in which it gives its rows is not kept"
 CUT = "a recursive query ends after some rows, and SQLite does not define in which order it finds them"
 
@@ -246,7 +294,7 @@ def _cut_short(written: exp.Expr) -> None:
         within = {id(table) for table in body.find_all(exp.Table)}
         readers = [
             table for table in statement.find_all(exp.Table)
-            if id(table) not in within and table.name.lower() == cte.alias.lower()
+            if id(table) not in within and ascii_lower(table.name) == ascii_lower(cte.alias)
         ]  # fmt: skip
         counts = _literal_counts(readers[0].parent_select) if len(readers) == 1 else None
         if counts is not None and not any(body.args.get(key) for key in ("order", "limit", "offset")):
@@ -307,7 +355,8 @@ def _combined(
 ) -> Relation:  # fmt: skip
     for relation in (*anchors, step):
         for at, kind in enumerate(kinds):
-            _fix(relation.node, at, kind)
+            wide = relation is not step and c.target.casts_to_narrow_integers and not _counts(step.node, at)
+            _fix(relation.node, at, kind, wide=wide)
     tree: exp.Query = anchors[0].node
     for operator, relation in zip(operators, (*anchors[1:], step), strict=True):
         distinct = bool(operator.args.get("distinct"))
@@ -317,14 +366,20 @@ def _combined(
     return Relation(tree, list(shown))
 
 
-def _fix(node: exp.Expr, at: int, kind: Kind) -> None:
+def _counts(step: exp.Query, at: int) -> bool:
+    """True if a column is one of the recursion's plus or minus a constant: it stays small."""
+    item = step.selects[at].unalias()
+    return isinstance(item, exp.Add | exp.Sub) and isinstance(item.expression.unnest(), exp.Literal)
+
+
+def _fix(node: exp.Expr, at: int, kind: Kind, *, wide: bool) -> None:
     assert isinstance(node, exp.Query)  # noqa: S101 - a part of a compound
     item = node.selects[at]
     inner = item.this if isinstance(item, exp.Alias) else item
     fixed: exp.Expr
     match kind:
         case Kind.INTEGER:
-            fixed = Bigint(this=inner.copy())
+            fixed = Bigint(this=Exact(this=inner.copy()) if wide else inner.copy())
         case Kind.REAL | Kind.NUMBER:
             fixed = Double(this=inner.copy())
         case Kind.TEXT | Kind.NULL:

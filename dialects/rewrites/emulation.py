@@ -1,14 +1,16 @@
 """Emulate clauses that a target lacks: FULL JOIN, and on MySQL some frames and the row of an extreme."""
 
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 
 from sqlglot import exp
 
-from dialects.clauses import conjuncts
+from dialects.clauses import conjuncts, from_items
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     AGGREGATES,
+    AnyOf,
     Bigint,
     FirstOf,
     Framed,
@@ -43,7 +45,8 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
             query for part in _parts(tree, "expressions", "having", "order") for query in _queries(part)
         ]
         for query in queries if keys else ():
-            _least_keys(query, keys, set())
+            if not isinstance(query.parent, exp.Min | AnyOf):
+                _least_keys(query, keys, set())
         if not c.target.having_sees_keys:
             # A column of a derived table is of another row in a subquery of HAVING.
             columns = [node for node in groups.nodes if isinstance(node.unnest(), exp.Column)]
@@ -123,16 +126,25 @@ def _remap(
 ) -> None:
     """Redirect every column of some sources to one derived table."""
     for tree in trees:
-        for column in list(tree.find_all(exp.Column)):
-            if column.table in aliases:
-                name = next((known for known, each in seen.items() if each == column), None)
-                if name is None:
-                    # A column of such a table has its name already.
-                    name = column.name if column.table in c.joined else f"{column.table}.{column.name}"
-                    name = new_name(name, set(seen))
-                    seen[name] = column.copy()
-                column.set("this", exp.to_identifier(name, quoted=True))
-                column.set("table", exp.to_identifier(target, quoted=True))
+        for column in list(_own_columns(tree, aliases)):
+            name = next((known for known, each in seen.items() if each == column), None)
+            if name is None:
+                # A column of such a table has its name already.
+                name = column.name if column.table in c.joined else f"{column.table}.{column.name}"
+                name = new_name(name, set(seen))
+                seen[name] = column.copy()
+            column.set("this", exp.to_identifier(name, quoted=True))
+            column.set("table", exp.to_identifier(target, quoted=True))
+
+
+def _own_columns(node: exp.Expr, aliases: AbstractSet[str]) -> Iterator[exp.Column]:
+    """Yield the columns of some sources; a derived table may have sources of the same names."""
+    if isinstance(node, exp.Select):
+        aliases = aliases - {name for item in from_items(node) for name in _names(item.node)}
+    if isinstance(node, exp.Column) and node.table in aliases:
+        yield node
+    for part in node.iter_expressions():
+        yield from _own_columns(part, aliases)
 
 
 def _parts(tree: exp.Select, *names: str) -> list[exp.Expr]:

@@ -7,6 +7,7 @@ from sqlglot import exp
 from dialects.coercions import as_condition, choose, literal
 from dialects.compiler import Compiler, Handler
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.nodes import grouped
 from dialects.rewrites import comparison, dates, functions, json, numeric, operators, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
@@ -56,7 +57,7 @@ def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     while isinstance(wanted, exp.Paren | exp.Collate) and not isinstance(wanted, Plus):
         wanted = wanted.this
     wanted = _aliased(wanted, scope)
-    if isinstance(wanted, exp.Boolean) and operator in {exp.NullSafeEQ, exp.NullSafeNEQ}:
+    if _is_truth(wanted, scope) and operator in {exp.NullSafeEQ, exp.NullSafeNEQ}:
         found = comparison.is_value(c, c.expression(node.this, scope), wanted.this)
         return found if operator is exp.NullSafeEQ else found.of(node=exp.Not(this=grouped(found.node)))
     with c.filtered(False):
@@ -68,7 +69,7 @@ def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 def _starred(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     source = scope.sources[node.args["source"]]
     column = source.columns[node.args["column"]]
-    name = column.name.lower()
+    name = ascii_lower(column.name)
     if name in source.outranked:
         return shared(c, scope, name, source.outranked[name][name])
     return column_value(c, scope, source, column)
@@ -91,7 +92,12 @@ def _null(_c: Compiler, _node: exp.Expr, _scope: Scope) -> Typed:
     return null()
 
 
-def _bool(_c: Compiler, node: exp.Expr, _scope: Scope) -> Typed:
+def _bool(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    """Compile TRUE or FALSE, which a column or an alias of that name hides."""
+    name = "true" if node.this else "false"
+    for place in scope.outward():
+        if name in place.aliases or any(source.column(name) for source in place.sources):
+            return resolve(c, exp.Column(this=exp.to_identifier(name)), scope)
     return boolean(exp.Boolean(this=node.this), nullable=False, constant=Constant(int(node.this)))
 
 
@@ -153,6 +159,14 @@ def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:
     return part
 
 
+def _is_truth(wanted: exp.Expr, scope: Scope) -> bool:
+    """True for TRUE and FALSE, unless a column has that name."""
+    name = "true" if wanted.this else "false"
+    return isinstance(wanted, exp.Boolean) and not any(
+        source.column(name) for place in scope.outward() for source in place.sources
+    )
+
+
 def _aliased(wanted: exp.Expr, scope: Scope) -> exp.Expr:
     """Return TRUE or FALSE for an alias of it: after IS, SQLite treats them alike."""
     if not isinstance(wanted, exp.Column) or wanted.table:
@@ -160,7 +174,7 @@ def _aliased(wanted: exp.Expr, scope: Scope) -> exp.Expr:
     for place in scope.outward():
         if any(source.column(wanted.name) for source in place.sources):
             return wanted
-        if (found := place.aliases.get(wanted.name.lower())) is not None:
+        if (found := place.aliases.get(ascii_lower(wanted.name))) is not None:
             return found if isinstance(found, exp.Boolean) else wanted
     return wanted
 
@@ -168,7 +182,7 @@ def _aliased(wanted: exp.Expr, scope: Scope) -> exp.Expr:
 def _is(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     wanted = _aliased(node.expression, scope)
     found = c.expression(node.this, scope)
-    if isinstance(wanted, exp.Boolean):
+    if _is_truth(wanted, scope):
         return comparison.is_value(c, found, wanted.this)
     if isinstance(wanted, exp.Null):
         return comparison.null_test(found)
@@ -234,7 +248,8 @@ def _known(rewrite: Handler) -> Handler:
             return rewrite(c, node, scope)
         except Untranslatable:
             if any(
-                is_aggregate(call.name.lower(), call.expressions) for call in node.find_all(exp.Anonymous)
+                is_aggregate(ascii_lower(call.name), call.expressions)
+                for call in node.find_all(exp.Anonymous)
             ):
                 raise
             known = written_out(c, node)
@@ -248,7 +263,7 @@ def _known(rewrite: Handler) -> Handler:
 
 
 def _called(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    name = node.name.lower()
+    name = ascii_lower(node.name)
     arguments = node.expressions
     if name in json.BUILDERS:
         return json.build(c, node, scope)

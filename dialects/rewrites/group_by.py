@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from dialects.clauses import from_items
 from dialects.compiler import Compiler
+from dialects.identifiers import ascii_lower
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.scope import Column, Grouping, Scope, Source
@@ -154,13 +155,17 @@ def _backwards(node: exp.Expr, source: Source, visit: Loop, visits: Loops) -> bo
         return False
     term = order.expressions[0]
     leading = visit.columns[0] if visit.columns else source.rowid
-    return bool(term.args.get("desc")) and leading is not None and term.this.name.lower() == leading.lower()
+    return (
+        bool(term.args.get("desc"))
+        and leading is not None
+        and ascii_lower(term.this.name) == ascii_lower(leading)
+    )
 
 
 def _loops(scope: Scope, visits: Loops | None) -> list[tuple[Source, Loop]]:
     if visits is None:
         return [(source, Loop(source.name)) for source in scope.sources] if len(scope.sources) == 1 else []
-    by_name = {source.name.lower(): source for source in scope.sources}
+    by_name = {ascii_lower(source.name): source for source in scope.sources}
     found = [(by_name[visit.name], visit) for visit in visits.loops if visit.name in by_name]
     return found if len(found) == len(scope.sources) else []
 
@@ -313,7 +318,7 @@ def group(
 
     # A collation groups different texts together: the result shows one as a bare column.
     compiled = [
-        (written, key.of(node=node))
+        (written, key.of(node=node, boolean=False))
         for (written, key), node in zip(keys, nodes, strict=True)
         if key.collation_is_binary
     ]
@@ -348,7 +353,7 @@ def _of_extreme(
         {alone} == {(source.alias, key) for key in keys} for source in scope.sources for keys in source.keys
     ):
         c.warn(ANY_EXTREME)
-    descending = call.name.lower() == "max"
+    descending = ascii_lower(call.name) == "max"
     terms = ordered(c, extreme, exp.Ordered(desc=descending, nulls_first=False))
     groups.first = [*(term for term in terms if not is_constant(term.this)), *ties()]
     return found.of(

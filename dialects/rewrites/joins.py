@@ -7,6 +7,7 @@ from sqlglot import exp
 from dialects.clauses import conjuncts
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.nodes import Bigint, case, every, grouped, number
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
@@ -16,6 +17,7 @@ from dialects.rewrites.names import told_apart
 from dialects.scope import Column, Nest, Scope, Source, exported_order, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
+from dialects.tables import folded, is_portable
 from dialects.value_types import Affinity, Kind, Typed
 
 CONVERTED = "SQLite may convert values of a compound SELECT in FROM to the type of its first column there"
@@ -153,14 +155,16 @@ def _shown(inside: Scope, inner: From, before: int) -> list[tuple[int, int]] | N
     result: list[tuple[int, int]] = []
     names = [*inner.names, []]
     for at, source in enumerate(inside.sources):
-        places = {column.name.lower(): place for place, column in reversed(list(enumerate(source.columns)))}
+        places = {
+            ascii_lower(column.name): place for place, column in reversed(list(enumerate(source.columns)))
+        }
         if any(name not in places for name in names[at + 1]):
             return None
         result += [(before + at, places[name]) for name in names[at + 1]]
         hidden = {*names[at], *names[at + 1]}
         result += [
             (before + at, place)
-            for place, column in enumerate(source.columns) if column.name.lower() not in hidden
+            for place, column in enumerate(source.columns) if ascii_lower(column.name) not in hidden
         ]  # fmt: skip
     return result
 
@@ -229,11 +233,11 @@ _CATALOGUE = "it describes SQLite's own file; the target has information_schema.
 
 def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     """Compile json_each() or json_tree() of columns to the left or of an outer SELECT."""
-    name, arguments = item.this.name.lower(), item.this.expressions
+    name, arguments = ascii_lower(item.this.name), item.this.expressions
     if name not in json.ROWS or not 1 <= len(arguments) <= 2:  # noqa: PLR2004 - a text and a path
         reason = _CATALOGUE if name.startswith("pragma_") else "there is none on the target"
         raise Untranslatable(f"the table function {name}", reason, position(item))
-    if any(not part.table and part.name.lower() in json.ROW for part in item.this.find_all(exp.Column)):
+    if any(not part.table and ascii_lower(part.name) in json.ROW for part in item.this.find_all(exp.Column)):
         raise Untranslatable(f"{name}()", "SQLite takes a name in it for a column of its own", position(item))
     alias = _alias(c, scope, item.alias or name)
     tree, columns = json.rows(c, name, [c.expression(part, scope) for part in arguments], c.name("rows"))
@@ -279,8 +283,8 @@ def _view(
 ) -> exp.Expr:  # fmt: skip
     """Compile a view as a subquery, which cannot use names of the statement around it."""
     c.applies("view")
-    expanded = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
-    read = {table.name.lower() for table in query.find_all(exp.Table)} - expanded
+    expanded = {ascii_lower(cte.alias) for cte in query.find_all(exp.CTE)}
+    read = {ascii_lower(table.name) for table in query.find_all(exp.Table)} - expanded
     if hidden := c.common_names(expanded, read):
         raise Untranslatable(
             f"the view {item.name}", f"{hidden} is a common table expression, too", position(item)
@@ -310,12 +314,12 @@ def _named(name: str, alias: str) -> exp.Table:
 
 def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """Return an alias for a source, as written if that is free; in lower case, which SQLite treats alike."""
-    taken = {name.lower() for name in scope.names()}
+    taken = {folded(name) for name in scope.names()}
     if c.target.columns_hide_tables:
         read = [found for table in c.root.find_all(exp.Table) if (found := c.tables.find(table.name))]
-        taken |= {column.source.name.lower() for table in read for column in table.columns}
-    plain = shown if c.target.aliases_keep_case else shown.lower()
-    return plain if shown.lower() not in taken else c.name(plain)
+        taken |= {folded(column.source.name) for table in read for column in table.columns}
+    plain = shown if c.target.aliases_keep_case else ascii_lower(shown)
+    return plain if folded(shown) not in taken and is_portable(plain) else c.name(plain)
 
 
 def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
@@ -379,9 +383,11 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     nest = new[0].nest
     names = [part.name for part in join.args.get("using") or []]
     if natural:
-        shown = {column.name.lower(): column.name for source in reversed(new) for column in source.columns}
+        shown = {
+            ascii_lower(column.name): column.name for source in reversed(new) for column in source.columns
+        }
         names = [name for name in shown.values() if any(other.column(name) for other in left)]
-    result.names.append([name.lower() for name in names])
+    result.names.append([ascii_lower(name) for name in names])
     if names:
         c.applies("shared-columns")
         if nest is not None and (nest.outer or side in {"RIGHT", "FULL"}):
@@ -403,7 +409,7 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
 def _refuse_several(names: list[str], new: list[Source], nest: Nest) -> None:
     """Reject shared columns that occur several times in parentheses: SQLite 3.40 uses each of them."""
     for name in names:
-        if name.lower() not in nest.shared and sum(1 for source in new if source.column(name)) > 1:
+        if ascii_lower(name) not in nest.shared and sum(1 for source in new if source.column(name)) > 1:
             raise Untranslatable(f"USING ({name})", "two tables in parentheses have it, with an outer join")
 
 
@@ -424,7 +430,7 @@ def _share(
     c: Compiler, scope: Scope, name: str, left: list[Source], new: list[Source], side: str
 ) -> exp.Expr:
     """Return the equality of a shared column, and let its unqualified name mean the common value."""
-    lower = name.lower()
+    lower = ascii_lower(name)
     there = next((source for source in left if source.column(name) and lower not in source.merged), None)
     here = next((source for source in new if source.column(name)), None)
     if there is None or here is None:
@@ -433,7 +439,8 @@ def _share(
     after = (here.nest and here.nest.shared.get(lower)) or _column(here, name)
     here.merged.add(lower)
     if side in {"RIGHT", "FULL"}:
-        for source in left:
+        # In parentheses other sources may have such a column, too, and * shows it as it is.
+        for source in left if there.nest is None else [there]:
             source.outranked[lower] = scope.shared
     common = after if side == "RIGHT" else before
     if side == "FULL":

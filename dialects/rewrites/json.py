@@ -10,7 +10,7 @@ from contextlib import closing
 
 from sqlglot import exp
 
-from dialects.coercions import Rewrite, as_text, choose, literal
+from dialects.coercions import BIGGEST, Rewrite, as_text, choose, literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
@@ -29,7 +29,7 @@ from dialects.nodes import (
 )
 from dialects.rewrites.functions import folded, scalar
 from dialects.scope import Scope
-from dialects.value_types import Context, Kind, TaggedValues, Typed, boolean, integer, text
+from dialects.value_types import Context, Kind, TaggedValues, Typed, boolean, integer, real, text
 
 BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
 """Functions whose result depends on whether SQLite treats an argument as JSON."""
@@ -128,6 +128,13 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
 
     def each(rewrite: Rewrite) -> Typed:
         double, whole = server("to_real", raw.copy()), server("is_integer", raw.copy())
+        if c.long_numbers:
+            exact = integer(server("to_integer", raw.copy()), -BIGGEST - 1, BIGGEST)
+            numbers = [(every([_digits(raw), whole.copy()]), rewrite(exact))]
+            last = rewrite(real(double))
+        else:
+            numbers = []
+            last = rewrite(Typed(double, Kind.NUMBER, integral=whole))
         return choose(
             c,
             [
@@ -138,8 +145,9 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
                     rewrite(integer(case((_is(raw, "t"), number(1)), default=number(0)), 0, 1)),
                 ),
                 (_is(raw, "n"), rewrite(literal(None))),
+                *numbers,
             ],
-            rewrite(Typed(double, Kind.NUMBER, integral=whole)),
+            last,
         )
 
     # A JSON number that does not fit an INTEGER is a REAL.

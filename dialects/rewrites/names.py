@@ -8,9 +8,11 @@ from sqlglot import exp
 from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.rewrites.operators import mixed
-from dialects.scope import LONGEST, ROWIDS, Column, Nest, Scope, Source, new_name
+from dialects.scope import ROWIDS, Column, Nest, Scope, Source, new_name
 from dialects.source import Starred, position
+from dialects.tables import LAST_IN_NAMES, folded, is_portable
 from dialects.tagged_values import from_tagged, to_tagged
 from dialects.value_types import Affinity, Kind, Typed, boolean, integer, null
 
@@ -26,7 +28,7 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
         if found := _in_scope(c, place, name, qualifier):
             c.found_in.append(place)
             return found
-        if not qualifier and (aliased := place.aliases.get(name.lower())) is not None:
+        if not qualifier and (aliased := place.aliases.get(ascii_lower(name))) is not None:
             found = _alias(c, aliased, place)
             if place is not scope and any(
                 not call.find(exp.Column) for call in found.node.find_all(exp.AggFunc)
@@ -39,8 +41,8 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
     if not qualifier and quoted:
         c.applies("double-quoted-text")
         return literal(name)
-    if not qualifier and name.lower() in {"true", "false"}:
-        return boolean(exp.Boolean(this=name.lower() == "true"), nullable=False)
+    if not qualifier and ascii_lower(name) in {"true", "false"}:
+        return boolean(exp.Boolean(this=ascii_lower(name) == "true"), nullable=False)
     shown = f"{qualifier}.{name}" if qualifier else name
     raise Untranslatable(f"the name {shown}", "there is no such column", position(node))
 
@@ -81,11 +83,13 @@ def _alias(c: Compiler, aliased: exp.Expr, place: Scope) -> Typed:
 
 
 def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | None:
-    lower = name.lower()
+    lower = ascii_lower(name)
     if not qualifier and lower in scope.shared:
         return shared(c, scope, lower, scope.shared[lower])
     sources = [
-        source for source in scope.sources if not qualifier or source.name.lower() == qualifier.lower()
+        source
+        for source in scope.sources
+        if not qualifier or ascii_lower(source.name) == ascii_lower(qualifier)
     ]
     found = [
         (source, column)
@@ -163,33 +167,42 @@ def _star(scope: Scope, qualifier: str | None) -> list[Result]:
     there = False
     nests: list[Nest] = []
     for at, source in enumerate(scope.sources):
-        if qualifier is not None and source.name.lower() != qualifier.lower():
+        if qualifier is not None and ascii_lower(source.name) != ascii_lower(qualifier):
             continue
         there = True
+        if source.nest is not None and source.nest.shared and source.outranked and qualifier is not None:
+            raise Untranslatable(f"{qualifier}.*", "it has columns that joins in parentheses share")
         if qualifier is None and source.nest is not None:
             if source.nest not in nests:
                 nests.append(source.nest)
                 results += _star_of_nest(scope, source.nest)
             continue
         for place, column in enumerate(source.columns):
-            if qualifier is not None or column.name.lower() not in source.merged:
+            if qualifier is not None or ascii_lower(column.name) not in source.merged:
                 results.append((column.name, Starred(source=at, column=place), False))
     if not there:
         raise Untranslatable("*" if qualifier is None else f"{qualifier}.*", "there is no such table in FROM")
     return results
 
 
-def target_names(results: list[Result], values: list[Typed], *, derived: bool) -> list[str | None]:
+def target_names(
+    c: Compiler, results: list[Result], values: list[Typed], *, derived: bool
+) -> list[str | None]:
     """Return the result columns' names on the target; unless `derived`, only those that are written."""
     if not derived:
-        return [name if explicit and name else None for name, _, explicit in results]
+        return [
+            name
+            if explicit and name and (c.target.names_take_any_character or max(name) <= LAST_IN_NAMES)
+            else None
+            for name, _, explicit in results
+        ]
     names: list[str | None] = []
     taken: set[str] = set()
     for at, ((name, written, explicit), _) in enumerate(zip(results, values, strict=True)):
         plain = name if explicit or isinstance(written, exp.Column | Starred) else ""
-        if not 0 < len(plain.encode()) <= LONGEST or plain.lower() in taken:
+        if not plain or not is_portable(plain) or folded(plain) in taken:
             plain = new_name(f"_c{at + 1}", taken)
-        taken.add(plain.lower())
+        taken.add(folded(plain))
         names.append(plain)
     return names
 
@@ -206,5 +219,5 @@ def _star_of_nest(scope: Scope, nest: Nest) -> list[Result]:
     shown = [(scope.sources[at].columns[place].name, at, place) for at, place in nest.shown]
     return [
         (name, Starred(source=at, column=place), False)
-        for name, at, place in shown if name.lower() not in scope.sources[at].merged
+        for name, at, place in shown if ascii_lower(name) not in scope.sources[at].merged
     ]  # fmt: skip

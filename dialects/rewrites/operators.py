@@ -55,12 +55,18 @@ from dialects.value_types import Affinity, Context, Kind, Typed, integer, null, 
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """Compile CAST(x AS type), by the letters of the type's name."""
-    return cast_to(c, c.expression(node.this, scope), affinity(node.args["to"].args["kind"]))
+    return cast_to(c, c.expression(node.this, scope), _cast_class(node))
+
+
+def _cast_class(node: exp.Expr) -> str:
+    """Return the affinity that CAST asks for: unlike a column, an empty type has NUMERIC there."""
+    kind = str(node.args["to"].args["kind"])
+    return affinity(kind) if kind.strip() else "NUMERIC"
 
 
 def cast_affinity(node: exp.Expr) -> Affinity:
     """Return the affinity of CAST(x AS type) in a comparison."""
-    match affinity(node.args["to"].args["kind"]):
+    match _cast_class(node):
         case "TEXT":
             return Affinity.TEXT
         case "BLOB":
@@ -100,12 +106,21 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         read = as_number(c, t)
         if read.constant:
             found = _as_cast(read)
+        elif read.kind is Kind.ANY and read.each is not None:
+            found = read.each(lambda part: part if part.kind is Kind.INTEGER else _stored_as_integer(c, part))
         else:
             # Digits only: it is an INTEGER already.
             found = read if read.kind is Kind.INTEGER else read.of(integral=whole(read.node, *_CAST))
     else:
         found = as_number(c, t)
     return found.of(affinity=Affinity.NUMERIC, collation=collation)
+
+
+def _stored_as_integer(c: Context, part: Typed) -> Typed:
+    """Return a REAL as CAST AS NUMERIC does: as an INTEGER if it is a small whole number."""
+    fits = whole(part.node, *_CAST)
+    cut = integer(Truncated(this=part.node.copy()), *_CAST, nullable=part.nullable)
+    return choose(c, [(fits, cut)], part)
 
 
 _CAST = (-(2**51), 2**51 - 1)
@@ -178,6 +193,13 @@ _SMALL = 2**31 - 1
 _LARGEST_REAL = 1e300
 """Beyond this bound, sums and products may overflow."""
 
+_LEAST_REAL = 1e-200
+"""Below this, a product may underflow and a quotient overflow."""
+TINY = (
+    "arithmetic on tiny reals",
+    "an underflow is 0 in SQLite, and an overflow infinite: both are errors on targets",
+)
+
 Arithmetic = type[exp.Add] | type[exp.Sub] | type[exp.Mul]
 
 _EVALUATED: dict[type[exp.Expr], Callable[[float, float], float]] = {
@@ -212,6 +234,8 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
         raise Untranslatable(
             "arithmetic on huge reals", "an overflow is infinite in SQLite and an error on the target"
         )
+    if operator is exp.Mul and (_is_tiny(left) or _is_tiny(right)):
+        raise Untranslatable(*TINY)
     if Kind.REAL in {left.kind, right.kind}:
         a, b = as_double(c, left), as_double(c, right)
         return real(_node(operator, a.node, b.node), nullable=nullable, low=low, high=high)
@@ -258,6 +282,11 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         return spread
     if Kind.NULL in {left.kind, right.kind}:
         return null()
+    if Kind.REAL not in {left.kind, right.kind}:
+        if left.decimal and left.integral is not None:
+            return _of_exact(c, left, lambda part: divide(c, part, right))
+        if right.decimal and right.integral is not None:
+            return _of_exact(c, right, lambda part: divide(c, left, part))
     if isinstance(right.node, AsInteger) and isinstance(right.node.this, exp.Boolean):
         # MySQL rejects a division by a literal zero as a function's argument.
         right = literal(int(right.node.this.this))
@@ -265,7 +294,8 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         return null()
     if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
         c.applies("integer-division")
-        if left.low is not None and left.low <= _LOWEST:
+        negates = (right.low is None or right.low <= -1) and (right.high is None or right.high >= -1)
+        if left.low is not None and left.low <= _LOWEST and negates:
             raise Untranslatable("division of the least integer", "-2^63 / -1 is a REAL")
         wide = _wide(c, left, left.low, left.high) if left.constant else left.node
         if left.constant is not None and right.constant is not None:
@@ -273,6 +303,8 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         most = _greatest(left)
         low = None if most is None else -most
         return integer(Whole(this=grouped(wide), expression=grouped(right.node)), low, most)
+    if _is_tiny(left) or _is_tiny(right):
+        raise Untranslatable(*TINY)
     c.applies("real-division")
     quotient = Quotient(this=grouped(as_double(c, left).node), expression=grouped(as_double(c, right).node))
     if Kind.REAL in {left.kind, right.kind}:
@@ -429,6 +461,12 @@ def _both_integral(left: Typed, right: Typed) -> exp.Expr | None:
     return every(part.copy() for part in parts)
 
 
+def _is_tiny(t: Typed) -> bool:
+    """True for a constant other than 0 that is nearly 0."""
+    found = None if t.constant is None else t.constant.value
+    return isinstance(found, float) and 0 < abs(found) < _LEAST_REAL
+
+
 def _bounded(t: Typed) -> bool:
     return t.low is not None and t.high is not None
 
@@ -470,7 +508,15 @@ def _wide(c: Context, t: Typed, low: float | None, high: float | None) -> exp.Ex
 
 def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
     """Compile integer arithmetic whose result may not fit 64 bits: exact, or else a REAL."""
-    if (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
+    if (left.fits or right.fits) and all(part.fits or within(part, EXACT) for part in (left, right)):
+        nullable = left.nullable or right.nullable
+        return integer(
+            _node(operator, left.node, right.node), -_HIGHEST, _HIGHEST, nullable=nullable, fits=True
+        )
+    several = operator is exp.Mul and not any(_is_factor(part) for part in (left, right))
+    if several and (a := _farthest(left)) is not None and (b := _farthest(right)) is not None:
+        several = a * b > _HIGHEST
+    if not several and (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
         # Results of aggregates: if they are near 2^63, the target raises an error.
         first = Bigint(this=left.node) if _is_small(left) and c.target.computes_in_32_bits else left.node
         return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
@@ -478,6 +524,18 @@ def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typ
     exact = _node(operator, Exact(this=left.node), Exact(this=right.node))
     fits = exp.Between(this=grouped(exact.copy()), low=number(_LOWEST), high=number(_HIGHEST))
     return Typed(exact, Kind.NUMBER, nullable=left.nullable or right.nullable, integral=fits, decimal=True)
+
+
+_FACTOR = 10**6
+"""The product of a sum or a count with a number up to here is taken to fit 64 bits."""
+
+
+def _farthest(t: Typed) -> float | None:
+    return t.most if _greatest(t) is None else _greatest(t)
+
+
+def _is_factor(t: Typed) -> bool:
+    return within(t, _FACTOR)
 
 
 def _unknown(t: Typed) -> bool:

@@ -1,11 +1,14 @@
 """ORDER BY, LIMIT and OFFSET. https://sqlite.org/lang_select.html#the_order_by_clause."""
 
+import math
+
 from sqlglot import exp
 
 from dialects.clauses import conjuncts
 from dialects.coercions import BIGGEST, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.nodes import Bigint, BoundValue, FirstOf, case, every, is_constant, number, some
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
@@ -196,7 +199,7 @@ def _count(c: Compiler, node: exp.Expr) -> int:
     if isinstance(count, str):
         read = well_formed(count)
         count = count if read is None else read
-    if not isinstance(count, int | float) or count != int(count):
+    if not isinstance(count, int | float) or not math.isfinite(count) or count != int(count):
         raise Untranslatable("LIMIT", "it is not an integer", position(node))
     return int(count)
 
@@ -211,9 +214,9 @@ def sort_terms(
         return []
     terms: list[exp.Expr] = []
     foreign = False
-    shown = [result.lower() for result, _, _ in results]
+    shown = [ascii_lower(result) for result, _, _ in results]
     # The results of a subquery may be renamed, so only their numbers are stable.
-    free = [None if derived or not name or shown.count(name.lower()) > 1 else name for name in names]
+    free = [None if derived or not name or shown.count(ascii_lower(name)) > 1 else name for name in names]
     for term in written.expressions:
         inner, collated = _apart(term.this)
         at = _position(inner, results)
@@ -246,13 +249,14 @@ def sort_terms(
 
 
 CUT = "rows are cut off in an order that SQLite does not define"
+LISTED = "rows that tie in ORDER BY are listed in an order that SQLite does not define"
 
 
 def tie_terms(
-    c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None, order: list[exp.Expr], *,
+    c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None, order: list[exp.Expr], why: str, *,
     distinct: bool, decided: bool,
 ) -> list[exp.Expr]:  # fmt: skip
-    """Return terms that order rows tied at the LIMIT; warn if they do not suffice.
+    """Return terms that order rows tied at the LIMIT, or in a list; warn if they do not suffice.
 
     Args:
         c: the compiler.
@@ -260,12 +264,13 @@ def tie_terms(
         scope: its sources.
         groups: how it is grouped.
         order: the terms of its own ORDER BY.
+        why: the warning.
         distinct: whether DISTINCT precedes the LIMIT, so that rows have no position.
         decided: see `is_decided`.
     """
     more = ScanOrder([], whole=False) if distinct else _ties(c, node, scope, groups)
     if not more.whole and not decided:
-        c.warn(CUT)
+        c.warn(why)
     there = [term.this for term in order]
     return [term for term in more.terms if term.this not in there]
 
@@ -358,10 +363,10 @@ def _position(term: exp.Expr, results: list[Result]) -> int | None:
             raise Untranslatable(f"ORDER BY {at}", f"there are {len(results)} result columns")
         return at - 1
     if isinstance(term, exp.Column) and not term.table:
-        lower = term.name.lower()
+        lower = ascii_lower(term.name)
         for at, (name, written, explicit) in enumerate(results):
             # A column of * has a name that works like an alias.
-            if (explicit or isinstance(written, Starred)) and name.lower() == lower:
+            if (explicit or isinstance(written, Starred)) and ascii_lower(name) == lower:
                 return at
     return None
 

@@ -8,13 +8,24 @@ from dialects.clauses import conjuncts
 from dialects.coercions import value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.nodes import is_constant, number
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
 from dialects.rewrites.group_by import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
 from dialects.rewrites.names import Result, aliased, results_of, target_names
-from dialects.rewrites.order_by import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms
+from dialects.rewrites.order_by import (
+    CUT,
+    LISTED,
+    computed,
+    cuts,
+    first_row,
+    is_decided,
+    limited,
+    sort_terms,
+    tie_terms,
+)
 from dialects.rewrites.windows import named_windows, warn_of_peers
 from dialects.scope import Column, Relation, RowsNeeded, Scope
 from dialects.source import position
@@ -97,7 +108,7 @@ def _selected(
     found = sources(c, node, scope)
     scope.windows = named_windows(node.args.get("windows") or [])
     results = results_of(c, node, scope)
-    aliases = {name.lower(): written for name, written, explicit in reversed(results) if explicit}
+    aliases = {ascii_lower(name): written for name, written, explicit in reversed(results) if explicit}
     scope.aliases = aliases
     conditions = list(found.conditions)
     where = node.args.get("where")
@@ -126,7 +137,7 @@ def _selected(
         _check_no_windows(values)
         distinct = False
     bounds = computed(c, node, scope)
-    names = target_names(results, values, derived=derived or bounds is not None)
+    names = target_names(c, results, values, derived=derived or bounds is not None)
     items = [
         _item(c, found_, name, written, derived=derived)
         for found_, name, (_, written, _) in zip(values, names, results, strict=True)
@@ -173,7 +184,9 @@ def _sorted(
     order = sort_terms(c, node, scope, results, values, names, tree, derived=derived)
     decided = is_decided(scope, groups, order, values, names)
     if cuts(c, node) or (first and not decided):
-        order += tie_terms(c, node, scope, groups, order, distinct=distinct, decided=decided)
+        order += tie_terms(c, node, scope, groups, order, CUT, distinct=distinct, decided=decided)
+    elif order and derived and c.lists and not decided:
+        order += tie_terms(c, node, scope, groups, order, LISTED, distinct=distinct, decided=False)
     return order
 
 
@@ -230,9 +243,26 @@ def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp
         tree.set("from_", exp.From(this=found.node))
     if found.joins:
         tree.set("joins", found.joins)
+    conditions = _without_implied(conditions, found.holding)
     if conditions:
         tree.set("where", exp.Where(this=_all(conditions)))
     return tree
+
+
+def _without_implied(conditions: list[exp.Expr], holding: list[exp.Expr]) -> list[exp.Expr]:
+    """Leave out `a IS b` of a WHERE that demands `a = b`, too: MySQL 9.7 and MariaDB 11.8 keep NULL there."""
+    parts = [part for condition in conditions for part in conjuncts(condition)]
+    if not any(isinstance(part.unnest(), exp.NullSafeEQ) for part in parts):
+        return conditions
+    equal = [part.unnest() for part in (*holding, *parts) if isinstance(part.unnest(), exp.EQ)]
+    pairs = [(one.this, one.expression) for one in equal]
+
+    def is_implied(part: exp.Expr) -> bool:
+        sides = part.this, part.expression
+        return isinstance(part, exp.NullSafeEQ) and (sides in pairs or sides[::-1] in pairs)
+
+    kept = [part for part in parts if not is_implied(part.unnest())]
+    return conditions if len(kept) == len(parts) else kept
 
 
 def _as_columns(
@@ -305,7 +335,7 @@ def _groups(
     compiled = [(term, c.expression(term, scope)) for term in terms]
     compiled = [(term, _group_key(c, key)) for term, key in compiled]
     keys = [(term, key) for term, key in compiled if not is_constant(key.node)]
-    extremes = [call for call in calls if call.name.lower() in {"min", "max"}]
+    extremes = [call for call in calls if ascii_lower(call.name) in {"min", "max"}]
     return group(c, node, scope, keys, scope.holding, extremes, empty=written is not None and not keys)
 
 
@@ -318,15 +348,28 @@ def _group_key(c: Compiler, key: Typed) -> Typed:
 
 def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr:
     """Resolve a GROUP BY term: 2 is the second result column; a name of no column is an alias."""
+    number_ = _integer_of(term)
     if isinstance(term, exp.Column) and not term.table:
         known = any(source.column(term.name) for source in scope.sources)
-        return term if known else scope.aliases.get(term.name.lower(), term)
-    if isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit():
-        at = int(term.name)
-        if not 1 <= at <= len(results):
-            raise Untranslatable(f"GROUP BY {at}", f"there are {len(results)} result columns")
-        return results[at - 1][1]
+        return term if known else scope.aliases.get(ascii_lower(term.name), term)
+    if number_ is not None:
+        if not 1 <= number_ <= len(results):
+            raise Untranslatable(f"GROUP BY {number_}", f"there are {len(results)} result columns")
+        return results[number_ - 1][1]
     return term
+
+
+def _integer_of(term: exp.Expr) -> int | None:
+    """Return the integer that a term is, also in parentheses, under a sign or a COLLATE; else None.
+
+    See sqlite3ExprIsInteger() in https://github.com/sqlite/sqlite/blob/version-3.40.1/src/expr.c.
+    """
+    sign = 1
+    while isinstance(term, exp.Paren | exp.Neg | exp.Collate):
+        sign = -sign if isinstance(term, exp.Neg) else sign
+        term = term.this
+    is_integer = isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit()
+    return sign * int(term.name) if is_integer else None
 
 
 def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
@@ -342,7 +385,7 @@ def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
             stack += part.args.get("partition_by") or []
             stack += [part.args["order"]] if part.args.get("order") else []
             continue
-        if isinstance(part, exp.Anonymous) and is_aggregate(part.name.lower(), part.expressions):
+        if isinstance(part, exp.Anonymous) and is_aggregate(ascii_lower(part.name), part.expressions):
             yield part
         stack += reversed(list(part.iter_expressions()))
 

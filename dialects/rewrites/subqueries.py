@@ -19,6 +19,7 @@ from dialects.rewrites.operators import mixed
 from dialects.scope import Relation, RowsNeeded, Scope, named
 from dialects.tagged_values import from_tagged
 from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, null
+from dialects.versions import FIRST_ROW
 
 
 def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
@@ -97,6 +98,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         inside = exp.select("*").from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
     if isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Subquery):
         # In its own parentheses a subquery is a value: only its first row counts.
+        c.changed.add(FIRST_ROW)
         listed, inside = [inside.this], None
     if len(listed) == 1 and isinstance(listed[0], exp.Values):
         inside = listed[0]
@@ -147,6 +149,9 @@ def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
         and found.kind is Kind.INTEGER
         and any(right.kind is not Kind.INTEGER for _, right in converted)
     ):
+        native = False
+    if found.kind is not Kind.INTEGER and any(is_beyond_double(right) for _, right in converted):
+        # The targets would round it.
         native = False
     if len(values) == 1 and isinstance(values[0].node, exp.Subquery):
         # The targets would use its rows as the list.

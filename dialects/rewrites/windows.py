@@ -1,13 +1,14 @@
 """Compile window functions and their frames. https://sqlite.org/windowfunctions.html."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 
 from sqlglot import exp
 
-from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, literal, plain, value
+from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, literal, plain, value, within
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Framed, Picked, Text, case, is_constant, is_null, number
+from dialects.nodes import Bigint, Exact, Framed, Picked, Text, case, is_constant, is_null, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
@@ -82,10 +83,16 @@ def ordered_by_distance(
             raise Untranslatable("RANGE in a frame", "it counts fractions from integers beyond 2^53")
         c.applies("range-frame")
         t = as_double(c, t)
+    farthest = max((int(bound.name) for bound in distances(frame) if bound.name.isdigit()), default=0)
+    exact = t.kind is Kind.INTEGER and t.low is not None and not within(t, BIGGEST - farthest)
+    if exact:
+        # The target fails where a distance leads beyond 64 bits.
+        c.applies("range-frame")
+        t = t.of(node=Exact(this=t.node), low=None, high=None)
     descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
     if c.target.has_null_order or not t.nullable or first is None or bool(first) is not descending:
         return t, term
-    if t.kind is Kind.INTEGER and (t.low is None or t.low <= -(2**63)):
+    if t.kind is Kind.INTEGER and not exact and (t.low is None or t.low <= -(2**63)):
         raise Untranslatable(
             "RANGE in a frame", f"{c.target.title} cannot sort NULL the other way round there"
         )
@@ -204,6 +211,8 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if where is not None and name in {"min", "max"} and spec.slides() and not spec.excludes():
             c.warn(UNFILTERED)
         found = aggregate(c, call, scope, where, spec.over)
+        if name in {"sum", "total", "avg"} and spec.slides() and not spec.excludes():
+            _warn_of_remainders(c, call.expressions, scope)
         # SQLite's sum stays a REAL even after the last REAL has left the frame.
         return found.of(integral=None) if name == "sum" and spec.slides() else found
     arguments = [c.expression(argument, scope) for argument in call.expressions]
@@ -221,6 +230,20 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         spec.note_ties()
         return _pick(c, name, arguments, spec)
     raise Untranslatable(f"{name}() OVER", "no rewrite knows this window function")
+
+
+def _warn_of_remainders(c: Compiler, arguments: list[exp.Expr], scope: Scope) -> None:
+    """Warn if subtracting the reals that leave a frame can leave a visible remainder: SQLite 3.40 does so."""
+    with nullcontext() if scope.grouping else c.ungrouped(scope):
+        added = c.expression(arguments[0], scope) if arguments else null()
+    if added.kind not in {Kind.INTEGER, Kind.NULL} and not within(added, _UNSEEN):
+        c.warn(REMAINDER)
+
+
+REMAINDER = "SQLite 3.40 subtracts reals that leave the frame, and keeps what it rounded away"
+
+_UNSEEN = 1e6
+"""The sum of such reals, with fractions as people write them, is rounded by less than the comparison sees."""
 
 
 def _signed(c: Compiler, node: exp.Expr) -> exp.Expr:
@@ -248,6 +271,9 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     elif len(kinds) > 1 or Kind.ANY in kinds:
         first, default = _both_carried(c, first, default)
     shown = first.node if first.tagged else value(c, first)
+    if c.target.computes_in_32_bits and first.kind is default.kind is Kind.INTEGER and is_constant(shown):
+        # A literal has 32 bits, and the default is converted to its type.
+        shown = Bigint(this=shown)
     # PostgreSQL assigns no type to a literal argument of a polymorphic function.
     parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]
     if len(arguments) > 1 and arguments[1].constant is None:

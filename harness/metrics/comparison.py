@@ -1,10 +1,10 @@
 """Compare two results by value: the single definition of "the same result" for every proof.
 
-- Numbers of every type are compared by value. An integer of 64 bits equals only a number of exactly its value, so
-  that an engine that rounds it to a double is seen. Other numbers are equal within a relative tolerance. It is
-  relative to the numbers themselves: only 0 equals 0, since no absolute bound would suit both a share and a sum
-  of money. A sum that cancels out to 0 in one order of addition and to 1e-17 in another counts as different. A
-  decimal with decimal places is no integer, even if they are zeros.
+- Numbers of every type are compared by value. An integer of 64 bits equals only a number of exactly its
+  value, so that an engine that rounds it to a double is seen. Other numbers are equal within a relative
+  tolerance. It is relative to the numbers themselves: only 0 equals 0, since no absolute bound would suit
+  both a share and a sum of money. A sum that cancels out to 0 in one order of addition and to 1e-17 in
+  another counts as different. A decimal with decimal places is no integer, even if they are zeros.
 - Texts, bytes and NULL must be exactly equal. Text is never equal to a number.
 - A date or time that a driver returns as such is compared as ISO text; see `canonical`.
 """

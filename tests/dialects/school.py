@@ -148,6 +148,8 @@ INSERT INTO motley VALUES
     (6, 2.5, '7', -1, x'616263', -2, x'00ff'), (7, '2.5', 'é', '0x1', 'b', 2.0, '7'),
     (8, '␛tz', '', 0, '', 0, '␛'), (9, 'abc', x'c3a9', 2, 'Abc', 3, 'abc'),
     (10, ' 1', ' 1', '', 2.5, 4, -1.5);
+CREATE TABLE truth (id INTEGER PRIMARY KEY, true INTEGER, false TEXT);
+INSERT INTO truth VALUES (1, 10, 'a'), (2, 0, 'b'), (3, NULL, 'c'), (4, 1, NULL);
 CREATE TABLE hidden (id INTEGER PRIMARY KEY, t TEXT, v, x);
 INSERT INTO hidden VALUES
     (1, 'a' || char(0), 'a' || char(0) || 'b', 9e999), (2, 'plain', 5, 'inf'), (3, NULL, '5', 1.5),

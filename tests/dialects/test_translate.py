@@ -1,15 +1,22 @@
 """The one public function: what it gives, and what it says where it gives nothing."""
 
+import re
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from dialects import versions
 from dialects.enums import Dialect
+from dialects.errors import BadInput, TranslatorFault
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from loaders.census import census
 from tests.dialects.school import build
+from tests.every_engine import LOADED
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
 
@@ -299,3 +306,85 @@ def test_numbers_and_texts_in_one_column_are_json_with_a_warning(schema: Schema,
     assert not found.leaves_open
     rows = found.read([("1", "12"), ("2", "1.0"), ("3", '"n\\u00e4"'), ("4", None), ("5", "1e999")])
     assert rows == (("1", 12), ("2", 1.0), ("3", "nä"), ("4", None), ("5", float("inf")))
+
+
+_TOKENS = re.compile(r"'(?:[^']|'')*+'|\"[^\"]*+\"|\w++|\s++|[^\w\s]")
+_QUERIES = [
+    sql
+    for path in sorted((Path(__file__).parent / "queries").glob("*.sql"))
+    for sql in re.split(r";\n", path.read_text(encoding="utf-8"))
+]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(chance=st.randoms(use_true_random=False))
+def test_any_text_is_translated_or_refused(schema: Schema, chance: Random) -> None:
+    words = _TOKENS.findall(chance.choice(_QUERIES)) or ["SELECT"]
+    others = _TOKENS.findall(chance.choice(_QUERIES)) or ["1"]
+    for _ in range(chance.randint(1, 3)):
+        at, way = chance.randrange(len(words)), chance.randrange(4)
+        other = chance.randrange(len(words))
+        if way == 0:
+            words[at] = ""
+        elif way == 1:
+            words[at] = chance.choice(others)
+        elif way == 2:
+            words.insert(at, f" {chance.choice(others)} ")
+        else:
+            words[at], words[other] = words[other], words[at]
+    text = "".join(words)
+    fault: Exception | None = None
+    try:
+        translate(text, schema, chance.choice(sorted(LOADED)))
+    except TranslatorFault as error:
+        fault = error
+    except (Untranslatable, BadInput):
+        pass
+    assert fault is None
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("SELECT id name house FROM pupil", "SQLite refuses it"),
+        ("SELECT id::text FROM pupil", "SQLite refuses it"),
+        ("SELECT json_group_array(DISTINCT name) FROM pupil", "no target lists each value once"),
+        ("SELECT 9e999", "an infinite number"),
+    ],
+)
+def test_a_refusal_names_the_construct(schema: Schema, sql: str, says: str) -> None:
+    for dialect in LOADED:
+        with pytest.raises(Untranslatable, match=re.escape(says)):
+            translate(sql, schema, dialect)
+
+
+def test_a_fault_names_the_text(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> str:
+        raise OverflowError("too far")
+
+    monkeypatch.setattr("dialects.translate.spell", broken)
+    with pytest.raises(TranslatorFault, match=r"OverflowError: too far\); please report it .* SELECT 1, 2$"):
+        translate("SELECT 1,\n 2", schema, MYSQL)
+
+
+@pytest.mark.parametrize(
+    ("sql", "what"),
+    [
+        ("SELECT ROUND(height, 2) FROM pupil", "reals that are rounded"),
+        ("SELECT printf('%.1f', height) FROM pupil", "reals that are rounded"),
+        ("SELECT date(seen) FROM pupil", "days that no calendar has"),
+        ("SELECT id FROM pupil WHERE id IN ((SELECT weight FROM mark))", "IN of a subquery"),
+        ("SELECT json_valid(name) FROM pupil", "texts that are JSON5"),
+        ("SELECT height || '' FROM pupil", "reals as texts"),
+        ("SELECT id FROM pupil WHERE date(born) > '2000-01-01' AND id IN (SELECT 1)", None),
+    ],
+)
+def test_a_later_sqlite_is_warned_of(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch, sql: str, what: str | None
+) -> None:
+    monkeypatch.setattr(versions, "RUNNING", versions.FOLLOWED)
+    before = translate(sql, schema, POSTGRESQL).warnings
+    monkeypatch.setattr(versions, "RUNNING", (3, 51))
+    after = set(translate(sql, schema, POSTGRESQL).warnings) - set(before)
+    assert len(after) == (what is not None)
+    assert all(str(what) in warning for warning in after)

@@ -612,3 +612,53 @@ SELECT t, COUNT(*) FROM hidden GROUP BY t;
 SELECT x FROM (SELECT v AS x, id FROM hidden) ORDER BY id;
 SELECT (SELECT v FROM hidden WHERE id = 1), (SELECT t FROM hidden WHERE id = 4);
 SELECT t FROM hidden UNION ALL SELECT v FROM hidden;
+
+-- integers beyond 2^53
+WITH d(id, doc) AS (VALUES (1, '{"id":1234567890123456789}'), (2, '{"id":1234567890123456788}'), (3, '{"id":2.5}'), (4, NULL)) SELECT id FROM d WHERE json_extract(doc, '$.id') = 1234567890123456789 OR doc ->> '$.id' > 1234567890123456788;
+WITH d(id, doc) AS (VALUES (1, '{"id":1234567890123456789}'), (2, '{"id":1234567890123456788}'), (3, '{"id":7}')) SELECT a.id, b.id FROM d a JOIN d b ON json_extract(a.doc, '$.id') = json_extract(b.doc, '$.id') ORDER BY 1, 2;
+WITH d(doc) AS (VALUES ('{"id":1234567890123456789}'), ('{"id":1234567890123456788}'), ('{"id":1234567890123456789}')) SELECT DISTINCT json_extract(doc, '$.id') FROM d;
+WITH d(doc) AS (VALUES ('{"id":1234567890123456789}'), ('{"id":1234567890123456788}'), ('{"id":1234567890123456789}')) SELECT json_extract(doc, '$.id'), COUNT(*) FROM d GROUP BY 1;
+WITH d(s) AS (VALUES ('1234567890123456789'), ('1234567890123456788'), ('12abc'), ('1.5'), ('x'), (NULL)) SELECT s, s + 0 = 1234567890123456789, (s + 0) % 10, CAST(s AS NUMERIC) FROM d;
+WITH d(s) AS (VALUES ('1234567890123456789'), ('1234567890123456788'), ('12abc'), ('1.5')) SELECT a.s, b.s FROM d a JOIN d b ON a.s + 0 = b.s + 0 ORDER BY 1, 2;
+WITH d(s) AS (VALUES ('1234567890123456789'), ('12'), ('1.5')) SELECT s FROM d WHERE s + 0 IN (1234567890123456789, 12) ORDER BY s + 0;
+WITH RECURSIVE c(n, x) AS (SELECT 1, 1 UNION ALL SELECT n + 1, x * 3 FROM c WHERE n < 39) SELECT x % 7, x FROM c;
+WITH RECURSIVE f(n, a, b) AS (SELECT 1, 1, 1 UNION ALL SELECT n + 1, b, a + b FROM f WHERE n < 90) SELECT n, a FROM f;
+WITH RECURSIVE c(n, x) AS (SELECT 1, 1 UNION ALL SELECT n + 1, (x * 1103515245 + 12345) % 2147483648 FROM c WHERE n < 25) SELECT n, x FROM c;
+WITH RECURSIVE c(n, x) AS (SELECT 1, 0 UNION ALL SELECT n + 1, x + n FROM c WHERE n < 25) SELECT n, x, x / 2, x || '' FROM c ORDER BY x DESC;
+WITH d(r, i) AS (SELECT 9223372036854775807.0, 9223372036854775807 UNION ALL SELECT 5.0, 5) SELECT r IN (i), r IN (9223372036854775807), r IN (i, 1.5) FROM d;
+SELECT SUM(n) * 2000000000, COUNT(*) * COUNT(*) FROM extreme WHERE id = 8;
+SELECT SUM(n) * SUM(n) / COUNT(*), SUM(n) * SUM(n) FROM extreme WHERE id IN (4, 8);
+SELECT LEAD(1, 1, id * 3000000000) OVER (ORDER BY id) FROM extreme;
+SELECT -2147483648 UNION SELECT 1;
+SELECT id, COUNT(*) OVER (ORDER BY n RANGE BETWEEN 1 PRECEDING AND CURRENT ROW), COUNT(*) OVER (ORDER BY n RANGE BETWEEN CURRENT ROW AND 5 FOLLOWING) FROM extreme ORDER BY id;
+
+-- names that only SQLite tells apart, or takes
+SELECT x.id, y.n FROM house h FULL JOIN pupil x ON h.founded < x.points LEFT JOIN (SELECT x.id AS id, COUNT(*) AS n FROM pupil x GROUP BY x.id) y ON y.id = x.id WHERE x.id < 4;
+SELECT true, t.true, id IS true, false FROM truth t WHERE true = 10 OR false = 'b' OR true IS NULL ORDER BY id;
+SELECT true, 1 IS false FROM (SELECT points AS true, 5 AS false FROM pupil WHERE id < 3);
+SELECT points AS true FROM pupil ORDER BY true, id;
+SELECT x."É", x."é" FROM (SELECT 1 AS "É", 2 AS "é") x;
+WITH "É"(a) AS (SELECT 1), "é"(a) AS (SELECT 2) SELECT "É".a, "é".a FROM "É", "é";
+SELECT "É".id, "é".id FROM pupil "É", pupil "é" WHERE "É".id = 1 AND "é".id = 2;
+SELECT 1 AS "😀", "😀".id FROM pupil "😀" WHERE id = 1;
+WITH "😀" AS (SELECT 1 AS "😎") SELECT * FROM "😀";
+WITH aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg1 AS (SELECT 1 AS a), aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg2 AS (SELECT 2 AS a) SELECT x.a, y.a FROM aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg1 x, aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg2 y;
+SELECT date 'x', time 'y' FROM (SELECT 1 AS date, 2 AS time);
+SELECT CAST(12 AS ""), typeof(CAST('12' AS "")), CAST(points AS "") FROM pupil ORDER BY id;
+
+-- texts longer than servers sort or recurse by default
+SELECT id, RANK() OVER (ORDER BY s), COUNT(*) OVER (PARTITION BY s) FROM (SELECT id, REPLACE(HEX(ZEROBLOB(800)), '0', 'k') || name AS s FROM pupil WHERE id IN (1, 2, 4, 5)) ORDER BY s DESC;
+WITH RECURSIVE c(n, x) AS (SELECT 1, 'a' UNION ALL SELECT n + 1, x || x FROM c WHERE n < 16) SELECT n, LENGTH(x) FROM c;
+
+-- joins with USING and parentheses
+SELECT x.* FROM (pupil x) FULL JOIN nobody USING (id);
+SELECT * FROM pupil p JOIN (mark m JOIN subject s ON m.weight = s.credits) ON p.id = m.weight RIGHT JOIN (SELECT 'MA' AS code, 1 AS z) USING (code);
+SELECT x.c, y.c FROM (SELECT points AS c FROM pupil UNION SELECT NULL) x, (SELECT credits AS c FROM subject UNION SELECT NULL) y WHERE x.c IS y.c AND x.c = y.c;
+
+-- conditions and numbers as keys
+SELECT house, COUNT(*) FROM pupil GROUP BY (1);
+SELECT house, COUNT(*) FROM pupil GROUP BY +1;
+SELECT a FROM (SELECT id AS a FROM pupil) ORDER BY a LIMIT '0';
+SELECT id FROM pupil ORDER BY id LIMIT '2' OFFSET '0';
+SELECT id FROM pupil ORDER BY id LIMIT '00';
+SELECT (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) AS w, COUNT(*) FROM pupil p GROUP BY (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) HAVING (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) > 1;

@@ -37,3 +37,12 @@ SELECT points, (SELECT COUNT(*) FROM subject WHERE credits < MAX(p.points)) FROM
 -- a compound SELECT whose columns may be converted
 SELECT v.x, s.code FROM (SELECT name AS x FROM pupil UNION ALL SELECT credits FROM subject) v JOIN subject s ON s.credits = 4;
 WITH v AS MATERIALIZED (SELECT name AS x FROM pupil UNION ALL SELECT credits FROM subject) SELECT x FROM v;
+
+-- reals that leave a frame
+SELECT id, SUM(x) OVER (ORDER BY id ROWS 1 PRECEDING) FROM extreme;
+
+-- recursions that pass 2^63
+WITH RECURSIVE c(n, x) AS (SELECT 1, 1 UNION ALL SELECT n + 1, x * 3 FROM c WHERE n < 60) SELECT n, x FROM c;
+
+-- lists over subqueries whose ties are open
+SELECT group_concat(name) FROM (SELECT DISTINCT name, house FROM pupil ORDER BY house);

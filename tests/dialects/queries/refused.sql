@@ -74,3 +74,11 @@ SELECT INSTR(v, '1') FROM motley;
 
 -- random numbers
 SELECT CASE random() WHEN 1 THEN 'a' WHEN 2 THEN 'b' END, MAX(random(), 5) FROM pupil;
+
+-- over- and underflow
+SELECT 5e-324 * height FROM pupil;
+SELECT height / 5e-324 FROM pupil;
+SELECT 9e999, round(9e999, 2);
+SELECT id FROM pupil LIMIT '1e999';
+SELECT a::text FROM pupil;
+SELECT x.* FROM house h JOIN (pupil x JOIN nobody y USING (id)) ON h.founded = x.id FULL JOIN mark USING (id);

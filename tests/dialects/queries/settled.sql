@@ -137,3 +137,18 @@ SELECT p.id, d.flag FROM pupil p LEFT JOIN (SELECT id AS k, -1 AS flag FROM pupi
 SELECT p.id FROM pupil p LEFT JOIN (SELECT code, 'a' || 'b' AS tag FROM subject) d ON d.code = p.house WHERE d.tag IS NULL ORDER BY 1;
 WITH d AS (SELECT id AS k, 1 + 1 AS flag FROM pupil WHERE id < 3) SELECT p.id FROM pupil p LEFT JOIN d ON d.k = p.id WHERE d.flag > 1 OR p.id = 9 ORDER BY 1;
 SELECT p.id FROM (SELECT code, COALESCE(1, 2) AS one FROM house WHERE rooms > 2) h RIGHT JOIN pupil p ON h.code = p.house WHERE h.one <> 0 ORDER BY 1;
+
+-- conditions as keys of groups
+SELECT points > 3 AS many, COUNT(*) FROM pupil GROUP BY many;
+SELECT points > 3, COUNT(*) FROM pupil GROUP BY 1 ORDER BY 1;
+SELECT name IS NULL AS k, COUNT(*) FROM pupil GROUP BY k HAVING name IS NULL;
+SELECT points IN (3, 7) AS k, COUNT(*) FROM pupil GROUP BY k;
+SELECT name LIKE 'a%' AS k, COUNT(*) FROM pupil GROUP BY k;
+SELECT points BETWEEN 1 AND 7 AS k, COUNT(*) FROM pupil GROUP BY k;
+SELECT NOT (points > 3) AS k, COUNT(*) FROM pupil GROUP BY k HAVING NOT (points > 3);
+SELECT points > 3 AND height > 1.5 AS k, COUNT(*) FROM pupil GROUP BY k;
+SELECT CASE WHEN points > 3 THEN 'many' ELSE 'few' END, (points > 3) + 1, COUNT(*) FROM pupil GROUP BY points > 3;
+
+-- lists over sorted subqueries
+SELECT group_concat(name) FROM (SELECT name FROM pupil WHERE id < 5 ORDER BY points);
+SELECT house, json_group_array(name) FROM (SELECT * FROM pupil WHERE id < 5 ORDER BY born) GROUP BY house;
