@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from dialects.enums import Dialect
@@ -23,6 +24,7 @@ from tests.harness.adapters.conftest import Taken
 from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
 from tests.harness.adapters.test_mcp import connected
 from tests.harness.serve.served import served
+from tests.harness.serve.test_nemo_gym import message, response
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +62,17 @@ def test_the_server_takes_the_same_by_its_option_and_by_the_requests(taken: Take
         unchanged = client.score(sent, extract="none")
         assert {(each["extract"], each["sql"]) for each in unchanged} == {("none", None)}
         assert sum(each["scores"]["ex"] for each in unchanged) < sum(taken[each][1] for each in RAW)
+
+
+def test_nemo_gym_takes_the_same(taken: Taken) -> None:
+    def verified(client: httpx2.Client, each: RawAnswer) -> tuple[str | None, float]:
+        row = {"question_id": each.question, "responses_create_params": {"input": []}}
+        sent = row | {"response": response(message(each.text))}
+        found = client.post("/verify", json=sent).raise_for_status().json()
+        return found["extracted_sql"], found["reward"]
+
+    with served("--extract", POLICY) as server, httpx2.Client(base_url=server.address, timeout=60) as client:
+        assert [verified(client, each) for each in RAW] == [taken[each] for each in RAW]
 
 
 def test_reward_functions_give_the_same_scores(evaluator: Evaluator, taken: Taken) -> None:
@@ -102,6 +115,24 @@ def test_mcp_takes_the_same(taken: Taken) -> None:
             return [(each["sql"], each["scores"]["ex"]) for each in told]
 
     assert asyncio.run(scored()) == [taken[each] for each in RAW[chosen]]
+
+
+def test_predict_takes_the_same_out_of_prediction_files(taken: Taken, tmp_path: Path) -> None:
+    texts = rounds(RAW)[0]
+    lines = [json.dumps({"question_id": int(key), "sql": each.text}) + "\n" for key, each in texts.items()]
+    path = tmp_path / "predict_sample_p_sqlite.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    done = forked.run(
+        "harness", "predict", f"file:{path.name}", "--extract", POLICY, "--dialect", "sqlite",
+        "--out", "answers", cwd=tmp_path,
+    )  # fmt: skip
+    [written] = (tmp_path / "answers").rglob("predict_*_sqlite.jsonl")
+    found = {
+        str(record["question_id"]): record["sql"]
+        for record in map(json.loads, written.read_text(encoding="utf-8").splitlines())
+    }
+    assert done.returncode in {0, 1}, done.stderr
+    assert {key: found[key] for key in texts} == {key: taken[each][0] for key, each in texts.items()}
 
 
 def test_eval_takes_the_same_out_of_prediction_files(taken: Taken, tmp_path: Path) -> None:
