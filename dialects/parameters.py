@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from dialects.enums import ParamStyle
 from dialects.errors import Untranslatable
+from dialects.source import COMMENT, QUOTED
 from dialects.value_types import Kind
 
 _WRITTEN: Mapping[ParamStyle, Callable[[str, int], str]] = {
@@ -36,7 +37,7 @@ class BoundParameter:
 
 
 _TOKEN = re.compile(
-    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|\[[^\]]*+\]|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|"
+    rf"{QUOTED}|{COMMENT}|"
     r"[A-Za-z_\x80-\U0010ffff][\w$]*+|\?(?P<number>\d*+)|(?<!:)[:@$](?P<name>[A-Za-z_]\w*+|\d++)"
 )
 """A literal, name or comment, in which nothing counts; or a parameter."""

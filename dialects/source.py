@@ -261,9 +261,11 @@ def _offset(sql: str, error: Mapping[str, Any]) -> int | None:
     return max(0, sum(map(len, before)) + column - len(error.get("highlight") or " "))
 
 
-_BRACKETS = re.compile(
-    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|\[[^\]]*+\]|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|(?P<bracket>[()])"
-)
+QUOTED = r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|\[[^\]]*+\]?+"
+"""The pattern of a text or a quoted name."""
+COMMENT = r"--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?"
+"""The pattern of a comment."""
+_BRACKETS = re.compile(rf"{QUOTED}|{COMMENT}|(?P<bracket>[()])")
 _SEEN = re.compile(r"\S")
 _MANY = 20
 """Brackets in brackets; the parser's recursion ends at about 60."""

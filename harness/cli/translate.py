@@ -11,6 +11,7 @@ import typer
 
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput
+from dialects.source import QUOTED
 from dialects.translate import Translation, Untranslatable
 from harness.analyses.conformance.folders import statements
 from harness.analyses.coverage.golds import (
@@ -243,10 +244,7 @@ def _kind(refusal: Untranslatable | BadInput) -> str:
 _WHOLE = "the statement"
 
 
-_COMMENT = re.compile(
-    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|\[[^\]]*+\]|"
-    r"--(?P<line>[^\n]*+)|/\*(?P<block>(?:[^*]++|\*(?!/))*+)(?:\*/)?"
-)
+_COMMENT = re.compile(rf"{QUOTED}|--(?P<line>[^\n]*+)|/\*(?P<block>(?:[^*]++|\*(?!/))*+)(?:\*/)?")
 
 
 def _comments(statement: str) -> list[str]:
