@@ -125,6 +125,45 @@ def test_every_row_of_the_papers_tables_ships(predictor: str) -> None:
         assert found == values
 
 
+BY_LEVEL = {
+    # Table 4: simple, moderate, challenging and total of ChatGPT.
+    ("dev", "ChatGPT", "ex"): (31.08, 13.29, 12.08, 24.05),
+    ("test", "ChatGPT", "ex"): (35.41, 19.46, 12.28, 26.77),
+    ("dev", "ChatGPT + KG", "ex"): (45.44, 26.14, 19.01, 37.22),
+    ("test", "ChatGPT + KG", "ex"): (49.21, 31.89, 20.70, 39.30),
+    ("dev", "ChatGPT", "ves"): (36.20, 15.43, 14.42, 27.97),
+    ("test", "ChatGPT", "ves"): (50.09, 24.71, 15.39, 36.68),
+    ("dev", "ChatGPT + KG", "ves"): (54.71, 28.16, 22.80, 43.81),
+    ("test", "ChatGPT + KG", "ves"): (65.06, 41.21, 25.81, 51.40),
+}
+
+
+@pytest.mark.parametrize("of", BY_LEVEL, ids=" ".join)
+def test_every_row_of_table_4_ships(of: tuple[str, str, str]) -> None:
+    found = {one.level: one.value for one in published_scores() if (one.set, one.predictor, one.metric) == of}
+    levels = ("simple", "moderate", "challenging", "total")
+    assert tuple(found.get(level) for level in levels) == BY_LEVEL[of]
+
+
+SLIDES = {
+    "PaLM-2": (18.77, 24.71, 27.38, 33.04),
+    "Claude-2": (28.29, 34.60, 42.70, 49.02),
+    "DAIL-SQL + GPT-4": (None, None, 54.76, 56.08),
+}
+"""The rows of the board that only the slides have: EX in the order of `TABLES`."""
+
+
+@pytest.mark.parametrize("predictor", SLIDES)
+def test_every_row_of_the_slides_ships(predictor: str) -> None:
+    totals = {
+        (one.set, one.predictor): one.value
+        for one in published_scores()
+        if one.level == "total" and one.metric == "ex"
+    }
+    names = [(of, predictor + knowledge) for knowledge in ("", " + KG") for of in ("dev", "test")]
+    assert tuple(map(totals.get, names)) == SLIDES[predictor]
+
+
 def test_published_figures_are_percentages_of_known_sources_and_none_stands_twice() -> None:
     figures = published_scores()
     keys = [(one.set, one.predictor, one.metric, one.engine, one.level) for one in figures]
