@@ -35,7 +35,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 from threading import Event, Thread
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -82,7 +82,7 @@ MOST_SECONDS_AFTER = 10.0
 """How long a server may go on with a text after its limit: the harness tells it to stop, and then ends it."""
 _LOOKS_EVERY = 0.1
 _WORKING = (
-    "SELECT id, MD5(info) FROM information_schema.processlist"
+    "SELECT id, SHA2(info, 256) FROM information_schema.processlist"
     " WHERE user LIKE 'bird\\_reader%' AND info IS NOT NULL"
 )
 _WORKS = {
@@ -317,7 +317,10 @@ class StatementTimes:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Ask the servers all the while."""
+        """Ask the servers all the while. A server that does not answer the first time is an error."""
+        for server in self._servers:
+            with closing(administrating(server)) as connection:
+                self._look(server, connection)
         threads = [Thread(target=self._watch, args=(server,)) for server in self._servers]
         for thread in threads:
             thread.start()
@@ -333,9 +336,12 @@ class StatementTimes:
             # It may be starting again.
             with suppress(Exception), closing(administrating(server)) as connection:
                 while not self._is_over.wait(_LOOKS_EVERY):
-                    with closing(connection.cursor()) as cursor:
-                        cursor.execute(_WORKS[server.dialect])
-                        self.note(server.dialect, cursor.fetchall(), time.monotonic())
+                    self._look(server, connection)
+
+    def _look(self, server: Server, connection: Any) -> None:
+        with closing(connection.cursor()) as cursor:
+            cursor.execute(_WORKS[server.dialect])
+            self.note(server.dialect, cursor.fetchall(), time.monotonic())
 
     def note(self, dialect: Dialect, working: Iterable[Sequence[object]], now: float) -> None:
         """Take what a server works on at a time. What it no longer works on is over."""
