@@ -63,8 +63,7 @@ def settle(server: Server, session: ServerSession, limit: float) -> float:
     began, pause = time.monotonic(), _FIRST_PAUSE
     while session.lingers():
         if time.monotonic() - began > GRACE_SECONDS:
-            _end(server, session.backend, began)
-            overrun = time.monotonic() - limit
+            overrun = _end(server, session.backend, began) - limit
             restart(server)
             return overrun
         time.sleep(pause)
@@ -73,19 +72,23 @@ def settle(server: Server, session: ServerSession, limit: float) -> float:
     return time.monotonic() - limit if was_ended(server, limit) else 0.0
 
 
-def _end(server: Server, backend: int, since: float) -> None:
+def _end(server: Server, backend: int, since: float) -> float:
     """End by force what a server does for one connection, if the server is the harness's.
 
     A container is restarted once for all texts that go on in it, so by the first of them: `since` is when
     this one was told to stop.
+
+    Returns:
+        When it was over, on the monotonic clock; now where the server is not the harness's.
     """
     if server.origin is Origin.COMPOSE:
         with _locked(server, "restart", fcntl.LOCK_EX):
             if not was_ended(server, since):
                 _record_end(server)
                 _start_again(server)
+            return _last_end(server) or time.monotonic()
     if not server.home:
-        return
+        return time.monotonic()
     found = set(working_in(Path(server.home) / "data"))
     # Where each connection has a process, the server starts the others anew. Else the server goes as a whole.
     chosen = found & {backend} if len(found) > 1 else found
@@ -97,6 +100,7 @@ def _end(server: Server, backend: int, since: float) -> None:
     until = time.monotonic() + _ENDED_SECONDS
     while chosen == found and _listens(server) and time.monotonic() < until:
         time.sleep(_FIRST_PAUSE)
+    return time.monotonic()
 
 
 def restart(server: Server) -> None:
@@ -232,7 +236,14 @@ def _record_end(server: Server) -> None:
 
 def was_ended(server: Server, since: float) -> bool:
     """Return True if the harness has ended a server by force since a time on the monotonic clock."""
+    return _last_end(server) >= since
+
+
+def _last_end(server: Server) -> float:
+    """Return when the harness ended a server by force, on the monotonic clock; 0 if it did not."""
     try:
-        return float(Path(_file(server, "ended")).read_text(encoding="ascii")) >= since
+        found = float(Path(_file(server, "ended")).read_text(encoding="ascii"))
     except (OSError, ValueError, HarnessError):
-        return False
+        return 0.0
+    # The clock starts anew with the machine.
+    return found if found <= time.monotonic() else 0.0
