@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from sqlite3 import sqlite_version
 from types import MappingProxyType, TracebackType
 from typing import Any, NoReturn, Self
 
@@ -424,8 +425,8 @@ def here() -> dict[str, Any]:
 
 @cache
 def _packages() -> Mapping[str, str]:
-    """Return the versions of the recorded packages; looking them up reads the whole path."""
-    return {name: version(name) for name in _RECORDED_PACKAGES}
+    """Return the versions of SQLite and of the recorded packages; looking them up reads the whole path."""
+    return {**{name: version(name) for name in _RECORDED_PACKAGES}, "sqlite": sqlite_version}
 
 
 def _revision() -> str | None:

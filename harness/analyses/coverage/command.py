@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
+from sqlite3 import sqlite_version
 from typing import Any
 
 from rich.console import Console
@@ -333,7 +334,10 @@ def measure(
         "profile": request.loaded_as,
         "set_files": questions.files,
         "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
-        "packages": {name: version(name) for name in ("bird-harness", "sqlglot", "pymysql", "psycopg")},
+        "packages": {
+            **{name: version(name) for name in ("bird-harness", "sqlglot", "pymysql", "psycopg")},
+            "sqlite": sqlite_version,
+        },
         "engines": {
             dialect: {"version": engine.version(), "settings": dict(engine.settings())}
             for dialect, engine in engines.items()

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import sqlite3
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -56,6 +57,10 @@ def written(parent: Path, results: Sequence[PairResult], questions: Sequence[Que
         folder.add(result)
     folder.finish()
     return folder.path
+
+
+def test_the_manifest_has_the_version_of_sqlite(run: Path) -> None:
+    assert json.loads((run / "manifest.json").read_text())["packages"]["sqlite"] == sqlite3.sqlite_version
 
 
 def test_every_question_is_there_with_its_gold(run: Path) -> None:
