@@ -139,6 +139,19 @@ _WORDS = re.compile(
     r"Limit|Inner|Full|Like|Between)[ \t]++[a-z]|[^\x00-\x7f]|[-•][ \t]++[A-Za-z]|\d++[.)][ \t]++[A-Z]"
 )
 """A line that may be prose."""
+_AFTER_TABLE = r"(?:where|inner|left|right|full|cross|natural|join|on|using|group|order|limit|having|union)\b"
+_LOWER_CLAUSE = re.compile(
+    rf"(?:from[ \t]++(?!(?:{_ENGLISH})\b)[\w.\"`\[\]]++(?:[ \t]++as\b)?+(?:[ \t]++(?!{_AFTER_TABLE})\w++)?+"
+    rf"[ \t]*+(?:,|\Z|\r?\n|;|{_AFTER_TABLE})|"
+    r"(?:(?:inner|left|right|full|cross|natural)[ \t]++)?+(?:outer[ \t]++)?+"
+    rf"join[ \t]++(?!(?:{_ENGLISH})\b)[\w.\"`(\[]|"
+    rf"(?:group|order)[ \t]++by[ \t]++(?!(?:{_ENGLISH}|clause)\b)|limit[ \t]++\d|offset[ \t]++\d|"
+    r"(?:union|except|intersect)(?:[ \t]++all)?+[ \t]*+(?:\Z|\r?\n)|"
+    r"(?:where|having|and|or|on|when|else|end)\b"
+    r"(?=[^\n]{0,300}?(?:[=<>('\"]|\bis[ \t]++(?:not[ \t]++)?null\b|"
+    r"\bbetween[ \t]++\d|\bnot[ \t]++exists\b)))"
+)
+"""A further line of a query in lower case that is no sentence."""
 _SELECTS = re.compile(r"(?:SELECT|WITH)\b", flags=re.IGNORECASE)
 
 
@@ -166,19 +179,20 @@ _MOST_SOFT, _MOST_WEAK = 3, 40
 
 @dataclass
 class _Ends:
-    """Where a query must end, where it probably does, and where it may.
+    """Where a query that begins at `start` must end, where it probably does, and where it may.
 
     `is_selected` is False up to the SELECT of a query that begins with FROM.
     """
 
     hard: int
     is_selected: bool = True
+    start: int = 0
     soft: list[int] = field(default_factory=list)
     weak: list[int] = field(default_factory=list)
 
 
 def _ends(text: str, start: int, limit: int, dialect: EngineName) -> _Ends:
-    ends = _Ends(limit, not is_from_first(text, start))
+    ends = _Ends(limit, not is_from_first(text, start), start)
     depth, last = 0, start
     for token in _TOKENS.get(dialect, _TOKEN).finditer(text, start, limit):
         kind = token.lastgroup
@@ -226,6 +240,8 @@ def _at_line(ends: _Ends, text: str, token: re.Match[str], before: str, depth: i
             ends.weak.append(token.start())
     elif begins_query:
         (ends.weak if before.endswith(")") else ends.soft).append(token.start())
+    elif not is_blank and text.startswith(("select", "with"), ends.start) and _LOWER_CLAUSE.match(text, at):
+        return
     elif _WORDS.match(text, at) or (is_blank and not _CONTINUES.match(text, at)):
         ends.soft.append(token.start())
     elif is_blank:
