@@ -55,6 +55,7 @@ class CoverageRunner:
                 profile=request.profile,
                 choice=Choice(limit=request.limit),
                 seconds=request.seconds,
+                overrides=request.overrides,
                 workers=request.processes,
             ),
             {found[0].dialect: found[0] for found in servers.values()},

@@ -169,6 +169,7 @@ def evaluator(config: pytest.Config) -> Evaluator:
         workers=request.workers,
         profile=request.profile,
         seconds=request.seconds,
+        now=request.now,
         bird_home=request.bird_home,
         cache=request.cache,
         diagnose=True,
