@@ -41,9 +41,9 @@ from dialects.errors import BadInput, HarnessError
 from harness.data.sets.loader import load_set
 from harness.data.witnesses import WITNESSES, Witness, load
 from harness.engines import kind_of
-from harness.scoring.chance.search import SECONDS, Data, Pair, searched
+from harness.scoring.chance.search import SECONDS, Data, PairToRefute, searched
 from harness.scoring.chance.suite import packed, told_apart, write
-from harness.scoring.chance.witness import Place, data_of, find
+from harness.scoring.chance.witness import ExecutionPlace, data_of, find
 from loaders.base.processes import processors
 from loaders.twins.shape import Shape, TableName, folded, of_file
 from tests.harness.chance.cases import DIFFERENT, SCHEMA
@@ -61,7 +61,7 @@ def known_pairs(
     seeds: Annotated[int, typer.Option(help="Searches of each pair.", min=1)] = 1,
 ) -> None:
     """Print how many planted differences of each class are found, and how many equal pairs are refuted."""
-    place = Place(kind_of(Dialect.SQLITE).make(None, pooled=False))
+    place = ExecutionPlace(kind_of(Dialect.SQLITE).make(None, pooled=False))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "club.sqlite"
         with closing(sqlite3.connect(path)) as connection:
@@ -73,7 +73,7 @@ def known_pairs(
             for shape in shapes:
                 for sql, gold in pairs:
                     began = time.thread_time()
-                    witness = find(shape, Pair(sql, [gold]), place, seconds=seconds)
+                    witness = find(shape, PairToRefute(sql, [gold]), place, seconds=seconds)
                     times.append(time.thread_time() - began)
                     if witness is not None:
                         found[witness.difference] += 1
@@ -88,7 +88,7 @@ def known_pairs(
             sql
             for shape in shapes
             for sql, gold in set(EQUAL)
-            if any(searched(shape, Pair(sql, [gold]), seconds))
+            if any(searched(shape, PairToRefute(sql, [gold]), seconds))
         ]
         print(
             f"equal      {len(refuted)} of {len(shapes) * len(set(EQUAL))} refuted"

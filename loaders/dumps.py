@@ -201,7 +201,7 @@ https://www.postgresql.org/docs/current/sql-syntax-lexical.html
 
 
 @dataclass(frozen=True)
-class Statement:
+class DumpStatement:
     """One statement, or some rows of the COPY statement before it, with the number of its first line."""
 
     line: int
@@ -217,7 +217,7 @@ class _Reader:
         self._parts: list[bytes] = []
         self._begin = 0
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[DumpStatement]:
         with self._path.open("rb") as file:
             lines = enumerate(file, start=1)
             for number, line in lines:
@@ -227,20 +227,20 @@ class _Reader:
                         self._check_command(number, line.strip())
                         continue
                 for text in self._ended(line):
-                    yield Statement(self._begin, text)
+                    yield DumpStatement(self._begin, text)
                     if self._syntax.copies and _COPY.match(text):
                         yield from self._rows(lines)
                     self._begin = number
         if b"".join(self._parts).strip():
             self._refuse_end()
 
-    def _rows(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[Statement]:
+    def _rows(self, lines: Iterator[tuple[int, bytes]]) -> Iterator[DumpStatement]:
         rows: list[bytes] = []
         held = 0
         for number, line in lines:
             is_end = line in _ENDS_OF_ROWS
             if rows and (is_end or held > _ROWS_BYTES):
-                yield Statement(number - len(rows), b"".join(rows), is_rows=True)
+                yield DumpStatement(number - len(rows), b"".join(rows), is_rows=True)
                 rows, held = [], 0
             if is_end:
                 return
@@ -316,7 +316,7 @@ class _Reader:
         return stop
 
 
-def statements(path: Path, dialect: Dialect, public: bytes = b"") -> Iterator[Statement]:
+def statements(path: Path, dialect: Dialect, public: bytes = b"") -> Iterator[DumpStatement]:
     """Yield the statements of a dump in order, with only one in memory at a time.
 
     Args:

@@ -5,13 +5,13 @@ from typing import Any, Self, cast
 
 from harness.engines.base import Engine, Row, Session
 from harness.metrics.efficiency import Timing
-from harness.scoring.tasks import Method
+from harness.scoring.tasks import TimingMethod
 from loaders.namespace import Database
 
 
-def in_turn(method: Method, timing: Timing, prediction: str, gold: str) -> list[tuple[str, int]]:
+def in_turn(method: TimingMethod, timing: Timing, prediction: str, gold: str) -> list[tuple[str, int]]:
     """`Watched.texts` where a pair is timed by the rules."""
-    open_sessions = 1 if method is Method.OFFICIAL else 2
+    open_sessions = 1 if method is TimingMethod.OFFICIAL else 2
     return [(prediction, open_sessions), (gold, open_sessions)] * (timing.executions // 2)
 
 

@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 # What an analysis shows next to tables.
 
 
-class Bar(NamedTuple):
+class ChartBar(NamedTuple):
     """One bar: `figure` is printed next to it; the interval encloses its value, None if unknown."""
 
     name: str
@@ -55,7 +55,7 @@ class BarChart:
     """Horizontal bars on one axis that begins at 0; a line marks the value `reference`."""
 
     title: str
-    bars: tuple[Bar, ...]
+    bars: tuple[ChartBar, ...]
     reference: float | None = None
 
 
@@ -82,7 +82,7 @@ class RightPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(Bench, Units):
+class AnalysisInput(Bench, Units):
     """The input of an analysis.
 
     `sets`: the first is `questions`, those that were chosen, whose databases are loaded in `profile`; of the
@@ -160,7 +160,7 @@ class Analysis:
 
     name: str
     title: str
-    run: Callable[[Context], Iterator[Output]]
+    run: Callable[[AnalysisInput], Iterator[Output]]
     needs_predictions: bool = False
     needs_quiet: bool = False
 
@@ -168,9 +168,9 @@ class Analysis:
 def of_units(
     name: str,
     title: str,
-    units: Callable[[Context], Iterable[tuple[Sequence[str], Item]]],
-    measure: Callable[[Context, Item], Any],
-    tables: Callable[[Context, Sequence[tuple[Item, Any]]], Iterable[Output]],
+    units: Callable[[AnalysisInput], Iterable[tuple[Sequence[str], Item]]],
+    measure: Callable[[AnalysisInput, Item], Any],
+    tables: Callable[[AnalysisInput, Sequence[tuple[Item, Any]]], Iterable[Output]],
     **needs: bool,
 ) -> Analysis:
     """Return an analysis whose units are independent; they are measured in parallel.
@@ -184,7 +184,7 @@ def of_units(
         needs: `needs_predictions` and `needs_quiet`; see `Analysis`.
     """
 
-    def run(context: Context) -> Iterator[Output]:
+    def run(context: AnalysisInput) -> Iterator[Output]:
         measured = context.all(units(context), partial(measure, context), context.workers)
         yield from tables(context, measured)
 

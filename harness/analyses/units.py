@@ -142,7 +142,7 @@ class Unit:
     value: Any
 
 
-class Journal:
+class UnitJournal:
     """The journal of one folder, written by one process at a time; thread-safe.
 
     A last line that was cut off is dropped.
@@ -207,7 +207,7 @@ class Units:
     """
 
     part: str = ""
-    journal: Journal = field(default_factory=Journal)
+    journal: UnitJournal = field(default_factory=UnitJournal)
     progress: Progress = field(default_factory=Progress)
     folder: Path | None = None
 
@@ -274,7 +274,7 @@ def kept(name: str, folder: Path | None, progress: Progress, say: Say) -> Iterat
         BadInput: the folder cannot be written, another process writes it, or its journal is damaged.
     """
     try:
-        journal = Journal(folder)
+        journal = UnitJournal(folder)
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written ({error.strerror}); make room there") from error
     with closing(journal), progress:

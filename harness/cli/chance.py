@@ -17,7 +17,7 @@ from harness.engines.execution import Ending, Execution, Limits
 from harness.report.console import print_grids
 from harness.report.files import TEXTS, ReportFormat, give
 from harness.scoring.chance.search import SECONDS
-from harness.scoring.chance.witness import Replay, place_of
+from harness.scoring.chance.witness import WitnessReplay, place_of
 from harness.scoring.chance.witness import replay as execute_again
 from harness.session.plan import find_servers
 from harness.session.request import Request, check_range
@@ -123,7 +123,7 @@ def replay(
     raise typer.Exit(int(not again.is_refuted))
 
 
-def _lines(witness: Witness, again: Replay) -> Iterator[str]:
+def _lines(witness: Witness, again: WitnessReplay) -> Iterator[str]:
     """Yield the rows of a witness's tables, then those of both texts."""
     for table in witness.tables:
         for row in table.rows:

@@ -312,7 +312,7 @@ class StepMark(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """A node of a plan, and the number of levels above it."""
 
     node: PlanNode
@@ -323,8 +323,8 @@ class Step:
 class AlignedSteps:
     """A step of gold's plan aligned with one of the prediction's; None where only the other one has it."""
 
-    gold: Step | None
-    prediction: Step | None
+    gold: PlanStep | None
+    prediction: PlanStep | None
 
     @property
     def mark(self) -> StepMark:
@@ -355,13 +355,13 @@ def numbered(steps: Iterable[AlignedSteps]) -> Iterator[tuple[int | None, int | 
         prediction += each.prediction is not None
 
 
-def steps_of(root: PlanNode) -> list[Step]:
+def steps_of(root: PlanNode) -> list[PlanStep]:
     """Return the steps of a plan, each before those below it."""
     return list(_steps(root, 0))
 
 
-def _steps(node: PlanNode, depth: int) -> Iterator[Step]:
-    yield Step(node, depth)
+def _steps(node: PlanNode, depth: int) -> Iterator[PlanStep]:
+    yield PlanStep(node, depth)
     for child in node.children:
         yield from _steps(child, depth + 1)
 
@@ -387,7 +387,7 @@ def _table(node: PlanNode) -> str:
     return (node.table or "").lower()
 
 
-def _aligned(left: Sequence[Step], right: Sequence[Step]) -> Iterator[AlignedSteps]:
+def _aligned(left: Sequence[PlanStep], right: Sequence[PlanStep]) -> Iterator[AlignedSteps]:
     """Yield the alignment of the highest score, from the top."""
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in reversed(range(len(left))):
@@ -412,7 +412,7 @@ def _aligned(left: Sequence[Step], right: Sequence[Step]) -> Iterator[AlignedSte
     yield from (AlignedSteps(None, step) for step in right[j:])
 
 
-def _alike(left: Step, right: Step) -> float:
+def _alike(left: PlanStep, right: PlanStep) -> float:
     """Score how well two steps match; best with the same number of steps above them."""
     one, other = left.node, right.node
     near = 0.5 / (1 + abs(left.depth - right.depth))

@@ -48,7 +48,7 @@ class McNemar:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MeanDifference:
     """The mean of second minus first; the interval is None if all differences are the same."""
 
     mean: float
@@ -113,7 +113,7 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
     return McNemar(only_first, only_second, float(p))
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float]) -> Difference:
+def paired_difference(first: Sequence[float], second: Sequence[float]) -> MeanDifference:
     """Estimate the mean of second minus first, with a bootstrap over the pairs.
 
     The p-value inverts the percentile interval (Hall 1992, "The Bootstrap and Edgeworth Expansion", section
@@ -133,15 +133,15 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Differ
     mean = math.fsum(differences) / len(differences)
     largest = max(map(abs, differences))
     if not largest:
-        return Difference(0.0, None, 1.0)
+        return MeanDifference(0.0, None, 1.0)
     fewest = min(1.0, 2.0 ** (1 - sum(difference != 0 for difference in differences)))
     if len(set(differences)) == 1:
-        return Difference(mean, None, max(fewest, 2 / (RESAMPLES + 1)))
+        return MeanDifference(mean, None, max(fewest, 2 / (RESAMPLES + 1)))
     means = _resampled_means(differences)
     rounding = _ROUNDING * largest
     tail = min(int((means <= rounding).sum()), int((means >= -rounding).sum()))
     p = min(1.0, 2 * (tail + 1) / (RESAMPLES + 1))
-    return Difference(mean, _percentiles(means, mean), max(fewest, p))
+    return MeanDifference(mean, _percentiles(means, mean), max(fewest, p))
 
 
 def independent_difference(first: float, of_first: Interval, second: float, of_second: Interval) -> Interval:

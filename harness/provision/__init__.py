@@ -16,7 +16,7 @@ from dialects.errors import BadInput, HarnessError
 from harness.engines import EngineName, kind_of, on_server, served
 from harness.engines.base import EngineLost
 from harness.provision import compose, containers, dsn, envfile, native
-from harness.provision.servers import Home, State, say
+from harness.provision.servers import Home, ServerState, say
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import one_line
@@ -235,7 +235,7 @@ def _text(server: Server, count: int) -> str:
 def _native_log(server: Server) -> str:
     """Return the log of the private server, which is elsewhere if it is a throw-away one."""
     home = Home(paths.state() / server.dialect)
-    known = State.read(home.state)
+    known = ServerState.read(home.state)
     if known is None or known.port != server.port:
         return ""
     with home.log.open("rb") as log:

@@ -31,7 +31,7 @@ from harness.provision.servers import (
     Home,
     Program,
     ServerKind,
-    State,
+    ServerState,
     assets,
     last_words,
     say,
@@ -109,7 +109,7 @@ def _found_or_started(dialect: Dialect, at: Home) -> Server:
 def running(dialect: Dialect, *, home: Path | None = None) -> Server | None:
     """Return the private server of `dialect` if it runs and answers a query."""
     at = _home(dialect, home)
-    known = State.read(at.state)
+    known = ServerState.read(at.state)
     if known is None or identity(known.pid) != known.identity:
         return None
     server = known.server(dialect, at)
@@ -123,7 +123,7 @@ def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
         return False
     with _lock(at):
         ended = _end(at, SERVERS[dialect].stop_signal)
-        if (known := State.read(at.state)) is not None:
+        if (known := ServerState.read(at.state)) is not None:
             replace(known, pid=0, identity="").write(at.state)
         return ended
 
@@ -138,7 +138,7 @@ def revive(dialect: Dialect, *, home: Path) -> bool:
     if not at.folder.is_dir():
         return False
     with _lock(at):
-        known = State.read(at.state)
+        known = ServerState.read(at.state)
         if known is None or known.pid == 0:
             return False
         _found_or_started(dialect, at)
@@ -193,7 +193,7 @@ def _end(at: Home, signal: Signals) -> bool:
     A backend of PostgreSQL that is in a long function outlives its server, keeps the shared memory, and so
     prevents the next start. Return True if there was any process.
     """
-    known = State.read(at.state)
+    known = ServerState.read(at.state)
     has_run = known is not None and identity(known.pid) == known.identity
     if known is not None and has_run:
         end_process(known.pid, known.identity, signal, _STOP_SECONDS)
@@ -216,7 +216,7 @@ def _runs_as(kind: ServerKind) -> pwd.struct_passwd | None:
     )
 
 
-def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None) -> State:
+def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None) -> ServerState:
     """Start a server in an existing folder in which none runs; initialise its data folder the first time.
 
     Args:
@@ -235,7 +235,7 @@ def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_
     shutil.copyfile(assets() / "docker" / kind.configuration[0], home.configuration)
     home.configuration.chmod(0o644)
     _give(home.temporary, runs_as)
-    known = State.read(home.state) if home.data.is_dir() else None
+    known = ServerState.read(home.state) if home.data.is_dir() else None
     if known is None:
         known = _initialise(kind, program, home, runs_as)
     for name in kind.leftovers:
@@ -245,7 +245,7 @@ def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_
     command = ["/bin/sh", "-c", _LIMITED, most, *kind.serve(program, home, port)]
     pid = _run(kind, command, home, home.data, runs_as).pid
     started = identity(pid) or ""
-    launched = State(port, known.user, known.password, pid, started, program.version)
+    launched = ServerState(port, known.user, known.password, pid, started, program.version)
     launched.write(home.state)
 
     def check() -> None:
@@ -262,14 +262,16 @@ def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_
     return launched
 
 
-def _initialise(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None) -> State:
+def _initialise(
+    kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None
+) -> ServerState:
     """Make the data folder; it appears under its name only when it is complete."""
     shutil.rmtree(home.data, ignore_errors=True)
     data = home.folder / "data.new"
     shutil.rmtree(data, ignore_errors=True)
     _give(data, runs_as)
     secret = home.folder / "secret"
-    new = State(0, kind.account, secrets.token_urlsafe(24), 0, "", program.version)
+    new = ServerState(0, kind.account, secrets.token_urlsafe(24), 0, "", program.version)
     write_secret(secret, kind.secret(program, new.password))
     if runs_as:
         os.chown(secret, runs_as.pw_uid, runs_as.pw_gid)

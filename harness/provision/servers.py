@@ -62,7 +62,7 @@ LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
-class State:
+class ServerState:
     """Address, password and process of the server started last; it may have ended since."""
 
     port: int

@@ -13,7 +13,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.answers import CoverageAnswer, Reason
+from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason
 from harness.analyses.coverage.command import ACCEPT, CoverageRequest, Subject, print_coverage
 from harness.data.predictions import Choice
 from harness.engines import kinds_by_name
@@ -93,7 +93,11 @@ class CoverageRunner:
             return ItemEntry(place, question.key, about)
         # A result that SQLite leaves undefined may equal SQLite's another time.
         return ItemEntry(
-            place, question.key, about, str(before.answer), strict=before.answer != Reason.UNSPECIFIED
+            place,
+            question.key,
+            about,
+            str(before.answer),
+            strict=before.answer != DifferenceReason.UNSPECIFIED,
         )
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -169,7 +173,7 @@ class CoverageRunner:
         self._stopped = True
 
 
-_AS_GOOD = frozenset({COVERED, str(Reason.TIE)})
+_AS_GOOD = frozenset({COVERED, str(DifferenceReason.TIE)})
 
 
 def _about(found: CoverageAnswer) -> str:

@@ -24,7 +24,7 @@ from harness.session.plan import equip, find_servers
 from harness.session.request import Request
 from loaders.base.errors import EngineUnavailable
 
-_PLACE = pytest.StashKey["Bench"]()
+_PLACE = pytest.StashKey["SessionEngines"]()
 
 
 class QueryFailed(Exception):
@@ -36,7 +36,7 @@ class QueryFailed(Exception):
         self.execution = execution
 
 
-class Bench:
+class SessionEngines:
     """The question set and the engines of a session.
 
     Raises:
@@ -80,7 +80,7 @@ class Bench:
 class BirdEngine:
     """An engine with the databases of the question set: runs SQL texts unchanged and read-only."""
 
-    def __init__(self, dialect: EngineName, bench: Bench) -> None:
+    def __init__(self, dialect: EngineName, bench: SessionEngines) -> None:
         self.dialect = dialect
         self._bench = bench
         self._engine = bench.setup.engine(dialect)
@@ -176,11 +176,11 @@ def evaluator(config: pytest.Config) -> Evaluator:
     )
 
 
-def bench_of(config: pytest.Config) -> Bench:
+def bench_of(config: pytest.Config) -> SessionEngines:
     """Return the bench that all tests of a session share."""
     if _PLACE not in config.stash:
         try:
-            config.stash[_PLACE] = Bench(request_of(config))
+            config.stash[_PLACE] = SessionEngines(request_of(config))
         except HarnessError as error:
             # During collection, pytest shows this in one line.
             raise pytest.Collector.CollectError(as_in_pytest(str(error))) from error

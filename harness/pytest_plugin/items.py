@@ -99,7 +99,7 @@ class Unexpected(Exception):
     """An item failed."""
 
 
-class Gap(Exception):
+class ExpectedFailure(Exception):
     """An item failed as expected."""
 
 
@@ -114,7 +114,7 @@ class AnswerItem(pytest.Item):
         self._gap = entry.gap
         self.extra_keyword_matches.update(value for _, value in entry.properties)
         if entry.gap is not None:
-            self.add_marker(pytest.mark.xfail(reason=entry.gap, raises=Gap, strict=entry.strict))
+            self.add_marker(pytest.mark.xfail(reason=entry.gap, raises=ExpectedFailure, strict=entry.strict))
 
     def runtest(self) -> None:
         """Wait for the answer, and show it."""
@@ -125,11 +125,11 @@ class AnswerItem(pytest.Item):
         if answer.gap is not None:
             if self._gap is None:
                 pytest.xfail(_printable(answer.gap))
-            raise Gap(_printable(answer.gap))
+            raise ExpectedFailure(_printable(answer.gap))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the failure's message instead of a traceback through the harness."""
-        if isinstance(excinfo.value, (Unexpected, Gap)):
+        if isinstance(excinfo.value, (Unexpected, ExpectedFailure)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -167,7 +167,7 @@ def node_id(part: ItemPart, entry: ItemEntry, root: Path) -> str:
 _LOOK_SECONDS = 0.02
 
 
-class Announcer:
+class AnswerPublisher:
     """The controller's side; `publish` may be called from any thread."""
 
     def __init__(self) -> None:
@@ -255,7 +255,7 @@ _CHOOSING = {"--deselect": "deselect", "--lf": "lf", "--sw": "stepwise"}
 """Options of pytest that select items, and the destinations of their values."""
 
 INVITATION = "bird"
-"""The name under which pytest-xdist passes an `Announcer.invitation` to its workers."""
+"""The name under which pytest-xdist passes an `AnswerPublisher.invitation` to its workers."""
 
 
 def join(config: pytest.Config) -> None:
@@ -270,7 +270,7 @@ class ItemCollector:
     def __init__(self, source: ItemSource) -> None:
         self._source = source
         self._named: list[str] = []
-        self._announcer: Announcer | None = None
+        self._announcer: AnswerPublisher | None = None
         self._places: dict[str, int] = {}
         self._quick = False
         self._begun = False
@@ -386,7 +386,7 @@ class ItemCollector:
     def pytest_configure_node(self, node: Any) -> None:
         """Pass the invitation to a worker of pytest-xdist, before it starts."""
         if self._announcer is None:
-            self._announcer = Announcer()
+            self._announcer = AnswerPublisher()
         node.workerinput[INVITATION] = self._announcer.invitation(self._source)
 
     @pytest.hookimpl(optionalhook=True)

@@ -61,7 +61,7 @@ _LONGEST = 60
 
 
 @dataclass(frozen=True)
-class Entry:
+class BoardEntry:
     """A bundle with the receipt that confirms it."""
 
     bundle: Bundle
@@ -82,7 +82,7 @@ class Entry:
 class Board:
     """Confirmed bundles, the oldest run first, and a line for each file that is left out."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[BoardEntry]
     left_out: Sequence[str]
 
 
@@ -90,7 +90,7 @@ class Board:
 class _Row:
     """A predictor's score in one bundle."""
 
-    entry: Entry
+    entry: BoardEntry
     score: Score
 
     def total(self, metric: str) -> float | None:
@@ -153,7 +153,7 @@ def read_board(folder: Path, *, site: Path | None = None) -> Board:
         known = receipts.get(receipt.digest)
         if known is None or known.verified < receipt.verified:
             receipts[receipt.digest] = receipt
-    entries: dict[str, Entry] = {}
+    entries: dict[str, BoardEntry] = {}
     for path in (one for one in files if one.name.endswith(SUFFIX)):
         name = path.relative_to(folder)
         try:
@@ -167,7 +167,7 @@ def read_board(folder: Path, *, site: Path | None = None) -> Board:
         elif fault := _fault(bundle, found):
             left_out.append(f"{name}: {fault}")
         else:
-            entries.setdefault(bundle.digest, Entry(bundle, found))
+            entries.setdefault(bundle.digest, BoardEntry(bundle, found))
     ordered = sorted(entries.values(), key=lambda one: (one.bundle.evaluated.started, one.bundle.digest))
     return Board(ordered, [brief(one_line(line), _LONGEST_LINE) for line in left_out])
 
@@ -284,19 +284,19 @@ def _write(  # noqa: PLR0913, PLR0917 - what is on a page
     write_static(path, "board.html.jinja", **content)
 
 
-def _bundle_of(entry: Entry) -> str:
+def _bundle_of(entry: BoardEntry) -> str:
     return f"bundles/{entry.name}{SUFFIX}"
 
 
-def _receipt_of(entry: Entry) -> str:
+def _receipt_of(entry: BoardEntry) -> str:
     return f"bundles/{entry.name}{RECEIPT_SUFFIX}"
 
 
-def _report_of(entry: Entry) -> str:
+def _report_of(entry: BoardEntry) -> str:
     return f"reports/{entry.name}.html"
 
 
-def _pages(entries: Sequence[Entry]) -> Iterator[_Page]:
+def _pages(entries: Sequence[BoardEntry]) -> Iterator[_Page]:
     """Yield a page for one engine's scores of the same questions, golds, databases, limits and policy."""
     rows: dict[str, list[_Row]] = {}
     for entry in entries:
@@ -335,7 +335,7 @@ def _is_about(note: str, dialect: EngineName) -> bool:
     return not named or dialect in named
 
 
-def _key(entry: Entry, dialect: EngineName) -> str:
+def _key(entry: BoardEntry, dialect: EngineName) -> str:
     one = entry.bundle.evaluated
     gold = one.gold and one.gold.sha256
     same = one.set_name, one.set_files, one.databases, gold, one.reference, one.profile, one.limits
@@ -343,7 +343,7 @@ def _key(entry: Entry, dialect: EngineName) -> str:
     return content_digest([dialect, *same, *told])
 
 
-def _manifest(entry: Entry) -> dict[str, object]:
+def _manifest(entry: BoardEntry) -> dict[str, object]:
     """Return the entries of a manifest that title and note on databases are made of."""
     one = entry.bundle.evaluated
     return {"set": one.set_name, "title": one.title, "provenance": origins(one.set_name, one.databases)}

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.engines import TITLES, dialect_of
-from harness.engines.plans import AlignedSteps, Operator, PlanNode, Step, StepMark, numbered, steps_of
+from harness.engines.plans import AlignedSteps, Operator, PlanNode, PlanStep, StepMark, numbered, steps_of
 from harness.metrics.work import units
 from harness.report.console import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown, markdown_line
@@ -191,7 +191,7 @@ def _below(root: PlanNode, steps: Sequence[AlignedSteps], *, is_gold: bool) -> T
     return table
 
 
-def _cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -> list[RenderableType]:
+def _cells(step: PlanStep | None, mark: StepMark, columns: Sequence[str]) -> list[RenderableType]:
     if step is None:
         return [Text("") for _ in range(2 + len(columns))]
     style = "" if mark is StepMark.SAME else "bold"
@@ -263,7 +263,7 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
     yield ""
 
 
-def _markdown_cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -> list[str]:
+def _markdown_cells(step: PlanStep | None, mark: StepMark, columns: Sequence[str]) -> list[str]:
     if step is None:
         return [""] * (2 + len(columns))
     words = f"{'&emsp;' * step.depth}{escaped_markdown(described(step.node))}"

@@ -194,7 +194,7 @@ class JudgeTask(Task[TaskResult]):
     undecided: Mapping[str, Judgement] = field(default_factory=dict)
 
 
-class Method(StrEnum):
+class TimingMethod(StrEnum):
     """The timing method of a pair."""
 
     OFFICIAL = "official"
@@ -210,7 +210,7 @@ class TimeTask(Task[Timing]):
     db_id: str
     prediction: str
     gold: str
-    method: Method
+    method: TimingMethod
 
 
 @dataclass(frozen=True)

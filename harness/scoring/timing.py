@@ -24,7 +24,7 @@ from harness.metrics.efficiency import (
     same_text,
     steady,
 )
-from harness.scoring.tasks import Announce, Method, Stage, unsupervised
+from harness.scoring.tasks import Announce, Stage, TimingMethod, unsupervised
 from loaders.namespace import Database
 
 ITERATIONS = 100
@@ -39,7 +39,7 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how to time it
     database: Database,
     prediction: str,
     gold: str,
-    method: Method,
+    method: TimingMethod,
     limits: Limits,
     announce: Announce = unsupervised,
     *,
@@ -61,7 +61,7 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how to time it
     Raises:
         EngineLost: the engine is to blame, not a statement.
     """
-    if method is Method.OFFICIAL:
+    if method is TimingMethod.OFFICIAL:
         return _official(engine, database, prediction, gold, limits, announce)
     if beside is None and same_text(prediction, gold):
         return _IDENTICAL
@@ -83,7 +83,7 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how to time it
         )
 
 
-def failed_while_timed(method: Method, why: str, *, is_of_gold: bool) -> Timing:
+def failed_while_timed(method: TimingMethod, why: str, *, is_of_gold: bool) -> Timing:
     """Return the timing of a pair if running one of its texts ended the process: as if the text had failed.
 
     Args:
@@ -91,7 +91,7 @@ def failed_while_timed(method: Method, why: str, *, is_of_gold: bool) -> Timing:
         why: what the text did, as a predicate.
         is_of_gold: True if the text is gold, False if it is the prediction.
     """
-    tau = 1.0 if is_of_gold and method is Method.STABLE else 0.0
+    tau = 1.0 if is_of_gold and method is TimingMethod.STABLE else 0.0
     return _untimed(tau, 0, Clock.CLIENT, _Failed(_GOLD if is_of_gold else _PREDICTION, why))
 
 

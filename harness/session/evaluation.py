@@ -18,7 +18,7 @@ from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.scoring.golds import Golds
 from harness.scoring.scheduler import Candidate, Overruns, Scheduler
-from harness.scoring.tasks import Method, Setup, TimeTask, explain
+from harness.scoring.tasks import Setup, TimeTask, TimingMethod, explain
 from harness.scoring.workers import LocalWorkers
 
 
@@ -46,7 +46,7 @@ class Pair:
         return self.dialect, self.predictor, self.question.key
 
 
-METHODS = {Basis.TIMES: Method.OFFICIAL, Basis.STABLE_TIMES: Method.STABLE}
+METHODS = {Basis.TIMES: TimingMethod.OFFICIAL, Basis.STABLE_TIMES: TimingMethod.STABLE}
 """The timing method behind each basis of a time metric."""
 
 
@@ -197,12 +197,14 @@ class Evaluation:
         }
         return replace(result, scores={**result.scores, **scores}, timings=timings)
 
-    def _measure(self, key: str, dialect: EngineName, sql: str, gold_index: int, method: Method) -> Timing:
+    def _measure(
+        self, key: str, dialect: EngineName, sql: str, gold_index: int, method: TimingMethod
+    ) -> Timing:
         question = self._setup.questions.by_key[key].each(dialect_of(dialect))[gold_index]
         gold = self._scheduler.golds.text(question, dialect)
         task = TimeTask(dialect, question.db_id, sql, gold, method)
         first = self._timer.submit(task).result()
-        if method is not Method.OFFICIAL or self._setup.repeat == 1:
+        if method is not TimingMethod.OFFICIAL or self._setup.repeat == 1:
             return first
         others = [self._timer.submit(task).result().tau for _ in range(1, self._setup.repeat)]
         return replace(first, runs=(first.tau, *others))

@@ -31,7 +31,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class QuerySource:
     """An item of FROM: a stored table, or anything else with rows (`table` is None)."""
 
     alias: str
@@ -78,7 +78,7 @@ class Named:
     """A column of a source; `stored` is None if the source is not a stored table."""
 
     select: exp.Select
-    source: Source
+    source: QuerySource
     name: str
     stored: Column | None
 
@@ -99,7 +99,7 @@ class StoredColumn:
     """The stored column that a name means, and the source that offers it."""
 
     select: exp.Select
-    source: Source
+    source: QuerySource
     table: Table
     column: Column
 
@@ -154,7 +154,7 @@ class Query:
             table.name: {self.engine.column(column): column for column in table.columns}
             for table in self.schema.tables
         }
-        self._sources: dict[int, list[Source]] = {}
+        self._sources: dict[int, list[QuerySource]] = {}
         self._selects: list[exp.Select] | None = None
 
     # Texts and trees.
@@ -185,23 +185,25 @@ class Query:
 
     # Sources.
 
-    def sources(self, select: exp.Select) -> list[Source]:
+    def sources(self, select: exp.Select) -> list[QuerySource]:
         """Return the sources of FROM, in order."""
         found = self._sources.get(id(select))
         if found is None:
             found = self._sources[id(select)] = list(self._read_sources(select))
         return found
 
-    def joined(self, select: exp.Select) -> list[Source]:
+    def joined(self, select: exp.Select) -> list[QuerySource]:
         """Return the sources that joins bring, in their order; those behind commas are among them."""
         return [source for source in self.sources(select) if source.join is not None]
 
-    def _read_sources(self, select: exp.Select) -> Iterator[Source]:
+    def _read_sources(self, select: exp.Select) -> Iterator[QuerySource]:
         items = from_items(select)
         sides = [item.join.side if item.join is not None else "" for item in items]
         for at, item in enumerate(items):
             optional = sides[at] in {"LEFT", "FULL"} or not {"RIGHT", "FULL"}.isdisjoint(sides[at + 1 :])
-            yield Source(self._alias(item.node), item.node, *self._rows_of(item.node), optional, item.join)
+            yield QuerySource(
+                self._alias(item.node), item.node, *self._rows_of(item.node), optional, item.join
+            )
 
     def _alias(self, node: exp.Expr) -> str:
         alias = node.args.get("alias")
@@ -263,7 +265,7 @@ class Query:
                 return None
         return frozenset(names)
 
-    def starred(self, select: exp.Select, star: exp.Expr) -> list[Source]:
+    def starred(self, select: exp.Select, star: exp.Expr) -> list[QuerySource]:
         """Return the sources whose columns * or t.* stands for."""
         table = star.args.get("table") if isinstance(star, exp.Column) else None
         sources = self.sources(select)
@@ -370,7 +372,7 @@ class Query:
             select = _around(select)
         return None
 
-    def _of(self, select: exp.Select, source: Source, name: str) -> Named | None:
+    def _of(self, select: exp.Select, source: QuerySource, name: str) -> Named | None:
         if source.outputs is None or name not in source.outputs:
             return None
         stored = self._columns[source.table.name].get(name) if source.table is not None else None

@@ -41,7 +41,7 @@ from dialects.postgresql import COLLATION
 from dialects.server_schema import ServerColumn, ServerTable
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
-from loaders.dumps import Statement, statements
+from loaders.dumps import DumpStatement, statements
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
 from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
 from loaders.portable import DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
@@ -335,10 +335,10 @@ _UNKNOWN_SETTING = "42704"
 
 
 def _send(
-    copy: Copy, rows: Statement, found: Iterator[Statement], advance: Callable[[int], None]
-) -> Statement | None:
+    copy: Copy, rows: DumpStatement, found: Iterator[DumpStatement], advance: Callable[[int], None]
+) -> DumpStatement | None:
     """Send rows, and return the statement after them."""
-    following: Statement | None = rows
+    following: DumpStatement | None = rows
     while following is not None and following.is_rows:
         copy.write(following.text)
         advance(len(following.text))

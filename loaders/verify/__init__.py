@@ -4,7 +4,7 @@ Row counts, types and sums of hashes are computed on both sides and compared; if
 the first differing rows are named. docs/explanation/loading.md defines which values are equal.
 """
 
-from loaders.verify.proof import Verification, verified_lines, verify
-from loaders.verify.tables import Difference, Kind
+from loaders.verify.proof import DatabaseVerification, verified_lines, verify
+from loaders.verify.tables import DifferenceKind, TableDifference
 
-__all__ = ["Difference", "Kind", "Verification", "verified_lines", "verify"]
+__all__ = ["DatabaseVerification", "DifferenceKind", "TableDifference", "verified_lines", "verify"]

@@ -30,8 +30,8 @@ from loaders.verify.sides import (
 )
 from loaders.verify.tables import (
     STORAGES,
-    Difference,
-    Kind,
+    DifferenceKind,
+    TableDifference,
     matched,
     table_name,
     wrong_types,
@@ -39,7 +39,7 @@ from loaders.verify.tables import (
 
 
 @dataclass(frozen=True)
-class Verification:
+class DatabaseVerification:
     """The result of comparing one database with its file."""
 
     database: Database
@@ -49,7 +49,7 @@ class Verification:
     values: int
     """Rows times columns, over all compared tables."""
     seconds: float
-    differences: tuple[Difference, ...]
+    differences: tuple[TableDifference, ...]
 
     @property
     def is_clean(self) -> bool:
@@ -57,7 +57,7 @@ class Verification:
         return not self.differences
 
 
-def verify(databases: Sequence[Database], server: Server) -> Iterator[Verification]:
+def verify(databases: Sequence[Database], server: Server) -> Iterator[DatabaseVerification]:
     """Compare databases on a server with their files.
 
     Nothing is changed on either side. The only part of a load's marker that counts is whether values that a
@@ -109,21 +109,27 @@ def _strangers(
     }
 
 
-def _verified(database: Database, server: Server, strangers: Sequence[str], *, escape: bool) -> Verification:
+def _verified(
+    database: Database, server: Server, strangers: Sequence[str], *, escape: bool
+) -> DatabaseVerification:
     started, dialect = time.monotonic(), server.dialect
     differences = [
-        Difference(Kind.EXTRA_TABLE, name, None, f"is only on {dialect}, and no load created it")
+        TableDifference(
+            DifferenceKind.EXTRA_TABLE, name, None, f"is only on {dialect}, and no load created it"
+        )
         for name in strangers
     ]
     types = STORAGES[dialect].types(database.profile, escape=escape)
     standing = types_there(server, database)
     tables: list[ComparedTable] = []
-    unmatched: list[Difference] = []
+    unmatched: list[TableDifference] = []
     with opened(database.sqlite_path) as connection:
         for source in file_tables(connection):
             name = table_name(source.name, dialect)
             if name not in standing:
-                differences.append(Difference(Kind.MISSING_TABLE, source.name, None, f"is not on {dialect}"))
+                differences.append(
+                    TableDifference(DifferenceKind.MISSING_TABLE, source.name, None, f"is not on {dialect}")
+                )
                 continue
             place = f"{quoted(namespace(database, dialect)[-1])}.{quoted(name)}"
             where = (database, dialect, types)
@@ -147,7 +153,7 @@ def _verified(database: Database, server: Server, strangers: Sequence[str], *, e
     rows = sum(one.rows for one in ours)
     values = sum(one.rows * len(table.columns) for one, table in zip(ours, tables, strict=True))
     seconds = time.monotonic() - started
-    return Verification(database, dialect, len(tables), rows, values, seconds, tuple(differences))
+    return DatabaseVerification(database, dialect, len(tables), rows, values, seconds, tuple(differences))
 
 
 def _server_digests(tables: Sequence[ComparedTable], database: Database, server: Server) -> list[Digest]:
@@ -159,20 +165,24 @@ def _server_digests(tables: Sequence[ComparedTable], database: Database, server:
 
 def _values(
     here: FileSide, there: ServerSide, table: ComparedTable, digests: tuple[Digest, Digest], dialect: Dialect
-) -> Iterator[Difference]:
+) -> Iterator[TableDifference]:
     """Yield the columns and rows of a table that differ; each column is summed separately."""
     mine, other = digests
     name, ours, theirs = table.source.name, here.column_totals(table), there.column_totals(table)
     columns = [column.name for column, a, b in zip(table.columns, ours, theirs, strict=True) if a != b]
     rows = _differing_rows(here, there, table, dialect)
     if mine.rows != other.rows:
-        yield Difference(Kind.ROWS, name, None, f"{other.rows:,} rows instead of {mine.rows:,}", rows)
+        yield TableDifference(
+            DifferenceKind.ROWS, name, None, f"{other.rows:,} rows instead of {mine.rows:,}", rows
+        )
     elif not columns:
         text = "every column has the right values, but in other rows"
-        yield Difference(Kind.VALUES, name, None, text, rows)
+        yield TableDifference(DifferenceKind.VALUES, name, None, text, rows)
     else:
         for number, column in enumerate(columns):
-            yield Difference(Kind.VALUES, name, column, "values differ", rows if not number else ())
+            yield TableDifference(
+                DifferenceKind.VALUES, name, column, "values differ", rows if not number else ()
+            )
 
 
 _BUCKETS = 8
@@ -285,7 +295,7 @@ def _name(table: ComparedTable, row: ComparedRow) -> str:
     return "row " + ", ".join(f"{column.name} {shown.get(column)!r}" for column in table.key)
 
 
-def verified_lines(verified: Sequence[Verification]) -> list[str]:
+def verified_lines(verified: Sequence[DatabaseVerification]) -> list[str]:
     """Return a line of figures about databases in one profile on one engine, then a line per difference."""
     if not verified:
         return []

@@ -15,7 +15,7 @@ from loaders.verify.forms import LONG, ValueForm, day, moment
 from loaders.verify.sides import ComparedColumn, ComparedTable, FileColumn, FileTable, batches, classes_of
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """The kinds of differences between a file and a server."""
 
     MISSING_TABLE = "missing table"
@@ -28,10 +28,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Difference:
+class TableDifference:
     """One difference between the server and the file."""
 
-    kind: Kind
+    kind: DifferenceKind
     table: str
     """Its name in the file; for an extra table, on the server."""
     column: str | None
@@ -214,7 +214,7 @@ def matched(  # noqa: PLR0913 - the two tables, and the context
     where: tuple[Database, Dialect, Types],
     *,
     escape: bool = False,
-) -> tuple[ComparedTable, list[Difference]]:
+) -> tuple[ComparedTable, list[TableDifference]]:
     """Match the columns of a table; missing, extra and unreadable ones are differences.
 
     Args:
@@ -227,19 +227,21 @@ def matched(  # noqa: PLR0913 - the two tables, and the context
     """
     database, dialect, types = where
     columns: list[ComparedColumn] = []
-    differences: list[Difference] = []
+    differences: list[TableDifference] = []
     wanted = _wanted(table, database, dialect)
     for column, source in wanted:
         name = column_name(column.name, dialect)
         kind = standing.get(name)
         if kind is None:
             differences.append(
-                Difference(Kind.MISSING_COLUMN, table.name, column.name, f"is not on {dialect}")
+                TableDifference(
+                    DifferenceKind.MISSING_COLUMN, table.name, column.name, f"is not on {dialect}"
+                )
             )
             continue
         made, trouble = _column(connection, table, column, kind, types)
         if trouble:
-            differences.append(Difference(Kind.TYPE, table.name, column.name, trouble))
+            differences.append(TableDifference(DifferenceKind.TYPE, table.name, column.name, trouble))
         if made:
             form = ValueForm.LONG_TEXT if made is ValueForm.TEXT and column.longest > LONG else made
             among = None
@@ -250,7 +252,7 @@ def matched(  # noqa: PLR0913 - the two tables, and the context
             )
     there = {column_name(column.name, dialect) for column, _ in wanted}
     differences += [
-        Difference(Kind.EXTRA_COLUMN, table.name, name, f"is only on {dialect}")
+        TableDifference(DifferenceKind.EXTRA_COLUMN, table.name, name, f"is only on {dialect}")
         for name in standing
         if name not in there
     ]
@@ -299,7 +301,7 @@ def wrong_types(
     types: Types,
     *,
     escape: bool = False,
-) -> Iterator[Difference]:
+) -> Iterator[TableDifference]:
     """Yield columns whose type the profile uses, but not for the values in the file.
 
     Args:
@@ -323,7 +325,7 @@ def wrong_types(
                 holds = becomes(connection, table, column.name, holds, reals)
         if not is_right(column.kind, holds, types):
             text = f"is {column.kind}, but holds {holds}: must be {right_type(holds, types)}"
-            yield Difference(Kind.TYPE, table.name, column.name, text)
+            yield TableDifference(DifferenceKind.TYPE, table.name, column.name, text)
 
 
 def _dates(

@@ -12,7 +12,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits, execute
 from harness.metrics.efficiency import LOOKS, Clock, Timing
-from harness.scoring.tasks import Method, Setup, TimeTask
+from harness.scoring.tasks import Setup, TimeTask, TimingMethod
 from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.workers import LocalWorkers
 from loaders.load import load
@@ -40,7 +40,7 @@ def timed(
     server: Server, database: Database, prediction: str, gold: str, limits: Limits | None = None
 ) -> Timing:
     load([database], server)
-    return measure(on_server(server), database, prediction, gold, Method.STABLE, limits or Limits())
+    return measure(on_server(server), database, prediction, gold, TimingMethod.STABLE, limits or Limits())
 
 
 SLEEP: Mapping[Dialect, str] = {
@@ -165,8 +165,8 @@ def test_a_prediction_cannot_read_what_the_server_counts(
 SOME, ALL = "SELECT n FROM number WHERE n > 500", "SELECT n FROM number"
 
 
-@pytest.mark.parametrize("method", Method)
-def test_both_are_run_strictly_in_turn(server: Server, database: Database, method: Method) -> None:
+@pytest.mark.parametrize("method", TimingMethod)
+def test_both_are_run_strictly_in_turn(server: Server, database: Database, method: TimingMethod) -> None:
     load([database], server)
     watched = Watched(on_server(server))
     timing = measure(watched.engine, database, SOME, ALL, method, Limits())
@@ -196,15 +196,15 @@ def timer(server: Server, database: Database, limits: Limits | None = None) -> I
         started.close()
 
 
-@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("method", TimingMethod)
 def test_a_pair_is_timed_in_a_worker_as_often_and_by_the_same_clock(
-    server: Server, database: Database, method: Method
+    server: Server, database: Database, method: TimingMethod
 ) -> None:
     with timer(server, database) as workers:
         found = workers.submit(TimeTask(server.dialect, database.db_id, SOME, ALL, method)).result()
     here = measure(on_server(server), database, SOME, ALL, method, Limits())
     assert (found.error, found.clock) == (None, here.clock)
-    is_official = method is Method.OFFICIAL
+    is_official = method is TimingMethod.OFFICIAL
     for timing in found, here:
         assert timing.samples in ({ITERATIONS} if is_official else set(LOOKS))
         assert timing.executions == 2 * timing.samples + (0 if is_official else 2)
@@ -215,7 +215,7 @@ def test_what_is_endless_while_it_is_timed_in_a_worker_costs_no_other_pair(
 ) -> None:
     with timer(server, database, Limits(seconds=2)) as workers:
         endless, other = [
-            workers.submit(TimeTask(server.dialect, database.db_id, text, ALL, Method.STABLE))
+            workers.submit(TimeTask(server.dialect, database.db_id, text, ALL, TimingMethod.STABLE))
             for text in (SLEEP[server.dialect].format(60), SOME)
         ]
         assert endless.result().error == "the prediction took longer than 2 s while it was timed"

@@ -17,7 +17,7 @@ from harness.engines.execution import administrating
 from harness.provision import compose, containers, envfile, native
 from harness.provision.containers import require_compose
 from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import State
+from harness.provision.servers import ServerState
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -50,7 +50,7 @@ class Victim:
         if self.server.origin is Origin.COMPOSE:
             compose._compose(self._env, "kill", "--signal=KILL", self.server.dialect)
             return
-        known = State.read(self.folder / self.server.dialect / "server.json")
+        known = ServerState.read(self.folder / self.server.dialect / "server.json")
         assert known is not None
         for pid in (known.pid, *children(known.pid)):
             with suppress(ProcessLookupError):
@@ -84,7 +84,7 @@ class Victim:
             finally:
                 compose._compose(self._env, "unpause", self.server.dialect)
             return
-        known = State.read(self.folder / self.server.dialect / "server.json")
+        known = ServerState.read(self.folder / self.server.dialect / "server.json")
         assert known is not None
         processes = known.pid, *children(known.pid)
         for process in processes:

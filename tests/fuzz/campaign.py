@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import Checked, Checker, Verdict, without_names
+from harness.analyses.conformance.comparison import Checked, Checker, QueryVerdict, without_names
 from harness.engines.execution import Ending, Execution, Limits
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement
@@ -38,7 +38,7 @@ class Fault:
     @property
     def group(self) -> str:
         """Faults of one group probably have one cause."""
-        if self.checked.verdict is Verdict.SILENT:
+        if self.checked.verdict is QueryVerdict.SILENT:
             return f"{self.target} silent: {', '.join(sorted(self.tags)) or 'no construct'}"
         return f"{self.target} {self.checked.verdict}: {without_names(self.checked.detail)}"
 
@@ -53,8 +53,8 @@ class Result:
     empty: int = 0
     generated: Counter[str] = field(default_factory=Counter)
     """Valid queries by construct."""
-    verdicts: Counter[tuple[Dialect, Verdict]] = field(default_factory=Counter)
-    by_tag: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
+    verdicts: Counter[tuple[Dialect, QueryVerdict]] = field(default_factory=Counter)
+    by_tag: Counter[tuple[str, QueryVerdict]] = field(default_factory=Counter)
     reasons: Counter[tuple[Dialect, str]] = field(default_factory=Counter)
     """Why there was no translation."""
     faults: list[Fault] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Result:
 
     def untranslatable(self, target: Dialect) -> float:
         """The share of valid queries without translation."""
-        return self.verdicts[target, Verdict.UNTRANSLATABLE] / max(1, self.valid)
+        return self.verdicts[target, QueryVerdict.UNTRANSLATABLE] / max(1, self.valid)
 
     @property
     def passed(self) -> bool:
@@ -111,7 +111,7 @@ def run(  # noqa: PLR0913 - what is run, and how
         result.queries += 1
         small = node
         for fault in _one(checker, catalog, node, number, result):
-            if fault.checked.verdict is Verdict.SILENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
+            if fault.checked.verdict is QueryVerdict.SILENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
                 # What shows a fault of one target mostly shows one of the other.
                 fault, small = _shrunk(checker, catalog, (small, node), fault)  # noqa: PLW2901
             alike[fault.group] += 1
@@ -128,11 +128,11 @@ def _one(checker: Checker, catalog: Catalog, node: Node, number: int, result: Re
         return
     result.generated.update(tags)
     result.empty += not expected.rows
-    worst: set[Verdict] = set()
+    worst: set[QueryVerdict] = set()
     for target, checked in _on_all(checker, sql, catalog, expected, ordered=is_ordered(node)):
         result.verdicts[target, checked.verdict] += 1
         worst.add(checked.verdict)
-        if checked.verdict is Verdict.UNTRANSLATABLE:
+        if checked.verdict is QueryVerdict.UNTRANSLATABLE:
             result.reasons[target, without_names(checked.detail)] += 1
         if checked.verdict.is_fault:
             yield Fault(number, catalog.database.db_id, target, sql, checked, tags)
@@ -165,7 +165,7 @@ def _shrunk(checker: Checker, catalog: Catalog, starts: Sequence[Node], fault: F
         checked = checker.check(sql, catalog, expected, fault.target, ordered=is_ordered(variant))
         smaller = Fault(fault.number, fault.db_id, fault.target, sql, checked, variant.tags)
         if checked.verdict is not fault.checked.verdict or (
-            checked.verdict is not Verdict.SILENT and smaller.group != fault.group
+            checked.verdict is not QueryVerdict.SILENT and smaller.group != fault.group
         ):
             return False
         found = smaller

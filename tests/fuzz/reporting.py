@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import Verdict
+from harness.analyses.conformance.comparison import QueryVerdict
 from tests.fuzz.campaign import MOST_UNTRANSLATABLE, Fault, Result
 from tests.fuzz.tree import TAGS
 
@@ -31,15 +31,15 @@ def report(result: Result, seed: int, seconds: float, *, brief: bool = False) ->
 
 
 def _totals(result: Result) -> Iterator[str]:
-    yield "| target | " + " | ".join(Verdict) + " |"
-    yield "|---" * (len(Verdict) + 1) + "|"
+    yield "| target | " + " | ".join(QueryVerdict) + " |"
+    yield "|---" * (len(QueryVerdict) + 1) + "|"
     for target in Dialect:
-        counts = [result.verdicts[target, verdict] for verdict in Verdict]
+        counts = [result.verdicts[target, verdict] for verdict in QueryVerdict]
         if any(counts):
             share = result.untranslatable(target)
             mark = "" if share <= MOST_UNTRANSLATABLE else " (too many)"
             shown = [f"{count:,}" for count in counts]
-            shown[list(Verdict).index(Verdict.UNTRANSLATABLE)] += f", {share:.1%}{mark}"
+            shown[list(QueryVerdict).index(QueryVerdict.UNTRANSLATABLE)] += f", {share:.1%}{mark}"
             yield f"| {target} | " + " | ".join(shown) + " |"
     yield ""
 
@@ -72,10 +72,10 @@ def _reasons(result: Result) -> Iterator[str]:
 def _constructs(result: Result) -> Iterator[str]:
     yield "## Constructs"
     yield ""
-    yield "| construct | generated | " + " | ".join(Verdict) + " |"
-    yield "|---" * (len(Verdict) + 2) + "|"
+    yield "| construct | generated | " + " | ".join(QueryVerdict) + " |"
+    yield "|---" * (len(QueryVerdict) + 2) + "|"
     for tag in sorted(TAGS):
-        counts = [result.by_tag[tag, verdict] for verdict in Verdict]
+        counts = [result.by_tag[tag, verdict] for verdict in QueryVerdict]
         yield f"| {tag} | {result.generated[tag]:,} | " + " | ".join(f"{count:,}" for count in counts) + " |"
     yield ""
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import Checker, Verdict
+from harness.analyses.conformance.comparison import Checker, QueryVerdict
 from harness.engines.execution import Ending
 from tests.every_engine import LOADED
 from tests.fuzz.catalog import Catalog
@@ -55,4 +55,4 @@ def test_a_difference_once_found_stays_away(
     assert expected.ending is Ending.ROWS, expected.error
     checked = checker.check(row.sql, catalog, expected, target, ordered=row.ordered)
     assert not checked.verdict.is_fault, f"{checked.verdict}: {checked.detail}\n{checked.translation}"
-    assert (checked.verdict is Verdict.UNTRANSLATABLE) == (target in row.untranslatable), checked.detail
+    assert (checked.verdict is QueryVerdict.UNTRANSLATABLE) == (target in row.untranslatable), checked.detail

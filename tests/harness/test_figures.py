@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.audit.probes import PROBES
 from harness.analyses.coverage import expectations
-from harness.analyses.coverage.answers import CoverageAnswer, Reason
+from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason
 from harness.analyses.coverage.command import write_folder
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loader import load_set
@@ -57,7 +57,7 @@ def covered(folder: Path, origin: GoldOrigin, leave_out: str | None = None) -> P
         if one.key != leave_out and (origin is GoldOrigin.TRANSLATED or dialect in one.gold)
     ]
     if leave_out is None:
-        answers[1] = replace(answers[1], reason=Reason.ORDER, detail="secret | row", sql=None)
+        answers[1] = replace(answers[1], reason=DifferenceReason.ORDER, detail="secret | row", sql=None)
     manifest = {
         "set": "sample", "gold": origin, "profile": "faithful",
         "engines": {"mysql": {"version": "9.7"}, "postgresql": {"version": "18.1"}},

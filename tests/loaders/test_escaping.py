@@ -10,7 +10,7 @@ from dialects.errors import BadInput
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.verify import Kind, verify
+from loaders.verify import DifferenceKind, verify
 from loaders.verify.forms import stored, turned_back
 from tests.every_engine import OWN
 from tests.loaders.conftest import MakeFile
@@ -168,7 +168,7 @@ def test_the_proof_sees_another_value_where_one_was_escaped(
     load([database], server, escape=True)
     ask(server, database, "UPDATE t SET v = '␛t66fc73'")
     [found] = verify([database], server)
-    assert [difference.kind for difference in found.differences] == [Kind.VALUES]
+    assert [difference.kind for difference in found.differences] == [DifferenceKind.VALUES]
 
 
 @pytest.mark.engine

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.provision import last_lines
-from harness.provision.servers import State
+from harness.provision.servers import ServerState
 from loaders.server import Origin, Server
 
 SERVER = Server(Dialect.MYSQL, "127.0.0.1", 12345, "root", "s3cret'pass", Origin.NATIVE)
@@ -18,7 +18,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BIRD_STATE", str(tmp_path))
     home = tmp_path / SERVER.dialect
     home.mkdir()
-    State(SERVER.port, SERVER.user, SERVER.password, 1, "", "9.7").write(home / "server.json")
+    ServerState(SERVER.port, SERVER.user, SERVER.password, 1, "", "9.7").write(home / "server.json")
     return home / "server.log"
 
 

@@ -22,7 +22,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.provision import native
-from harness.provision.servers import State, version_of
+from harness.provision.servers import ServerState, version_of
 from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import working_in
 from loaders.server import Origin, Server
@@ -120,7 +120,7 @@ def test_another_process_with_the_same_id_is_left_alone(dialect: Dialect, shared
     native.start(dialect, home=shared_home)
     native.stop(dialect, home=shared_home)
     path = shared_home / "server.json"
-    known = State.read(path)
+    known = ServerState.read(path)
     assert known
     # As after a restart of the machine: the id belongs to somebody else, here to the tests themselves.
     dataclasses.replace(known, pid=os.getpid()).write(path)
@@ -131,12 +131,12 @@ def test_another_process_with_the_same_id_is_left_alone(dialect: Dialect, shared
 
 def test_a_server_that_was_killed_is_started_again(dialect: Dialect, shared_home: Path) -> None:
     server = native.start(dialect, home=shared_home)
-    known = State.read(shared_home / "server.json")
+    known = ServerState.read(shared_home / "server.json")
     assert known
     if known.pid not in native._children:  # only its parent waits until the last thread of it has gone
         native.stop(dialect, home=shared_home)
         server = native.start(dialect, home=shared_home)
-        known = State.read(shared_home / "server.json")
+        known = ServerState.read(shared_home / "server.json")
         assert known
     native.end_process(known.pid, known.identity, Signals.SIGKILL, seconds=10)
     assert native.running(dialect, home=shared_home) is None
@@ -180,7 +180,7 @@ def test_a_server_that_does_not_stop_is_ended_with_all_of_its_processes(
 
 def test_a_backend_that_outlives_its_killed_server_is_ended_by_the_next_start(postgresql_home: Path) -> None:
     server = native.start(Dialect.POSTGRESQL, home=postgresql_home)
-    known = State.read(postgresql_home / "server.json")
+    known = ServerState.read(postgresql_home / "server.json")
     assert known
     with endless(server):
         native.end_process(known.pid, known.identity, Signals.SIGKILL, seconds=10)

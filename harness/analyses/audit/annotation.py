@@ -23,8 +23,8 @@ from harness.data.witnesses import Witness, save
 from harness.engines.execution import Ending
 from harness.metrics.comparison import compare
 from harness.scoring.chance.equal import is_equal_to_a_gold
-from harness.scoring.chance.search import Pair
-from harness.scoring.chance.witness import Place, find, place_of
+from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.witness import ExecutionPlace, find, place_of
 from harness.scoring.ties import Run
 from loaders.load import Progress
 from loaders.server import Server
@@ -144,7 +144,7 @@ def compare_annotations(
 def _witness(
     bench: Bench,
     question: Question,
-    place: Place,
+    place: ExecutionPlace,
     dialect: Dialect,
     sides: Sequence[Sequence[str]],
 ) -> Witness | None:
@@ -157,7 +157,7 @@ def _witness(
     shape = of_file(database.sqlite_path)
     found = []
     for sql in ours:
-        pair = Pair(sql, theirs, dialect)
+        pair = PairToRefute(sql, theirs, dialect)
         if any(map(is_volatile, (sql, *theirs))) or not pair.trees or is_equal_to_a_gold(shape, pair):
             return None
         found.append(find(shape, pair, place, database.profile))

@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.audit import conditions, joins, order_probes, values
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,13 @@ class Probe:
 def engines_disagree(gold: AuditedGold) -> Iterator[Finding]:
     """Find a server's published gold that returns other rows than SQLite's."""
     found = None if gold.comparison is None else gold.comparison()
-    if found is None or not found.runs or found.reason in {None, Reason.TIE, Reason.CLOCK}:
+    if (
+        found is None
+        or not found.runs
+        or found.reason in {None, DifferenceReason.TIE, DifferenceReason.CLOCK}
+    ):
         return
-    digits = {Reason.DECIMAL_SCALE, Reason.PRECISION, Reason.FLOAT_SUM}
+    digits = {DifferenceReason.DECIMAL_SCALE, DifferenceReason.PRECISION, DifferenceReason.FLOAT_SUM}
     evidence = [
         Evidence(title, tuple((row,) for row in rows))
         for title, rows in (("SQLite alone", found.only_sqlite), ("this engine alone", found.only_engine))

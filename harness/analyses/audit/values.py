@@ -9,7 +9,7 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare
@@ -32,7 +32,10 @@ def fails(gold: AuditedGold) -> Iterator[Finding]:
         words = " ".join((gold.answer.error or "").split()).rstrip(".")
         says = f"The gold returns no rows: {ending.replace('_', ' ')}{f' ({words})' if words else ''}."
         # What cannot be planned is refused whatever is stored, unless planning has run a part of it.
-        because_of_rows = of_failure(gold.dialect, gold.answer) in {Reason.SEVERAL_ROWS, Reason.BAD_VALUE}
+        because_of_rows = of_failure(gold.dialect, gold.answer) in {
+            DifferenceReason.SEVERAL_ROWS,
+            DifferenceReason.BAD_VALUE,
+        }
         is_planned = gold.asked(f"EXPLAIN {gold.sql}") is not None
         is_refused = ending is Ending.ERROR and not because_of_rows and not is_planned
         yield Finding(says, basis=FindingBasis.TEXT if is_refused else FindingBasis.ROWS)

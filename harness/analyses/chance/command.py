@@ -27,8 +27,8 @@ from harness.report.html.page import write_tables_html
 from harness.report.table_model import Cell, CellKind, Document, TableModel, TableRow, columns, row, table
 from harness.report.texts import json_text
 from harness.runs.reader import Selection, read_questions, select
-from harness.scoring.chance.search import Pair
-from harness.scoring.chance.witness import Place, broken, judged, place_of, replay
+from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.witness import ExecutionPlace, broken, judged, place_of, replay
 from harness.scoring.tasks import Setup
 from harness.session.explanation import PairToExplain, explainer_of_run
 from harness.session.request import Request
@@ -82,7 +82,7 @@ class Searched:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RightAnswer:
     """A right answer with another text than gold's, and all golds of its question."""
 
     pair: PairToExplain
@@ -94,7 +94,7 @@ class Answer:
         return self.pair.dialect, self.pair.name or "", self.pair.question or ""
 
 
-Measured = tuple[Answer, dict[str, Any]]
+Measured = tuple[RightAnswer, dict[str, Any]]
 """An answer, and what was measured of it."""
 
 
@@ -128,7 +128,7 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
         with _places(setup) as places:
             shapes = Memo()
 
-            def shape_of(answer: Answer) -> Shape:
+            def shape_of(answer: RightAnswer) -> Shape:
                 path = setup.database(answer.pair.db_id, answer.pair.dialect).sqlite_path
                 shape: Shape = shapes(path, lambda: of_file(path))
                 return shape
@@ -165,7 +165,7 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
     return Searched(units.folder, document)
 
 
-def _answers(selection: Selection, pairs: Sequence[PairToExplain]) -> list[Answer]:
+def _answers(selection: Selection, pairs: Sequence[PairToExplain]) -> list[RightAnswer]:
     """Return the right answers among the pairs, each text with every gold of its question."""
     right = {
         (one.dialect, one.predictor, one.question)
@@ -181,14 +181,14 @@ def _answers(selection: Selection, pairs: Sequence[PairToExplain]) -> list[Answe
         language = dialect_of(pair.dialect)
         each = questions[pair.question].each(language) if pair.question in questions else ()
         others = [one.gold[language] for one in each if language in one.gold]
-        found.append(Answer(pair, list(dict.fromkeys([pair.gold, *others]))))
+        found.append(RightAnswer(pair, list(dict.fromkeys([pair.gold, *others]))))
     if not found:
         raise BadInput(f"{selection.text}: no right answer has another text than gold; name another run")
     return found
 
 
 @contextmanager
-def _places(setup: Setup) -> Iterator[Mapping[EngineName, Place]]:
+def _places(setup: Setup) -> Iterator[Mapping[EngineName, ExecutionPlace]]:
     """Yield where the witnesses of each engine are executed."""
     with ExitStack() as stack:
         yield {
@@ -201,9 +201,9 @@ def _measured(  # noqa: PLR0913, PLR0917 - what a search needs
     asked: ChanceRequest,
     selection: Selection,
     setup: Setup,
-    answers: Sequence[Answer],
-    places: Mapping[EngineName, Place],
-    shape_of: Callable[[Answer], Shape],
+    answers: Sequence[RightAnswer],
+    places: Mapping[EngineName, ExecutionPlace],
+    shape_of: Callable[[RightAnswer], Shape],
     units: Units,
 ) -> list[Measured]:
     # What refutes one answer to a question is tried on the others; it is known by its gold.
@@ -212,10 +212,10 @@ def _measured(  # noqa: PLR0913, PLR0917 - what a search needs
     for path in (path for folder in folders for path in sorted((folder / WITNESSES).glob("*.json"))):
         known[(found := load(path)).about].append(found)
 
-    def measure(answer: Answer) -> dict[str, Any]:
+    def measure(answer: RightAnswer) -> dict[str, Any]:
         database = setup.database(answer.pair.db_id, answer.pair.dialect)
         shape = shape_of(answer)
-        texts = Pair(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
+        texts = PairToRefute(answer.pair.prediction or "", answer.golds, answer.pair.dialect)
         about = known[answer.pair.dialect, shape.db_id, answer.golds[0]]
         began = time.thread_time()
         place = places[answer.pair.dialect]
@@ -241,8 +241,8 @@ def _measured(  # noqa: PLR0913, PLR0917 - what a search needs
 def _checked(  # noqa: PLR0913, PLR0917 - what a search needs
     measured: Sequence[Measured],
     folder: Path,
-    places: Mapping[EngineName, Place],
-    shape_of: Callable[[Answer], Shape],
+    places: Mapping[EngineName, ExecutionPlace],
+    shape_of: Callable[[RightAnswer], Shape],
     units: Units,
     workers: int,
 ) -> list[Measured]:
@@ -409,7 +409,7 @@ def _listed(measured: Sequence[Measured]) -> Iterator[TableModel]:
         )  # fmt: skip
 
 
-def _details(answer: Answer, value: Mapping[str, Any], folder: Path) -> Iterator[TableModel]:
+def _details(answer: RightAnswer, value: Mapping[str, Any], folder: Path) -> Iterator[TableModel]:
     """Yield the tables of a witness; the last one has both texts and their rows for notes."""
     if "file" not in value:
         return

@@ -35,17 +35,17 @@ from harness.analyses.conformance.comparison import (
     Checked,
     Checker,
     Line,
+    QueryVerdict,
     Translator,
-    Verdict,
     digest,
     in_order,
     without_names,
     witness,
 )
 from harness.analyses.conformance.folders import scripts
-from harness.analyses.conformance.sqllogictest import Left, Query, Script
+from harness.analyses.conformance.sqllogictest import Left, QueryRecord, Script
 from harness.analyses.conformance.states import State, merged, states
-from harness.analyses.conformance.tables import Board, count, markdown, print_board
+from harness.analyses.conformance.tables import Tally, count, markdown, print_board
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
 from harness.scoring.cache import code
@@ -89,7 +89,7 @@ class ConformanceResult:
     """The result of a run: the counts, and the folder that has them."""
 
     title: str
-    board: Board
+    board: Tally
     folder: Path
 
 
@@ -299,7 +299,7 @@ def keys(script: Script) -> list[str]:
     return [
         script.key(record)
         for record in script.read()
-        if isinstance(record, Query) or (isinstance(record, Left) and record.is_query)
+        if isinstance(record, QueryRecord) or (isinstance(record, Left) and record.is_query)
     ]
 
 
@@ -422,7 +422,7 @@ class _Run:
         servers = self._servers if databases else ()
         return dict(each for found in in_threads(len(self._servers), load, servers) for each in found)
 
-    def _line(self, described: _Described, keyed: tuple[str, Query]) -> Line:
+    def _line(self, described: _Described, keyed: tuple[str, QueryRecord]) -> Line:
         key, query = keyed
         expected = self._checker.expect(query.sql, described)
         line: dict[str, Any] = {"query": key, "sql": query.sql}
@@ -437,7 +437,7 @@ class _Run:
                 why = described.unloaded.get(dialect)
                 if why is not None:
                     said = f"not loaded: {_about(why, described.database)}"
-                    checked = Checked(Verdict.NOT_COMPARED, said)
+                    checked = Checked(QueryVerdict.NOT_COMPARED, said)
                 else:
                     checked = self._checker.check(
                         query.sql, described, expected, dialect, translator=translator
@@ -455,7 +455,7 @@ def _answer(checked: Checked) -> dict[str, Any]:
     said: dict[str, Any] = {"verdict": checked.verdict}
     if checked.detail:
         said["detail"] = checked.detail
-    if checked.translation and checked.verdict not in {Verdict.SAME, Verdict.WARNED_SAME}:
+    if checked.translation and checked.verdict not in {QueryVerdict.SAME, QueryVerdict.WARNED_SAME}:
         said["translation"] = checked.translation
     if checked.seconds is not None:
         said["seconds"] = round(checked.seconds, 4)

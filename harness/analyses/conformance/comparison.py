@@ -13,8 +13,8 @@ from dialects.enums import Dialect
 from dialects.errors import TranslatorFault
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.analyses.conformance.sqllogictest import Expected
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.conformance.sqllogictest import ExpectedRows
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Execution, Limits
@@ -29,7 +29,7 @@ _INTEGER = re.compile(r"[+-]?\d+")
 _HALF_OF_THE_LAST = 0.0005
 
 
-class Witness(StrEnum):
+class SuiteWitness(StrEnum):
     """How the suite's own rows relate to SQLite's."""
 
     AGREES = "agrees"
@@ -38,12 +38,12 @@ class Witness(StrEnum):
     """The suite has no rows for the query."""
 
 
-def witness(expected: Expected | None, rows: Sequence[Row]) -> Witness:
+def witness(expected: ExpectedRows | None, rows: Sequence[Row]) -> SuiteWitness:
     """True if SQLite's rows are those of the suite."""
     if expected is None or (expected.values is None and expected.md5 is None):
-        return Witness.NONE
+        return SuiteWitness.NONE
     if rows and len(rows[0]) != len(expected.types):
-        return Witness.DIFFERS
+        return SuiteWitness.DIFFERS
     for as_bytes in (True, False):
         written = in_order(expected, rows, as_bytes=as_bytes)
         if expected.values is None:
@@ -51,11 +51,11 @@ def witness(expected: Expected | None, rows: Sequence[Row]) -> Witness:
         else:
             agrees = _agree(expected, written)
         if agrees:
-            return Witness.AGREES
-    return Witness.DIFFERS
+            return SuiteWitness.AGREES
+    return SuiteWitness.DIFFERS
 
 
-def in_order(expected: Expected, rows: Sequence[Row], *, as_bytes: bool = True) -> list[str]:
+def in_order(expected: ExpectedRows, rows: Sequence[Row], *, as_bytes: bool = True) -> list[str]:
     """Return the values of all rows as a suite writes them, in the order that it asks for.
 
     Args:
@@ -81,7 +81,7 @@ def digest(values: Sequence[str]) -> str:
     return hashlib.md5(text.encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
 
 
-def _agree(expected: Expected, written: Sequence[str]) -> bool:
+def _agree(expected: ExpectedRows, written: Sequence[str]) -> bool:
     """True if values are those of the suite, which has one value or one row on a line."""
     there, width = list(expected.values or ()), len(expected.types)
     if len(there) != len(written):
@@ -163,7 +163,7 @@ Translator = Callable[[str, Schema, Dialect], Translation]
 """As `dialects.translate.translate`: it raises `Untranslatable` where it refuses."""
 
 
-class Verdict(StrEnum):
+class QueryVerdict(StrEnum):
     """The result of a query on one engine."""
 
     SAME = "same"
@@ -188,14 +188,14 @@ class Verdict(StrEnum):
     @property
     def is_fault(self) -> bool:
         """True if the promise is broken: neither the same rows nor a reason."""
-        return self in (Verdict.SILENT, Verdict.ERROR, Verdict.CRASH)
+        return self in (QueryVerdict.SILENT, QueryVerdict.ERROR, QueryVerdict.CRASH)
 
 
 @dataclass(frozen=True)
 class Checked:
     """The result of a query on one engine, with its explanation."""
 
-    verdict: Verdict
+    verdict: QueryVerdict
     detail: str = ""
     """The refusal, the warnings, the error, or rows on both sides."""
     translation: str = ""
@@ -261,7 +261,7 @@ class Checker:
         except TranslatorFault as fault:
             return _crash(fault.__cause__ or fault)
         except Untranslatable as error:
-            return Checked(Verdict.UNTRANSLATABLE, str(error))
+            return Checked(QueryVerdict.UNTRANSLATABLE, str(error))
         except Exception as error:  # noqa: BLE001 - any other error of a translator is a finding
             return _crash(error)
         found = self._reference.compare(
@@ -274,7 +274,7 @@ class Checker:
 def _crash(error: BaseException) -> Checked:
     place = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{place.filename.rpartition('/')[2]}:{place.name}"
-    return Checked(Verdict.CRASH, f"{type(error).__name__} in {where}: {error}")
+    return Checked(QueryVerdict.CRASH, f"{type(error).__name__} in {where}: {error}")
 
 
 def without_names(text: str) -> str:
@@ -283,20 +283,20 @@ def without_names(text: str) -> str:
     return re.sub(r"\d+", "N", unquoted)[:120]
 
 
-def _verdict(found: RowsComparison, translation: Translation) -> Verdict:
-    if found.reason in (None, Reason.TIE):
-        return Verdict.WARNED_SAME if translation.warnings else Verdict.SAME
+def _verdict(found: RowsComparison, translation: Translation) -> QueryVerdict:
+    if found.reason in (None, DifferenceReason.TIE):
+        return QueryVerdict.WARNED_SAME if translation.warnings else QueryVerdict.SAME
     if found.runs:
-        return Verdict.WARNED if found.reason is Reason.UNSPECIFIED else Verdict.SILENT
-    if found.reason is Reason.TIMEOUT:
-        return Verdict.SLOW
-    return Verdict.NOT_COMPARED if found.reason is Reason.CLOCK else Verdict.ERROR
+        return QueryVerdict.WARNED if found.reason is DifferenceReason.UNSPECIFIED else QueryVerdict.SILENT
+    if found.reason is DifferenceReason.TIMEOUT:
+        return QueryVerdict.SLOW
+    return QueryVerdict.NOT_COMPARED if found.reason is DifferenceReason.CLOCK else QueryVerdict.ERROR
 
 
-def _detail(verdict: Verdict, found: RowsComparison, translation: Translation) -> str:
-    if verdict in (Verdict.SAME, Verdict.WARNED_SAME, Verdict.WARNED):
+def _detail(verdict: QueryVerdict, found: RowsComparison, translation: Translation) -> str:
+    if verdict in (QueryVerdict.SAME, QueryVerdict.WARNED_SAME, QueryVerdict.WARNED):
         return "; ".join(translation.warnings)
-    if verdict is Verdict.SILENT:
+    if verdict is QueryVerdict.SILENT:
         sides = (("SQLite", found.only_sqlite), (translation.target, found.only_engine))
         return f"{found.reason}: " + "; ".join(
             f"only {name}: {', '.join(rows)}" for name, rows in sides if rows

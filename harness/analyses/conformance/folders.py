@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.analyses.conformance import sqllogictest
-from harness.analyses.conformance.sqllogictest import Query, Record, Script, Statement
+from harness.analyses.conformance.sqllogictest import QueryRecord, Record, Script, StatementRecord
 from harness.data.set_families import DATABASE_SUFFIXES
 from harness.engines.base import is_empty
 from loaders.base.files import read_text, visible
@@ -94,7 +94,7 @@ def _below(path: Path, suite: Path) -> Iterator[Script]:
 def _read(schema: Path | None, queries: Sequence[Path], folder: Path) -> Iterator[Record]:
     if schema is not None:
         for line, sql in statements(read_text(schema).text):
-            yield Statement(line, sql)
+            yield StatementRecord(line, sql)
     for path in queries:
         for line, sql in statements(read_text(path).text):
-            yield Query(line, sql, file=path.relative_to(folder).as_posix())
+            yield QueryRecord(line, sql, file=path.relative_to(folder).as_posix())

@@ -21,7 +21,7 @@ SQLITE = "sqlite"
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedRows:
     """The rows that a suite expects of a query, as its file writes them: a second witness next to SQLite.
 
     `values` is None where the file has a digest; `count` and `md5` are None where it has the values.
@@ -39,7 +39,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Statement:
+class StatementRecord:
     """A statement that sets up the database; `fails`: the suite expects an error, None if unknown."""
 
     line: int
@@ -48,12 +48,12 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Query:
+class QueryRecord:
     """A query whose rows are compared with SQLite's."""
 
     line: int
     sql: str
-    expected: Expected | None = None
+    expected: ExpectedRows | None = None
     file: str = ""
     """Within the script's folder, where a script has several."""
 
@@ -67,7 +67,7 @@ class Left:
     is_query: bool = True
 
 
-Record = Statement | Query | Left
+Record = StatementRecord | QueryRecord | Left
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class Script:
     files: Sequence[Path] = ()
     base: Path | None = None
 
-    def key(self, query: Query | Left) -> str:
+    def key(self, query: QueryRecord | Left) -> str:
         """Return the key of a query within the suite: file and line."""
-        file = query.file if isinstance(query, Query) else ""
+        file = query.file if isinstance(query, QueryRecord) else ""
         return f"{self.name}/{file}:{query.line}" if file else f"{self.name}:{query.line}"
 
 
@@ -128,7 +128,7 @@ def read(path: Path) -> Iterator[Record]:
             hint = "statement, query, hash-threshold, halt, onlyif and skipif are; convert or remove it"
             raise _wrong(path, rest[0], f"{brief(kind)!r} is not a record of sqllogictest: {hint}")
         found = record(path, rest, words)
-        yield found if why is None else Left(number, why, is_query=isinstance(found, Query))
+        yield found if why is None else Left(number, why, is_query=isinstance(found, QueryRecord))
 
 
 def _blocks(text: str) -> Iterator[Lines]:
@@ -182,7 +182,7 @@ def _statement(path: Path, block: Lines, words: Sequence[str]) -> Record:
         raise _wrong(path, block[0], "a statement is `statement ok` or `statement error`; say which")
     sql, _ = _parts(path, block, "statement")
     fails = {"ok": False, "count": False, "error": True, "maybe": None}[words[0]]
-    return Statement(block[0][0], sql, fails)
+    return StatementRecord(block[0][0], sql, fails)
 
 
 def _query(path: Path, block: Lines, words: Sequence[str]) -> Record:
@@ -199,13 +199,13 @@ def _query(path: Path, block: Lines, words: Sequence[str]) -> Record:
     sql, result = _parts(path, block, "query")
     types = words[0].upper()
     if result is None:
-        return Query(block[0][0], sql, Expected(types, sort, label) if label else None)
+        return QueryRecord(block[0][0], sql, ExpectedRows(types, sort, label) if label else None)
     hashed = _HASHED.fullmatch(result[0].strip()) if len(result) == 1 else None
     if hashed:
-        expected = Expected(types, sort, label, count=int(hashed[1]), md5=hashed[2])
+        expected = ExpectedRows(types, sort, label, count=int(hashed[1]), md5=hashed[2])
     else:
-        expected = Expected(types, sort, label, tuple(result))
-    return Query(block[0][0], sql, expected)
+        expected = ExpectedRows(types, sort, label, tuple(result))
+    return QueryRecord(block[0][0], sql, expected)
 
 
 def _parts(path: Path, block: Lines, kind: str) -> tuple[str, list[str] | None]:

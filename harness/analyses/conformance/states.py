@@ -19,7 +19,7 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from harness.analyses.conformance.comparison import without_names
 from harness.analyses.conformance.folders import statements
-from harness.analyses.conformance.sqllogictest import Left, Query, Script, Statement
+from harness.analyses.conformance.sqllogictest import Left, QueryRecord, Script, StatementRecord
 from loaders.source import unwritten
 
 Objects = Mapping[tuple[str, str], str]
@@ -48,7 +48,7 @@ class State:
 
     path: Path
     objects: Objects
-    queries: list[tuple[str, Query]] = field(default_factory=list)
+    queries: list[tuple[str, QueryRecord]] = field(default_factory=list)
     """With their keys."""
     is_own: bool = True
     """True if the file was made here, and not by the suite."""
@@ -89,12 +89,12 @@ def states(
         for record in script.read():
             if missing is not None and not missing:
                 break
-            if isinstance(record, Statement):
+            if isinstance(record, StatementRecord):
                 maker.change(record)
                 continue
             key = script.key(record)
             if wanted is not None and key not in wanted:
-                if isinstance(record, Query):
+                if isinstance(record, QueryRecord):
                     maker.pass_by(record)
                 continue
             if missing is not None:
@@ -150,7 +150,7 @@ class _Maker:
                 connection.set_progress_handler(lambda: time.monotonic() > self._deadline, _STEPS)
                 yield
 
-    def change(self, statement: Statement) -> None:
+    def change(self, statement: StatementRecord) -> None:
         """Run a statement, and count what became of it."""
         try:
             for _, sql in statements(statement.sql):
@@ -162,14 +162,14 @@ class _Maker:
         self._changed = True
         self.replay.statements[outcome] += 1
 
-    def pass_by(self, query: Query) -> None:
+    def pass_by(self, query: QueryRecord) -> None:
         """Let a query that is not selected make its changes."""
         if not query.sql.lstrip("( \t\n").lower().startswith(("select", "values")) and self._does_write(
             query
         ):
-            self.change(Statement(query.line, query.sql))
+            self.change(StatementRecord(query.line, query.sql))
 
-    def _does_write(self, query: Query) -> bool:
+    def _does_write(self, query: QueryRecord) -> bool:
         """True if a query changes anything; a query that SQLite refuses does not."""
         self._writes = False
         try:
@@ -179,7 +179,7 @@ class _Maker:
             return False
         return self._writes
 
-    def ask(self, key: str, query: Query) -> None:
+    def ask(self, key: str, query: QueryRecord) -> None:
         """Put a query to the state that it is for, or say why it has none."""
         found = list(statements(query.sql))
         if len(found) != 1:
@@ -197,7 +197,7 @@ class _Maker:
         if self._writes:
             self.replay.left.append((key, "it does not only read"))
             if self._script.base is None:
-                self.change(Statement(query.line, query.sql))
+                self.change(StatementRecord(query.line, query.sql))
             return
         self._state().queries.append((key, query))
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import OURS, Line, Verdict, Witness, without_names
+from harness.analyses.conformance.comparison import OURS, Line, QueryVerdict, SuiteWitness, without_names
 from harness.engines import TITLES
 from harness.report.console import print_grids, print_line, wide
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
@@ -21,10 +21,10 @@ from harness.report.texts import markdown_table
 class Counts:
     """The results of the queries by one translator on one engine."""
 
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
-    reasons: dict[Verdict, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    verdicts: Counter[QueryVerdict] = field(default_factory=Counter)
+    reasons: dict[QueryVerdict, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     """By verdict, the explanations without names and numbers."""
-    examples: dict[tuple[Verdict, str], list[tuple[str, str, str]]] = field(
+    examples: dict[tuple[QueryVerdict, str], list[tuple[str, str, str]]] = field(
         default_factory=lambda: defaultdict(list)
     )
     """By fault and reason: key, query and explanation."""
@@ -32,13 +32,13 @@ class Counts:
     def to_json(self) -> dict[str, Any]:
         """Return the counts, and the reasons of what has some."""
         return {
-            "verdicts": {verdict: self.verdicts[verdict] for verdict in Verdict},
+            "verdicts": {verdict: self.verdicts[verdict] for verdict in QueryVerdict},
             "reasons": {verdict: dict(found.most_common()) for verdict, found in self.reasons.items()},
         }
 
 
 @dataclass
-class Board:
+class Tally:
     """The counts of a run."""
 
     queries: int = 0
@@ -47,7 +47,7 @@ class Board:
     left: Counter[str] = field(default_factory=Counter)
     """Queries that nothing was compared of, by reason."""
     statements: Counter[str] = field(default_factory=Counter)
-    witness: Counter[Witness] = field(default_factory=Counter)
+    witness: Counter[SuiteWitness] = field(default_factory=Counter)
     disagreements: list[str] = field(default_factory=list)
     """Keys of queries whose rows in the suite are not SQLite's, and labels with several results."""
     counts: dict[tuple[str, Dialect], Counts] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Board:
             "compared": self.compared,
             "left": dict(self.left.most_common()),
             "statements": dict(self.statements.most_common()),
-            "witness": {each: self.witness[each] for each in Witness},
+            "witness": {each: self.witness[each] for each in SuiteWitness},
             "disagreements": self.disagreements,
             "counts": [
                 {"translator": translator, "engine": engine, **found.to_json()}
@@ -80,12 +80,12 @@ class Board:
 
 
 _MOST_EXAMPLES = 3
-_WITH_REASONS = frozenset(Verdict) - {Verdict.SAME, Verdict.SLOW}
+_WITH_REASONS = frozenset(QueryVerdict) - {QueryVerdict.SAME, QueryVerdict.SLOW}
 
 
-def count(lines: Iterable[Line]) -> Board:
+def count(lines: Iterable[Line]) -> Tally:
     """Count the lines of a run."""
-    board, labels = Board(), defaultdict[tuple[str, str], set[str]](set)
+    board, labels = Tally(), defaultdict[tuple[str, str], set[str]](set)
     for line in lines:
         if "script" in line:
             board.statements.update(line["statements"])
@@ -95,9 +95,9 @@ def count(lines: Iterable[Line]) -> Board:
             board.left[line["left"]] += 1
             continue
         board.compared += 1
-        witness = Witness(line["witness"])
+        witness = SuiteWitness(line["witness"])
         board.witness[witness] += 1
-        if witness is Witness.DIFFERS:
+        if witness is SuiteWitness.DIFFERS:
             board.disagreements.append(line["query"])
         if "label" in line:
             label, rows = line["label"]
@@ -112,15 +112,15 @@ def count(lines: Iterable[Line]) -> Board:
 
 
 def _add(counts: Counts, line: Line, answer: Mapping[str, Any]) -> None:
-    verdict, said = Verdict(answer["verdict"]), answer.get("detail", "")
+    verdict, said = QueryVerdict(answer["verdict"]), answer.get("detail", "")
     counts.verdicts[verdict] += 1
     if verdict not in _WITH_REASONS:
         return
     # What differs, differs in its rows: the kind of difference is the reason.
-    reason = said.partition(":")[0] if verdict is Verdict.SILENT else without_names(said)
+    reason = said.partition(":")[0] if verdict is QueryVerdict.SILENT else without_names(said)
     counts.reasons[verdict][reason] += 1
     examples = counts.examples[verdict, reason]
-    if verdict is Verdict.SILENT or (verdict.is_fault and len(examples) < _MOST_EXAMPLES):
+    if verdict is QueryVerdict.SILENT or (verdict.is_fault and len(examples) < _MOST_EXAMPLES):
         examples.append((line["query"], line["sql"], said))
 
 
@@ -128,13 +128,13 @@ _MOST_SHOWN = 8
 _MOST_REASONS = 60
 
 
-def grid(title: str, board: Board) -> TableModel:
+def grid(title: str, board: Tally) -> TableModel:
     """Return the verdicts as a table: a row for each translator and engine."""
-    heads = columns("engine", *((each.replace("_", " "), each, CellKind.SHARE) for each in Verdict))
+    heads = columns("engine", *((each.replace("_", " "), each, CellKind.SHARE) for each in QueryVerdict))
     rows = [
         row(
             [translator, TITLES[engine]],
-            [Cell(counts.verdicts[each], questions=counts.verdicts.total()) for each in Verdict],
+            [Cell(counts.verdicts[each], questions=counts.verdicts.total()) for each in QueryVerdict],
             translator,
             dialect=engine,
         )
@@ -143,19 +143,24 @@ def grid(title: str, board: Board) -> TableModel:
     return table(title, ["translator", "engine"], heads, rows)
 
 
-def print_board(title: str, board: Board, console: Console | None = None) -> None:
+def print_board(title: str, board: Tally, console: Console | None = None) -> None:
     """Print the counts, then the reasons for most of them."""
     console = wide(console)
     print_grids([grid(title, board)], console)
     for line in (*_about(board), *_left(board.left, _MOST_SHOWN)):
         print_line(console, line)
     for (translator, engine), counts in board.counts.items():
-        for verdict in (Verdict.UNTRANSLATABLE, Verdict.SILENT, Verdict.ERROR, Verdict.CRASH):
+        for verdict in (
+            QueryVerdict.UNTRANSLATABLE,
+            QueryVerdict.SILENT,
+            QueryVerdict.ERROR,
+            QueryVerdict.CRASH,
+        ):
             for reason, number in counts.reasons[verdict].most_common(3):
                 print_line(console, f"{translator}, {TITLES[engine]}, {verdict}: {number:,} x {reason}")
 
 
-def markdown(title: str, board: Board) -> str:
+def markdown(title: str, board: Tally) -> str:
     """Return the whole report."""
     lines = [f"# {title}", "", *markdown_table(grid("", board)), "", *_about(board)]
     lines += _section("Not compared", board.left)
@@ -164,7 +169,7 @@ def markdown(title: str, board: Board) -> str:
         lines += ["", "## The suite says otherwise than SQLite", ""]
         lines += [f"- {each}" for each in board.disagreements]
     for (translator, engine), counts in board.counts.items():
-        for verdict in Verdict:
+        for verdict in QueryVerdict:
             found = counts.reasons.get(verdict, Counter())
             lines += _section(f"{translator}, {TITLES[engine]}: {verdict.replace('_', ' ')}", found)
             for reason, _ in found.most_common():
@@ -179,14 +184,14 @@ def markdown(title: str, board: Board) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _about(board: Board) -> list[str]:
+def _about(board: Tally) -> list[str]:
     witness = board.witness
     ran = f"{board.statements['run']:,} of {board.statements.total():,} statements run"
     lines = [f"{board.queries:,} queries, {board.compared:,} of them compared; {ran}."]
-    if witness[Witness.AGREES] or board.disagreements:
+    if witness[SuiteWitness.AGREES] or board.disagreements:
         lines.append(
-            f"The suite's own rows: {witness[Witness.AGREES]:,} are SQLite's, "
-            f"{witness[Witness.DIFFERS]:,} are not; {witness[Witness.NONE]:,} queries have none."
+            f"The suite's own rows: {witness[SuiteWitness.AGREES]:,} are SQLite's, "
+            f"{witness[SuiteWitness.DIFFERS]:,} are not; {witness[SuiteWitness.NONE]:,} queries have none."
         )
     return lines
 

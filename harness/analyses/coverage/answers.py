@@ -9,7 +9,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin
 
 
-class Reason(StrEnum):
+class DifferenceReason(StrEnum):
     """Why an answer is not SQLite's; most are proven, `JUDGED` are found by reading."""
 
     TIE = "tie"
@@ -69,10 +69,17 @@ class Reason(StrEnum):
 
 JUDGED = frozenset(
     {
-        Reason.LETTER_CASE, Reason.DATE_TEXT, Reason.DATE_ARITHMETIC, Reason.NUMBER_TEXT,
-        Reason.GROUPING, Reason.INTEGER_DIVISION, Reason.NULL_ORDER, Reason.ROUNDING, Reason.OTHER_MEANING,
+        DifferenceReason.LETTER_CASE,
+        DifferenceReason.DATE_TEXT,
+        DifferenceReason.DATE_ARITHMETIC,
+        DifferenceReason.NUMBER_TEXT,
+        DifferenceReason.GROUPING,
+        DifferenceReason.INTEGER_DIVISION,
+        DifferenceReason.NULL_ORDER,
+        DifferenceReason.ROUNDING,
+        DifferenceReason.OTHER_MEANING,
     }
-)  # fmt: skip
+)
 """The reasons that a table of judgements gives for DIFFERENT."""
 
 
@@ -117,7 +124,7 @@ class CoverageAnswer:
     same_set: bool = False
     same_bag: bool = False
     same_order: bool | None = None
-    reason: Reason | None = None
+    reason: DifferenceReason | None = None
     detail: str | None = None
     """The error's or the refusal's words."""
     rules: tuple[str, ...] = ()
@@ -131,7 +138,7 @@ class CoverageAnswer:
     @property
     def covered(self) -> bool:
         """True if it is SQLite's answer, or proven to be another valid one."""
-        return self.reason in (None, Reason.TIE)
+        return self.reason in (None, DifferenceReason.TIE)
 
     def to_json(self) -> Mapping[str, Any]:
         """Return one entry of `coverage.json`."""

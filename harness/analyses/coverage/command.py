@@ -19,7 +19,7 @@ from dialects.overrides import MOST, Override, check_folder, overrides
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
+from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, Fault, OverrideState
 from harness.analyses.coverage.comparison import Reference
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import GoldOrigin
@@ -141,14 +141,14 @@ class _Coverer:
             sqlite_seconds=reference.seconds,
         )
         if why := self._bench.unloaded.get((dialect, question.db_id)):
-            return replace(blank, reason=Reason.NOT_LOADED, detail=why)
+            return replace(blank, reason=DifferenceReason.NOT_LOADED, detail=why)
         if self._origin is GoldOrigin.DATASET:
             return self._compared(question, blank, Translation(question.gold[dialect], dialect), reference)
         gold = question.gold[Dialect.SQLITE]
         try:
             translation = translate(gold, self._bench.schema(question.db_id, dialect), dialect)
         except Untranslatable as refusal:
-            automatic = replace(blank, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
+            automatic = replace(blank, reason=DifferenceReason.UNTRANSLATABLE, detail=str(refusal))
         else:
             automatic = self._compared(question, blank, translation, reference)
         override = self._overrides[dialect].get(question.key)
@@ -462,7 +462,7 @@ def _grid(title: str, answers: Sequence[CoverageAnswer]) -> TableModel:
         cells = [
             *(one[name] for name in ("questions", "runs", "same_set", "same_bag")),
             Cell(one["same_order"], questions=one["ordered"]),
-            one["reasons"].get(Reason.TIE, 0),
+            one["reasons"].get(DifferenceReason.TIE, 0),
             one["covered"],
             100 * one["covered"] / one["questions"],
             *one["covered_percent_by_difficulty"].values(),
@@ -478,7 +478,9 @@ def _percent(answers: Sequence[CoverageAnswer]) -> float | None:
 def _reasons(answers: Sequence[CoverageAnswer]) -> Iterator[str]:
     """Count the answers other than SQLite's, in a line for each engine."""
     for one in totals(answers):
-        found = [f"{one['reasons'][reason]} {reason}" for reason in Reason if reason in one["reasons"]]
+        found = [
+            f"{one['reasons'][reason]} {reason}" for reason in DifferenceReason if reason in one["reasons"]
+        ]
         said = ", ".join(found) or "every answer is SQLite's"
         by = one["overrides"]
         by_hand = f"; {by} by {'an override' if by == 1 else 'overrides'}" if by else ""

@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from dialects.source import parse
 from dialects.translate import Translation, Untranslatable
 from dialects.volatility import is_volatile
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute, execute_patiently
@@ -23,7 +23,7 @@ from loaders.namespace import Database
 
 # Why rows are not SQLite's: as proven from the rows, or by the engine's own error code.
 
-_ENDINGS = {Ending.TIMEOUT: Reason.TIMEOUT, Ending.TOO_LARGE: Reason.TOO_LARGE}
+_ENDINGS = {Ending.TIMEOUT: DifferenceReason.TIMEOUT, Ending.TOO_LARGE: DifferenceReason.TOO_LARGE}
 
 _NINE_DECIMALS = Tolerance(1e-9, 1e-9)
 _SINGLE = Tolerance(1e-5)
@@ -33,22 +33,24 @@ _MOST_SHOWN = 3
 _MOST_CHARACTERS = 120
 
 
-def of_failure(dialect: Dialect, execution: Execution) -> Reason:
+def of_failure(dialect: Dialect, execution: Execution) -> DifferenceReason:
     """Why an execution gave no rows."""
     if execution.ending in _ENDINGS:
         return _ENDINGS[execution.ending]
-    return Reason(kind_of(dialect).coverage_reasons.get(execution.code or "", Reason.ERROR))
+    return DifferenceReason(
+        kind_of(dialect).coverage_reasons.get(execution.code or "", DifferenceReason.ERROR)
+    )
 
 
-def of_rows(reference: Sequence[Row], rows: Sequence[Row]) -> Reason:
+def of_rows(reference: Sequence[Row], rows: Sequence[Row]) -> DifferenceReason:
     """Why rows differ from SQLite's, if it is the numbers alone; else DIFFERENT."""
     if compare(reference, rows, tolerance=_NINE_DECIMALS).same_bag:
-        return Reason.FLOAT_SUM
+        return DifferenceReason.FLOAT_SUM
     if _is_rounded(reference, rows):
-        return Reason.DECIMAL_SCALE
+        return DifferenceReason.DECIMAL_SCALE
     if compare(reference, rows, tolerance=_SINGLE).same_bag:
-        return Reason.PRECISION
-    return Reason.DIFFERENT
+        return DifferenceReason.PRECISION
+    return DifferenceReason.DIFFERENT
 
 
 def shortened(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -156,7 +158,7 @@ class RowsComparison:
     same_set: bool = False
     same_bag: bool = False
     same_order: bool | None = None
-    reason: Reason | None = None
+    reason: DifferenceReason | None = None
     detail: str | None = None
     engine_seconds: float | None = None
     only_sqlite: tuple[str, ...] = ()
@@ -206,7 +208,9 @@ class Reference:
             EngineLost: the server broke.
         """
         if expected.ending is not Ending.ROWS:
-            return RowsComparison(reason=Reason.NO_REFERENCE, detail=expected.error or expected.ending)
+            return RowsComparison(
+                reason=DifferenceReason.NO_REFERENCE, detail=expected.error or expected.ending
+            )
         if may_read_clock(sql, translation.sql):
             both = in_one_day(
                 lambda: (self.run(database, sql), self._on(engine, database, translation.sql)),
@@ -215,7 +219,9 @@ class Reference:
                 self._limits,
             )
             if both is None:
-                return RowsComparison(reason=Reason.CLOCK, detail="the engines are never in the same day")
+                return RowsComparison(
+                    reason=DifferenceReason.CLOCK, detail="the engines are never in the same day"
+                )
             expected, found = both
         else:
             found = self._on(engine, database, translation.sql)
@@ -229,13 +235,13 @@ class Reference:
             compared.same_order or not ordered or are_in_order(sql, expected.rows, found.rows)
         )
         valid = valid or is_valid(sql, found.rows, lambda text: self.run(database, text))
-        reason: Reason | None = None
+        reason: DifferenceReason | None = None
         if not valid and translation.leaves_open:
-            reason = Reason.UNSPECIFIED
+            reason = DifferenceReason.UNSPECIFIED
         elif not compared.same_bag:
-            reason = Reason.TIE if valid else of_rows(expected.rows, found.rows)
+            reason = DifferenceReason.TIE if valid else of_rows(expected.rows, found.rows)
         elif not valid:
-            reason = Reason.ORDER
+            reason = DifferenceReason.ORDER
         return RowsComparison(
             runs=True,
             same_set=compared.same_set,

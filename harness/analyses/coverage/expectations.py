@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, Fault, OverrideState, Reason
+from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, DifferenceReason, Fault, OverrideState
 from loaders.base.paths import FIGURES
 from loaders.base.records import read_record
 
@@ -30,7 +30,7 @@ class Expected:
     """One question on one target; `sha256` is None where there was no text to run."""
 
     answer: str
-    """`covered`, or a `Reason`."""
+    """`covered`, or a `DifferenceReason`."""
     sha256: str | None
 
 
@@ -106,7 +106,7 @@ def _expected(answer: CoverageAnswer) -> Expected:
 
 def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
     """True if SQLite leaves the answer open: a server may return SQLite's today and another tomorrow."""
-    open_answers = {COVERED, str(Reason.UNSPECIFIED)}
+    open_answers = {COVERED, str(DifferenceReason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
 
 
@@ -116,7 +116,7 @@ def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
 # JUDGED reasons. It holds nothing of the golds themselves. Each entry has to meet a difference that nothing
 # else explains, and the other way round.
 
-Judgements = Mapping[Dialect, Mapping[str, Reason]]
+Judgements = Mapping[Dialect, Mapping[str, DifferenceReason]]
 
 
 def read_judgements(question_set: str, home: Path) -> Judgements:
@@ -126,7 +126,7 @@ def read_judgements(question_set: str, home: Path) -> Judgements:
         BadInput: the file is no such table, or names a reason that the command finds itself.
     """
     path = home / "published" / f"{question_set}.json"
-    found = _table(path, Reason, "docs/measurements/coverage.md")
+    found = _table(path, DifferenceReason, "docs/measurements/coverage.md")
     for target, entries in found.items():
         for key, reason in entries.items():
             if reason not in JUDGED:
@@ -138,7 +138,7 @@ def read_judgements(question_set: str, home: Path) -> Judgements:
 def judged(answer: CoverageAnswer, judgements: Judgements) -> CoverageAnswer:
     """Return the answer, with its judged reason if it is DIFFERENT."""
     found = judgements.get(answer.dialect, {}).get(answer.question)
-    return replace(answer, reason=found) if found and answer.reason is Reason.DIFFERENT else answer
+    return replace(answer, reason=found) if found and answer.reason is DifferenceReason.DIFFERENT else answer
 
 
 def faults_of_judgements(answers: Sequence[CoverageAnswer], judgements: Judgements) -> Iterator[Fault]:
@@ -150,7 +150,7 @@ def faults_of_judgements(answers: Sequence[CoverageAnswer], judgements: Judgemen
     """
     by_question = {(answer.dialect, answer.question): answer for answer in answers}
     for answer in answers:
-        if answer.reason is Reason.DIFFERENT:
+        if answer.reason is DifferenceReason.DIFFERENT:
             yield Fault(answer.dialect, answer.question, "returns other rows, and nobody has said why")
     for target, entries in judgements.items():
         for key, reason in entries.items():

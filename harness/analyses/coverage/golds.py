@@ -22,7 +22,7 @@ from dialects.source import NEEDS_EXTENSION, refuse_statements
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import Reference
 from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
@@ -164,7 +164,7 @@ _NO_GOLD = "UNTRANSLATABLE"
 """The beginning of the text in place of a gold without translation: every engine refuses it."""
 
 
-class Proof(StrEnum):
+class TranslationProof(StrEnum):
     """How far a gold's translation is proven."""
 
     PROVEN = "proven"
@@ -189,8 +189,8 @@ class Certificate:
     db_id: str
     dialect: Dialect
     origin: GoldOrigin
-    proof: Proof
-    reason: Reason | None
+    proof: TranslationProof
+    reason: DifferenceReason | None
     detail: str | None
     engine: str | None
     warnings: tuple[str, ...]
@@ -205,8 +205,8 @@ class Certificate:
     @property
     def is_fault(self) -> bool:
         """True if it needs a review: there is no translation, or it was run and is not proven."""
-        return self.proof is Proof.UNTRANSLATABLE or (
-            self.proof is Proof.UNPROVEN and self.reason is not None
+        return self.proof is TranslationProof.UNTRANSLATABLE or (
+            self.proof is TranslationProof.UNPROVEN and self.reason is not None
         )
 
     def __str__(self) -> str:
@@ -269,7 +269,7 @@ class GoldTranslator:
             db_id=question.db_id,
             dialect=target,
             origin=self._golds.origin(question, target),
-            proof=Proof.UNTRANSLATABLE,
+            proof=TranslationProof.UNTRANSLATABLE,
             reason=None,
             detail=None,
             engine=None,
@@ -295,15 +295,21 @@ class GoldTranslator:
         if engine is None:
             before = self._expected.get(target, {}).get(question.key)
             if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
-                return replace(known, proof=Proof.EXPECTED)
-            return replace(known, proof=Proof.UNPROVEN, detail="no server was up")
+                return replace(known, proof=TranslationProof.EXPECTED)
+            return replace(known, proof=TranslationProof.UNPROVEN, detail="no server was up")
         if why := self._bench.unloaded.get((target, question.db_id)):
-            return replace(known, proof=Proof.UNPROVEN, reason=Reason.NOT_LOADED, detail=why)
+            return replace(
+                known, proof=TranslationProof.UNPROVEN, reason=DifferenceReason.NOT_LOADED, detail=why
+            )
         database, gold = self._bench.database(question.db_id), question.gold[Dialect.SQLITE]
         compared = self._reference.compare(
             database, gold, self._reference.run(database, gold), engine, translation
         )
-        proof = Proof.PROVEN if compared.reason in {None, Reason.TIE} else Proof.UNPROVEN
+        proof = (
+            TranslationProof.PROVEN
+            if compared.reason in {None, DifferenceReason.TIE}
+            else TranslationProof.UNPROVEN
+        )
         return replace(
             known, proof=proof, reason=compared.reason, detail=compared.detail, engine=self._versions[target]
         )
@@ -491,4 +497,6 @@ def counted(golds: Sequence[Certified], target: Dialect) -> str:
     counts = Counter(one.certificate.proof for one in golds)
     engines = {one.certificate.engine for one in golds} - {None}
     on = f" (on {', '.join(sorted(map(str, engines)))})" if engines else ""
-    return f"{target}: {len(golds)} golds: {', '.join(f'{counts[one]} {one}' for one in Proof)}{on}"
+    return (
+        f"{target}: {len(golds)} golds: {', '.join(f'{counts[one]} {one}' for one in TranslationProof)}{on}"
+    )

@@ -13,7 +13,7 @@ from itertools import islice
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.gap.edits import THROUGH_TREES, Broken, Edit, crossed, edits, read, unescaped, write
-from harness.analyses.gap.experiments import OWN_GOLD, SQLITE_ROWS, Against, Ask, Trial, Trying
+from harness.analyses.gap.experiments import OWN_GOLD, SQLITE_ROWS, Against, Trial, TrialText, Trying
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of
@@ -171,7 +171,7 @@ class Mended:
 
 
 @dataclass(frozen=True)
-class Decision:
+class FoundCause:
     """The cause, the execution that decides it and those that were run before it.
 
     `says` is the reason in a sentence. `mended` is there where edits of the wrong text make it right.
@@ -185,7 +185,7 @@ class Decision:
 
 
 @dataclass
-class Difference:
+class EngineDifference:
     """A question that a predictor has right on one of two engines, with its result on each."""
 
     question: Question
@@ -215,7 +215,7 @@ class Decider:
     def __init__(self, trying: Trying) -> None:
         self._trying = trying
 
-    def decide(self, found: Difference) -> Decision:
+    def decide(self, found: EngineDifference) -> FoundCause:
         """Return the cause of one difference; never raises for what an engine or a statement does."""
         for step in (self._without_text, self._by_reference, self._by_small_changes, self._across):
             decision = step(found)
@@ -227,22 +227,22 @@ class Decider:
 
     def _decided(
         self,
-        found: Difference,
+        found: EngineDifference,
         cause: Cause,
         says: str,
         decisive: Trial | None,
         mended: Mended | None = None,
-    ) -> Decision:
-        return Decision(cause, says, decisive, tuple(found.tried), mended)
+    ) -> FoundCause:
+        return FoundCause(cause, says, decisive, tuple(found.tried), mended)
 
-    def _run(self, found: Difference, *asks: Ask) -> list[Trial]:
+    def _run(self, found: EngineDifference, *asks: TrialText) -> list[Trial]:
         trials = self._trying.run(found.question, asks)
         found.tried += trials
         return trials
 
     # Without a change of any text.
 
-    def _without_text(self, found: Difference) -> Decision | None:
+    def _without_text(self, found: EngineDifference) -> FoundCause | None:
         wrong, right = found.wrong, found.right
         for one in (wrong, right):
             if one.sql is None:
@@ -251,18 +251,18 @@ class Decider:
         if wrong.outcome is Outcome.HARNESS_ERROR:
             return self._decided(found, Cause.UNDECIDED, f"it was not run: {wrong.error}", None)
         if wrong.outcome in _LIMITS:
-            [trial] = self._run(found, Ask("the answer", wrong.dialect, wrong.sql or ""))
+            [trial] = self._run(found, TrialText("the answer", wrong.dialect, wrong.sql or ""))
             return self._decided(found, Cause.TIME, f"{wrong.outcome}: {wrong.error or ''}", trial)
         return None
 
-    def _by_reference(self, found: Difference) -> Decision | None:
+    def _by_reference(self, found: EngineDifference) -> FoundCause | None:
         """Decide for another gold, or other columns under the same gold."""
         question, target = found.question, found.target
         native = found.native.sql or ""
         gold = self._trying.gold(question, target)
         texts = [("the native answer", native), *([("the dialect's gold", gold)] if gold is not None else [])]
         asks = [
-            Ask(f"{what}{where}", target, sql, SQLITE_ROWS, faithful=bool(where))
+            TrialText(f"{what}{where}", target, sql, SQLITE_ROWS, faithful=bool(where))
             for what, sql in texts
             for where in ("", " where columns are as SQLite stores them")
         ]
@@ -276,8 +276,14 @@ class Decider:
         return self._gain_by_reference(found, answer, answer_there, golds, differs=differs)
 
     def _loss_by_reference(
-        self, found: Difference, answer: Trial, answer_there: Trial, golds: Sequence[Trial], *, differs: bool
-    ) -> Decision | None:
+        self,
+        found: EngineDifference,
+        answer: Trial,
+        answer_there: Trial,
+        golds: Sequence[Trial],
+        *,
+        differs: bool,
+    ) -> FoundCause | None:
         failed = found.wrong.outcome is Outcome.GOLD_ERROR
         if failed and not golds:
             return self._decided(found, Cause.GOLD, "there is no gold for the engine", answer)
@@ -287,7 +293,7 @@ class Decider:
             return self._decided(found, Cause.TYPES, "by value its rows are gold's, and not by type", answer)
         return None
 
-    def _gold(self, found: Difference, golds: Sequence[Trial], decisive: Trial) -> Decision:
+    def _gold(self, found: EngineDifference, golds: Sequence[Trial], decisive: Trial) -> FoundCause:
         """Decide why the dialect's gold is not SQLite's: ties, the columns' types, or another question."""
         gold, gold_there = golds
         if gold.strict or (gold_there.strict and not gold_there.is_right):
@@ -305,10 +311,18 @@ class Decider:
         return self._decided(found, Cause.GOLD, says, gold if gold.ran else decisive)
 
     def _gain_by_reference(
-        self, found: Difference, answer: Trial, answer_there: Trial, golds: Sequence[Trial], *, differs: bool
-    ) -> Decision | None:
+        self,
+        found: EngineDifference,
+        answer: Trial,
+        answer_there: Trial,
+        golds: Sequence[Trial],
+        *,
+        differs: bool,
+    ) -> FoundCause | None:
         if found.wrong.outcome is Outcome.GOLD_ERROR:
-            [trial] = self._run(found, Ask("SQLite's answer", found.wrong.dialect, found.wrong.sql or ""))
+            [trial] = self._run(
+                found, TrialText("SQLite's answer", found.wrong.dialect, found.wrong.sql or "")
+            )
             return self._decided(found, Cause.GOLD, "SQLite's gold fails", trial)
         if not differs or answer.is_right or answer_there.is_right or not golds:
             return None
@@ -318,18 +332,18 @@ class Decider:
         if text is not None:
             against = Against("the dialect's gold", gold=gold)
             what = "SQLite's answer, translated exactly"
-            self._run(found, Ask(what, found.target, text, against, faithful=True))
+            self._run(found, TrialText(what, found.target, text, against, faithful=True))
         return self._gold(found, golds, answer)
 
     # Small changes of the wrong text.
 
-    def _by_small_changes(self, found: Difference) -> Decision | None:
+    def _by_small_changes(self, found: EngineDifference) -> FoundCause | None:
         wrong = found.wrong
         if wrong.outcome is Outcome.PREDICTION_ERROR:
             return self._profile(found) or self._edited(found)
         return self._ties(found) or self._edited(found) or self._profile(found)
 
-    def _profile(self, found: Difference) -> Decision | None:
+    def _profile(self, found: EngineDifference) -> FoundCause | None:
         if found.direction is Direction.GAIN:
             return None
         there = next(
@@ -340,15 +354,15 @@ class Decider:
         says = "the unchanged text is right where columns are as SQLite stores them"
         return self._decided(found, Cause.PROFILE, says, there)
 
-    def _ties(self, found: Difference) -> Decision | None:
+    def _ties(self, found: EngineDifference) -> FoundCause | None:
         wrong = found.wrong
         text = wrong.sql or ""
         gold = self._trying.gold(found.question, wrong.dialect)
-        asks = [Ask("the answer", wrong.dialect, text)]
+        asks = [TrialText("the answer", wrong.dialect, text)]
         if gold is not None:
-            asks.append(Ask("the gold", wrong.dialect, gold, Against("the answer's rows", gold=text)))
+            asks.append(TrialText("the gold", wrong.dialect, gold, Against("the answer's rows", gold=text)))
         if found.direction is Direction.GAIN:
-            asks.insert(1, Ask("the answer, by value", wrong.dialect, text, SQLITE_ROWS))
+            asks.insert(1, TrialText("the answer, by value", wrong.dialect, text, SQLITE_ROWS))
         own, *others = self._run(found, *asks)
         by_value = next((one for one in others if one.sql == text and one.is_right), None)
         if by_value is not None:
@@ -368,7 +382,7 @@ class Decider:
             )
         return None
 
-    def _edited(self, found: Difference) -> Decision | None:
+    def _edited(self, found: EngineDifference) -> FoundCause | None:
         mended = self.mend(found.question, found.wrong, found.tried)
         if mended is None:
             return None
@@ -403,16 +417,19 @@ class Decider:
 
     # The text as a whole on the other engine.
 
-    def _across(self, found: Difference) -> Decision | None:
+    def _across(self, found: EngineDifference) -> FoundCause | None:
         wrong = found.wrong
         is_loss = found.direction is Direction.LOSS
         there: EngineName = Dialect.SQLITE if is_loss else found.target
         texts = self._taken(wrong.sql or "", wrong.dialect, there)
         title = kind_of(there).title
         trials = self._run(
-            found, *(Ask(f"the {kind_of(wrong.dialect).title} answer {how} {title}", there, text, OWN_GOLD)
-                     for how, text in texts)
-        )  # fmt: skip
+            found,
+            *(
+                TrialText(f"the {kind_of(wrong.dialect).title} answer {how} {title}", there, text, OWN_GOLD)
+                for how, text in texts
+            ),
+        )
         right = next((one for one in trials if one.is_right), None)
         ran = next((one for one in reversed(trials) if one.ran), None)
         if wrong.outcome is Outcome.PREDICTION_ERROR:
@@ -430,8 +447,8 @@ class Decider:
         return [(how, text) for text, how in texts.items()]
 
     def _refused(
-        self, found: Difference, trials: Sequence[Trial], right: Trial | None, ran: Trial | None
-    ) -> Decision | None:
+        self, found: EngineDifference, trials: Sequence[Trial], right: Trial | None, ran: Trial | None
+    ) -> FoundCause | None:
         """Decide where the engine refuses the wrong text, and no edit fixes it."""
         wrong = found.wrong
         kind = kind_of(wrong.dialect).class_of_error(wrong.code, wrong.error or "")
@@ -459,7 +476,9 @@ class Decider:
             return self._decided(found, cause, f"{said}, and so does the other engine", refusals[-1])
         return None
 
-    def _other_rows(self, found: Difference, right: Trial | None, ran: Trial | None) -> Decision | None:
+    def _other_rows(
+        self, found: EngineDifference, right: Trial | None, ran: Trial | None
+    ) -> FoundCause | None:
         """Decide where the wrong text runs, and no edit fixes its rows."""
         good = found.right
         if right is None and ran is not None:
@@ -473,9 +492,11 @@ class Decider:
             exact = self._trying.translation(found.question, good.sql or "", dialect_of(here))
         else:
             exact = None
-        asks = [Ask(f"the right answer {how} {kind_of(here).title}", here, text) for how, text in texts]
+        asks = [TrialText(f"the right answer {how} {kind_of(here).title}", here, text) for how, text in texts]
         if exact is not None:
-            asks.append(Ask("the right answer, translated exactly", here, exact, SQLITE_ROWS, faithful=True))
+            asks.append(
+                TrialText("the right answer, translated exactly", here, exact, SQLITE_ROWS, faithful=True)
+            )
         trials = self._run(found, *asks)
         plain = next((one for one in trials if one.is_right), None)
         if plain is not None and right is None:
@@ -485,10 +506,10 @@ class Decider:
             return self._right_there(found, right)
         return None
 
-    def _right_there(self, found: Difference, right: Trial) -> Decision | None:
+    def _right_there(self, found: EngineDifference, right: Trial) -> FoundCause | None:
         """SQLite's answer is right on the target as it is written: because of the columns' types?"""
         what = "SQLite's answer where columns are as SQLite stores them"
-        [there] = self._run(found, Ask(what, right.dialect, right.sql, SQLITE_ROWS, faithful=True))
+        [there] = self._run(found, TrialText(what, right.dialect, right.sql, SQLITE_ROWS, faithful=True))
         if there.is_right:
             return None
         says = "SQLite's answer is right on the target, and only where columns are as in the dump"
@@ -551,7 +572,7 @@ class _Search:
             self._seen.update(edit.sql for edit in some)
             what = "the answer with an edit: {}"
             trials = self._trying.run(
-                self._question, [Ask(what.format(edit.what), self._dialect, edit.sql) for edit in some]
+                self._question, [TrialText(what.format(edit.what), self._dialect, edit.sql) for edit in some]
             )
             for edit, trial in zip(some, trials, strict=True):
                 if trial.is_right:
@@ -573,7 +594,9 @@ class _Search:
         text = None if tree is None else write(tree, before.dialect)
         if text is None or text == before.sql:
             return False
-        return self._trying.one(self._question, Ask("the answer, written anew", self._dialect, text)).is_right
+        return self._trying.one(
+            self._question, TrialText("the answer, written anew", self._dialect, text)
+        ).is_right
 
 
 def _kinds(before: Broken) -> tuple[EditKind, ...]:
@@ -596,4 +619,4 @@ def _of(before: Broken) -> Iterator[Edit]:
         return
 
 
-__all__ = ["MOST_EDITS", "Decider", "Decision", "Difference", "Direction", "EditKind", "Mended"]
+__all__ = ["MOST_EDITS", "Decider", "Direction", "EditKind", "EngineDifference", "FoundCause", "Mended"]

@@ -78,7 +78,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Ask:
+class TrialText:
     """A text that is to be run; as in `Trial`."""
 
     what: str
@@ -149,21 +149,21 @@ class Trying:
         except (Untranslatable, BadInput):
             return None
 
-    def run(self, question: Question, asks: Sequence[Ask]) -> list[Trial]:
+    def run(self, question: Question, asks: Sequence[TrialText]) -> list[Trial]:
         """Return the results of texts for a question, run in parallel."""
         waiting = [self.begin(question, ask) for ask in asks]
         return [self._trial(ask, future.result()) for ask, future in zip(asks, waiting, strict=True)]
 
-    def one(self, question: Question, ask: Ask) -> Trial:
+    def one(self, question: Question, ask: TrialText) -> Trial:
         """Return the result of one text."""
         return self.run(question, [ask])[0]
 
-    def begin(self, question: Question, ask: Ask) -> "Future[Judgement]":
+    def begin(self, question: Question, ask: TrialText) -> "Future[Judgement]":
         """Have one text judged."""
         scheduler = self._faithful if ask.faithful else self._base
         return scheduler.begin([Candidate(self._question(question, ask), ask.dialect, ask.sql)])[0]
 
-    def _trial(self, ask: Ask, judgement: Judgement) -> Trial:
+    def _trial(self, ask: TrialText, judgement: Judgement) -> Trial:
         return Trial(
             what=ask.what,
             dialect=ask.dialect,
@@ -177,7 +177,7 @@ class Trying:
             preview=judgement.preview,
         )
 
-    def _question(self, question: Question, ask: Ask) -> Question:
+    def _question(self, question: Question, ask: TrialText) -> Question:
         """Return the question with the reference of a text as its gold.
 
         It gets its own key: texts are distinguished by the keys of their questions.
@@ -252,7 +252,7 @@ def held_translation(
     except (Untranslatable, BadInput) as refusal:
         return gap(one_line(f"no translation: {refusal}"), refused=True)
     what = "SQLite's answer, translated exactly"
-    trial = trying.one(question, Ask(what, target, translation.sql, SQLITE_ROWS, faithful=True))
+    trial = trying.one(question, TrialText(what, target, translation.sql, SQLITE_ROWS, faithful=True))
     if trial.is_right:
         return None
     why = "other rows"

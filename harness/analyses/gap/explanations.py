@@ -9,13 +9,13 @@ from typing import Any
 
 from dialects.enums import Dialect, Profile
 from harness.analyses.bench import provenance_of, synthetic_databases
-from harness.analyses.gap.cause_rules import Cause, Decider, Decision, Difference, Direction
+from harness.analyses.gap.cause_rules import Cause, Decider, Direction, EngineDifference, FoundCause
 from harness.analyses.gap.experiments import (
     METRICS,
     SQLITE_ROWS,
-    Ask,
     TranslatedAnswers,
     TranslationGap,
+    TrialText,
     Trying,
     held_translation,
 )
@@ -42,7 +42,7 @@ class Explained:
     direction: Direction
     sqlite: PairResult
     native: PairResult
-    decision: Decision
+    decision: FoundCause
     synthetic: bool = False
     """The database is not the published one."""
 
@@ -211,7 +211,7 @@ def explain(  # noqa: PLR0913 - what is explained, and with what
     differing = [(_key(one.target, each.wrong, each.right), each) for one in work for each in one.differences]
     explaining = units.stage("explaining", "what differs")
     decided = explaining.all(differing, lambda one: to_plain(decider.decide(one)), threads)
-    decisions = (to_record(Decision, value) for _, value in decided)
+    decisions = (to_record(FoundCause, value) for _, value in decided)
     refused = [(_key(one.target, each[1]), each) for one in work for each in one.refused]
     repairing = units.stage("repairing", "what an engine refuses")
     repairs = repairing.all(refused, lambda one: decider.mend(*one, [], MOST_REPAIRS) is not None, threads)
@@ -280,7 +280,7 @@ class _Work:
     target: EngineName
     pairs: list[tuple[PairResult, PairResult]] = field(default_factory=list)
     natives: list[tuple[Question, PairResult]] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[EngineDifference] = field(default_factory=list)
     refused: list[tuple[Question, PairResult]] = field(default_factory=list)
     """Refusals of the target where SQLite's answer is wrong, too."""
 
@@ -301,13 +301,15 @@ def _work(
         work.natives.append((question, native))
         if _right(sqlite) != _right(native):
             wrong, right = (native, sqlite) if _right(sqlite) else (sqlite, native)
-            work.differences.append(Difference(question, target, wrong, right))
+            work.differences.append(EngineDifference(question, target, wrong, right))
         elif native.outcome is Outcome.PREDICTION_ERROR:
             work.refused.append((question, native))
     return work
 
 
-def _explained(work: _Work, found: Difference, decision: Decision, synthetic: Collection[str]) -> Explained:
+def _explained(
+    work: _Work, found: EngineDifference, decision: FoundCause, synthetic: Collection[str]
+) -> Explained:
     sqlite = found.right if found.direction is Direction.LOSS else found.wrong
     return Explained(
         predictor=work.predictor,
@@ -336,7 +338,7 @@ def _held(
         for question, native in each.natives:
             key, sql = _key(each.target, native), native.sql
             profiles = () if sql is None or units.has(key) else (False, True)
-            asks = (Ask("", each.target, sql or "", SQLITE_ROWS, faithful=there) for there in profiles)
+            asks = (TrialText("", each.target, sql or "", SQLITE_ROWS, faithful=there) for there in profiles)
             some.append((key, [trying.begin(question, ask) for ask in asks]))
     units.expect(sum(map(len, waiting.values())))
     found = {}

@@ -4,7 +4,7 @@
 rows.
 """
 
-from harness.analyses.rewriting.proof import Proof, held_keys, proven
+from harness.analyses.rewriting.proof import RewritingProof, held_keys, proven
 from harness.analyses.rewriting.rewriter import (
     RULES,
     Considered,
@@ -20,7 +20,7 @@ __all__ = [
     "RULES",
     "Considered",
     "Fact",
-    "Proof",
+    "RewritingProof",
     "Rewritten",
     "Rule",
     "consider",

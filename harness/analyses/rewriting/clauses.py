@@ -6,14 +6,14 @@ from functools import partial
 from sqlglot import exp
 
 from dialects.clauses import is_source, where_of
-from harness.analyses.rewriting.statement import Attempt, Statement, about, equals, is_scalar, set_where
+from harness.analyses.rewriting.statement import Attempt, RewrittenQuery, about, equals, is_scalar, set_where
 from harness.sqltree.parser import aggregates, arguments, called, is_plain, with_argument
 from harness.sqltree.query import Fact, Named, Refused
 
 # COUNT(*) as COUNT of a key.
 
 
-def count_star_to_key(statement: Statement) -> Iterator[Attempt]:
+def count_star_to_key(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule count-star-to-key."""
     for select in statement.selects():
         for call in list(aggregates(select)):
@@ -22,7 +22,7 @@ def count_star_to_key(statement: Statement) -> Iterator[Attempt]:
                 yield partial(_count_key, statement, select, call)
 
 
-def _count_key(statement: Statement, select: exp.Select, call: exp.Expr) -> list[Fact]:
+def _count_key(statement: RewrittenQuery, select: exp.Select, call: exp.Expr) -> list[Fact]:
     if is_named_by_text(select, call):
         raise Refused("the column is called after its text, and a query around it may use that name")
     why = Refused("no source has a key that holds no NULL")
@@ -55,7 +55,7 @@ def is_named_by_text(select: exp.Select, node: exp.Expr) -> bool:
 # ORDER BY x LIMIT 1 as the row, or the value, of MAX or MIN.
 
 
-def limit_to_extreme(statement: Statement) -> Iterator[Attempt]:
+def limit_to_extreme(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule limit-to-extreme."""
     for select in statement.selects():
         limit, order = select.args.get("limit"), select.args.get("order")
@@ -63,7 +63,7 @@ def limit_to_extreme(statement: Statement) -> Iterator[Attempt]:
             yield partial(_extreme, statement, select, order.expressions)
 
 
-def _extreme(statement: Statement, select: exp.Select, order: list[exp.Expr]) -> list[Fact]:
+def _extreme(statement: RewrittenQuery, select: exp.Select, order: list[exp.Expr]) -> list[Fact]:
     bare = select.copy()
     for part in ("order", "limit"):
         bare.set(part, None)
@@ -84,13 +84,13 @@ def _extreme(statement: Statement, select: exp.Select, order: list[exp.Expr]) ->
     return _row(statement, select, first, named, extreme)
 
 
-def _is(statement: Statement, node: exp.Expr, named: Named) -> bool:
+def _is(statement: RewrittenQuery, node: exp.Expr, named: Named) -> bool:
     found = statement.named(node)
     return found is not None and found.place == named.place
 
 
 def _value(
-    statement: Statement, select: exp.Select, first: exp.Expr, named: Named, extreme: type[exp.AggFunc]
+    statement: RewrittenQuery, select: exp.Select, first: exp.Expr, named: Named, extreme: type[exp.AggFunc]
 ) -> list[Fact]:
     """Return the facts by which a SELECT shows only its sort key, so that tied rows look alike."""
     facts = [] if not first.args.get("nulls_first") else _not_null(statement, select, named)
@@ -109,7 +109,7 @@ def _value(
 
 
 def _row(
-    statement: Statement, select: exp.Select, first: exp.Expr, named: Named, extreme: type[exp.AggFunc]
+    statement: RewrittenQuery, select: exp.Select, first: exp.Expr, named: Named, extreme: type[exp.AggFunc]
 ) -> list[Fact]:
     """Require that one row has the extreme."""
     facts = _not_null(statement, select, named)
@@ -128,7 +128,7 @@ def _row(
     return facts
 
 
-def _not_null(statement: Statement, select: exp.Select, named: Named) -> list[Fact]:
+def _not_null(statement: RewrittenQuery, select: exp.Select, named: Named) -> list[Fact]:
     for condition in statement.conditions(select):
         if isinstance(condition, exp.Not) and isinstance(condition.this, exp.Is):
             test = condition.this
@@ -142,7 +142,7 @@ def _not_null(statement: Statement, select: exp.Select, named: Named) -> list[Fa
 _MOST_PARTS = 4
 
 
-def or_to_union_all(statement: Statement) -> Iterator[Attempt]:
+def or_to_union_all(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule or-to-union-all."""
     for select in statement.selects():
         for condition in where_of(select):
@@ -161,7 +161,7 @@ def _disjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _union(  # noqa: C901, PLR0912 - one check after another
-    statement: Statement, select: exp.Select, condition: exp.Expr, parts: list[exp.Expr]
+    statement: RewrittenQuery, select: exp.Select, condition: exp.Expr, parts: list[exp.Expr]
 ) -> list[Fact]:
     bare = select.copy()
     order = select.args.get("order")
@@ -211,7 +211,7 @@ def _union(  # noqa: C901, PLR0912 - one check after another
     return []
 
 
-def _numbers(statement: Statement, select: exp.Select) -> list[int]:
+def _numbers(statement: RewrittenQuery, select: exp.Select) -> list[int]:
     """Return the results that a SELECT sorts by, each by its number: nothing else can sort a UNION."""
     numbers = []
     for term in select.args["order"].expressions:
@@ -237,13 +237,13 @@ def _numbers(statement: Statement, select: exp.Select) -> list[int]:
 # A common table expression that is used once, put where it is used.
 
 
-def cte_inline(statement: Statement) -> Iterator[Attempt]:
+def cte_inline(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule cte-inline."""
     for cte in list(statement.tree.find_all(exp.CTE)):
         yield partial(about, cte.alias, partial(_inline, statement, cte))
 
 
-def _inline(statement: Statement, cte: exp.CTE) -> list[Fact]:  # noqa: C901 - one check after another
+def _inline(statement: RewrittenQuery, cte: exp.CTE) -> list[Fact]:  # noqa: C901 - one check after another
     held = cte.parent
     if not isinstance(held, exp.With) or held.args.get("recursive"):
         raise Refused("it may be recursive")

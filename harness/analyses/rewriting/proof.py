@@ -18,7 +18,7 @@ from loaders.namespace import Database
 
 
 @dataclass(frozen=True)
-class Proof:
+class RewritingProof:
     """How the rows of a text and of its rewritten form relate on the loaded data.
 
     `executions` counts the texts that were run. `error` says why there is nothing to compare.
@@ -47,7 +47,7 @@ def proven(  # noqa: PLR0913, PLR0917 - two texts, and where and how they run
     rewritten: str | Rewritten,
     limits: Limits,
     before: Execution | None = None,
-) -> Proof:
+) -> RewritingProof:
     """Run a text and what it was rewritten to, and compare the rows.
 
     Args:
@@ -67,13 +67,13 @@ def proven(  # noqa: PLR0913, PLR0917 - two texts, and where and how they run
     ordered = _is_ordered(original, kind_of(engine.dialect).name)
     if first.ending is not Ending.ROWS:
         why = f"the original has no rows ({first.ending}): {first.error}"
-        return Proof(False, False, False, ordered, ran, first, first, why)
+        return RewritingProof(False, False, False, ordered, ran, first, first, why)
     second = execute_patiently(engine, database, text, limits)
     if second.ending is not Ending.ROWS:
         why = f"the rewritten text has no rows ({second.ending}): {second.error}"
-        return Proof(False, False, False, ordered, ran + 1, first, second, why)
+        return RewritingProof(False, False, False, ordered, ran + 1, first, second, why)
     found = compare(first.rows, second.rows)
-    return Proof(found.same_set, found.same_bag, found.same_order, ordered, ran + 1, first, second)
+    return RewritingProof(found.same_set, found.same_bag, found.same_order, ordered, ran + 1, first, second)
 
 
 _is_ordered = lru_cache(maxsize=8)(is_ordered)

@@ -9,7 +9,7 @@ from functools import partial
 from sqlglot import exp
 
 from dialects.schema import affinity
-from harness.analyses.rewriting.statement import Attempt, Statement
+from harness.analyses.rewriting.statement import Attempt, RewrittenQuery
 from harness.sqltree.parser import aggregates, arguments, called, is_grouped
 from harness.sqltree.query import Fact, Named, Refused, is_before_results
 
@@ -30,7 +30,7 @@ class _Part:
     length: int | None = None
 
 
-def date_part_to_range(statement: Statement) -> Iterator[Attempt]:
+def date_part_to_range(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule date-part-to-range."""
     for node in list(statement.tree.find_all(exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)):
         part, literals, kind = _comparison(node)
@@ -39,7 +39,7 @@ def date_part_to_range(statement: Statement) -> Iterator[Attempt]:
 
 
 def _bound(
-    statement: Statement, node: exp.Expr, part: _Part, literals: list[exp.Expr], kind: type[exp.Expr]
+    statement: RewrittenQuery, node: exp.Expr, part: _Part, literals: list[exp.Expr], kind: type[exp.Expr]
 ) -> list[Fact]:
     _may_stand(node)
     ranges, facts = _ranges(statement, part, literals)
@@ -148,7 +148,9 @@ Range = tuple[exp.Expr, exp.Expr]
 """From the first bound, to before the second."""
 
 
-def _ranges(statement: Statement, part: _Part, literals: list[exp.Expr]) -> tuple[list[Range], list[Fact]]:
+def _ranges(
+    statement: RewrittenQuery, part: _Part, literals: list[exp.Expr]
+) -> tuple[list[Range], list[Fact]]:
     named = statement.named(part.column)
     if named is None or named.stored is None:
         raise Refused("it is a part of what is no stored column")

@@ -8,26 +8,26 @@ from sqlglot import exp
 from dialects.clauses import drop_first, drop_joins, where_of
 from harness.analyses.rewriting.statement import (
     Attempt,
-    Statement,
+    RewrittenQuery,
     about,
     has_star,
     set_where,
 )
 from harness.sqltree.parser import aggregates, arguments, called, is_distinct, is_grouped, with_argument
-from harness.sqltree.query import Fact, Named, Refused, Source
+from harness.sqltree.query import Fact, Named, QuerySource, Refused
 
 Pair = tuple[exp.Column, exp.Column]
 """The columns of an equality: of the source that may go, and of another one."""
 
 
-def join_elimination(statement: Statement) -> Iterator[Attempt]:
+def join_elimination(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule join-elimination."""
     for select in statement.selects():
         for source in statement.sources(select) if statement.joined(select) else ():
             yield partial(about, source.alias, partial(_remove, statement, select, source))
 
 
-def _remove(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
+def _remove(statement: RewrittenQuery, select: exp.Select, source: QuerySource) -> list[Fact]:
     if any(
         one.is_listed or one.is_merged or one.side not in {"", "LEFT"} for one in statement.sources(select)
     ):
@@ -45,7 +45,9 @@ def _stars(select: exp.Select) -> list[exp.Expr]:
     return [node for node in select.find_all(exp.Column) if node.is_star]
 
 
-def _uses(statement: Statement, select: exp.Select, source: Source) -> list[tuple[exp.Column, Named]]:
+def _uses(
+    statement: RewrittenQuery, select: exp.Select, source: QuerySource
+) -> list[tuple[exp.Column, Named]]:
     return [
         (node, named)
         for node, named in statement.uses(select)
@@ -60,7 +62,7 @@ def _within(node: exp.Expr, around: exp.Expr | None) -> bool:
 
 
 def _pairs(
-    statement: Statement, source: Source, conditions: list[exp.Expr]
+    statement: RewrittenQuery, source: QuerySource, conditions: list[exp.Expr]
 ) -> dict[str, tuple[Named, Named, Pair]]:
     """Return the equalities of columns of a source with those of others, by its own column."""
     found: dict[str, tuple[Named, Named, Pair]] = {}
@@ -80,7 +82,7 @@ def _pairs(
     return found
 
 
-def _remove_left(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
+def _remove_left(statement: RewrittenQuery, select: exp.Select, source: QuerySource) -> list[Fact]:
     assert source.join is not None and source.table is not None  # noqa: S101, PT018 - what calls this
     if any(not _within(node, source.join) for node, _ in _uses(statement, select, source)):
         raise Refused("its columns are used")
@@ -94,7 +96,7 @@ def _remove_left(statement: Statement, select: exp.Select, source: Source) -> li
     raise Refused("it is not joined by a key, so that it may repeat rows")
 
 
-def _remove_inner(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
+def _remove_inner(statement: RewrittenQuery, select: exp.Select, source: QuerySource) -> list[Fact]:
     table = source.table
     assert table is not None  # noqa: S101 - what calls this
     conditions = [one for other in statement.joined(select) if not other.side for one in other.on]
@@ -141,7 +143,7 @@ def _replace_keeping_name(select: exp.Select, node: exp.Column, other: exp.Colum
 
 
 def _reference(
-    statement: Statement, source: Source, pairs: dict[str, tuple[Named, Named, Pair]]
+    statement: RewrittenQuery, source: QuerySource, pairs: dict[str, tuple[Named, Named, Pair]]
 ) -> tuple[Fact, tuple[str, ...], list[Fact]]:
     """Return the foreign key of another source to a whole source: each row finds one."""
     assert source.table is not None  # noqa: S101 - what calls this
@@ -168,7 +170,9 @@ def _reference(
     raise Refused("no foreign key says that each row finds one row of it")
 
 
-def _drop(statement: Statement, select: exp.Select, source: Source, equalities: list[exp.Expr]) -> None:
+def _drop(
+    statement: RewrittenQuery, select: exp.Select, source: QuerySource, equalities: list[exp.Expr]
+) -> None:
     """Take a source and the equalities that join it out of FROM."""
     gone = {id(one) for one in equalities}
     joined = statement.joined(select)
@@ -186,9 +190,9 @@ def _drop(statement: Statement, select: exp.Select, source: Source, equalities: 
 
 
 def _in_sight(
-    statement: Statement,
+    statement: RewrittenQuery,
     select: exp.Select,
-    source: Source,
+    source: QuerySource,
     equalities: list[exp.Expr],
     instead: dict[int, exp.Column],
 ) -> None:
@@ -219,7 +223,7 @@ def _in_sight(
 # DISTINCT.
 
 
-def distinct_elimination(statement: Statement) -> Iterator[Attempt]:
+def distinct_elimination(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule distinct-elimination."""
     for select in statement.selects():
         if select.args.get("distinct") is not None:
@@ -231,13 +235,13 @@ def distinct_elimination(statement: Statement) -> Iterator[Attempt]:
                 break
 
 
-def _without_distinct(statement: Statement, select: exp.Select) -> list[Fact]:
+def _without_distinct(statement: RewrittenQuery, select: exp.Select) -> list[Fact]:
     facts = _once(statement, select)
     select.set("distinct", None)
     return facts
 
 
-def _once(statement: Statement, select: exp.Select) -> list[Fact]:
+def _once(statement: RewrittenQuery, select: exp.Select) -> list[Fact]:
     if is_grouped(select):
         group = select.args.get("group")
         if group is None:
@@ -263,7 +267,7 @@ def _once(statement: Statement, select: exp.Select) -> list[Fact]:
     return statement.determined(select, shown)
 
 
-def _each_once(statement: Statement, select: exp.Select, call: exp.Expr) -> list[Fact]:
+def _each_once(statement: RewrittenQuery, select: exp.Select, call: exp.Expr) -> list[Fact]:
     """Require a key of a table whose rows come once: it is never counted twice."""
     [value] = arguments(call)[:1]
     columns = value.expressions if isinstance(value, exp.Distinct) else []

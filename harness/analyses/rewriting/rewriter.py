@@ -13,7 +13,7 @@ from harness.analyses.rewriting.clauses import (
 )
 from harness.analyses.rewriting.ranges import date_part_to_range
 from harness.analyses.rewriting.removals import distinct_elimination, join_elimination
-from harness.analyses.rewriting.statement import Attempt, Statement, read, settled
+from harness.analyses.rewriting.statement import Attempt, RewrittenQuery, read, settled
 from harness.analyses.rewriting.subqueries import (
     correlated_to_derived,
     in_to_distinct_join,
@@ -23,7 +23,7 @@ from harness.analyses.rewriting.subqueries import (
 )
 from harness.sqltree.query import Fact, HeldKeys, Refused
 
-Places = Callable[[Statement], Iterable[Attempt]]
+Places = Callable[[RewrittenQuery], Iterable[Attempt]]
 """Yields the places of a statement where a rule could apply."""
 
 
@@ -256,8 +256,8 @@ class _Context:
     def __init__(self, sql: str, schema: Schema, dialect: Dialect, profile: Profile, held: HeldKeys) -> None:
         self._sql = sql
         self._schema, self._dialect, self._profile, self._held = schema, dialect, profile, held
-        self._statements: dict[str, Statement | None] = {}
-        self._unchanged: dict[str, Statement] = {}
+        self._statements: dict[str, RewrittenQuery | None] = {}
+        self._unchanged: dict[str, RewrittenQuery] = {}
         self._settled: dict[str, list[Fact] | Refused] = {}
         self._tried: dict[tuple[str, str], _Applied] = {}
 
@@ -305,7 +305,7 @@ class _Context:
             text, places = statement.spent(), places + 1
         return places, facts, text, []
 
-    def _read(self, text: str) -> Statement | None:
+    def _read(self, text: str) -> RewrittenQuery | None:
         """Return the statement of a text, which must not be changed."""
         if text not in self._statements:
             self._statements[text] = read(
@@ -313,7 +313,7 @@ class _Context:
             )
         return self._statements[text]
 
-    def _taken(self, text: str) -> Statement | None:
+    def _taken(self, text: str) -> RewrittenQuery | None:
         """Return the statement of a text, for one to change it; copies cost as much as most rules."""
         if text in self._unchanged:
             unchanged = self._unchanged.pop(text)
@@ -340,7 +340,7 @@ class _Context:
         return found
 
 
-def _apply(rule: Rule, statement: Statement) -> list[Fact] | None:
+def _apply(rule: Rule, statement: RewrittenQuery) -> list[Fact] | None:
     """Change the first place where a rule applies, and note why it does not at those before it."""
     for attempt in rule.places(statement):
         try:

@@ -27,7 +27,7 @@ _Equality = tuple[tuple[str, str] | None, tuple[str, str] | None]
 
 
 @dataclass(eq=False)
-class Statement(Query):
+class RewrittenQuery(Query):
     """A query whose `tree` rules change."""
 
     refused: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class Statement(Query):
         """Render the statement and discard it: rendering annotates the tree."""
         return self.text(self.tree, is_spent=True)
 
-    def copied(self) -> "Statement":
+    def copied(self) -> "RewrittenQuery":
         """Return a copy of the statement that a rule may change."""
         return replace(self, tree=self.tree.copy(), refused=[])
 
@@ -175,7 +175,7 @@ def read(
     *,
     profile: Profile = Profile.OFFICIAL,
     held: HeldKeys = frozenset(),
-) -> Statement | None:
+) -> RewrittenQuery | None:
     """Read a statement; None unless it is a query that can be read and rendered again."""
     tree = read_query(sql, dialect)
     if tree is None:
@@ -185,11 +185,11 @@ def read(
         items = [item for select in tree.find_all(exp.Select) for item in sources_of(select)]
         for join in (join for item in items for join in item.ends if join.kind == "CROSS"):
             join.set("kind", None)
-    statement = Statement(tree, schema, dialect, profile, held)
+    statement = RewrittenQuery(tree, schema, dialect, profile, held)
     return statement if _is_kept(statement, sql) else None
 
 
-def _is_kept(statement: Statement, sql: str) -> bool:
+def _is_kept(statement: RewrittenQuery, sql: str) -> bool:
     """True if the tree's text is read as the same tree; `sql` is the text from which it was read."""
     try:
         text = statement.as_read = statement.sql
@@ -236,7 +236,7 @@ def has_star(select: exp.Select) -> bool:
     return any(isinstance(output, exp.Star) for output in select.expressions)
 
 
-def append_join(statement: Statement, select: exp.Select, source: exp.Expr, on: exp.Expr) -> None:
+def append_join(statement: RewrittenQuery, select: exp.Select, source: exp.Expr, on: exp.Expr) -> None:
     """Join one more source after the others; if commas separate those, by a condition of WHERE."""
     if any(one.is_listed for one in statement.sources(select)):
         append_item(select, source)
@@ -254,7 +254,7 @@ _RANKS = frozenset({"RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"})
 """Window functions that tied rows share."""
 
 
-def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what is open, one by one
+def settled(statement: RewrittenQuery) -> list[Fact]:  # noqa: C901, PLR0912 - what is open, one by one
     """Require that the data alone settle the rows of a statement, and their order if it has one.
 
     Returns:
@@ -312,7 +312,7 @@ def is_scalar(node: exp.Subquery) -> bool:
     )
 
 
-def single(statement: Statement, query: exp.Expr) -> list[Fact]:
+def single(statement: RewrittenQuery, query: exp.Expr) -> list[Fact]:
     """Require that a query has at most one row.
 
     Raises:
@@ -337,7 +337,7 @@ def single(statement: Statement, query: exp.Expr) -> list[Fact]:
     raise Refused("a subquery that stands for one value may have several rows")
 
 
-def _of_bags(statement: Statement, call: exp.Expr) -> None:
+def _of_bags(statement: RewrittenQuery, call: exp.Expr) -> None:
     name = called(call)
     if isinstance(call, exp.Window) or not is_aggregate(call):
         return
@@ -356,18 +356,18 @@ def _of_peers(window: exp.Window) -> None:
         raise Refused("a window of ROWS depends on the order in which tied rows come")
 
 
-def _named_of(statement: Statement, nodes: list[exp.Expr]) -> list[Named]:
+def _named_of(statement: RewrittenQuery, nodes: list[exp.Expr]) -> list[Named]:
     return [named for node in nodes if (named := statement.named(node.unnest()))]
 
 
-def _same(statement: Statement, one: exp.Expr, other: exp.Expr) -> bool:
+def _same(statement: RewrittenQuery, one: exp.Expr, other: exp.Expr) -> bool:
     left, right = statement.named(one.unnest()), statement.named(other.unnest())
     if left is not None and right is not None:
         return left.place == right.place
     return one.unnest() == other.unnest()
 
 
-def _columns_of_groups(statement: Statement, select: exp.Select) -> None:
+def _columns_of_groups(statement: RewrittenQuery, select: exp.Select) -> None:
     """Require that each column outside of aggregates has one value for a group."""
     if not is_grouped(select):
         return
@@ -393,7 +393,7 @@ def _columns_of_groups(statement: Statement, select: exp.Select) -> None:
                 raise Refused(f"{used.title} may be of any row")
 
 
-def _determines(statement: Statement, select: exp.Select, given: list[Named], used: Named) -> None:
+def _determines(statement: RewrittenQuery, select: exp.Select, given: list[Named], used: Named) -> None:
     """Require that a column has one value for each value of others: by a key of its own table.
 
     Raises:
@@ -415,7 +415,7 @@ def _is_under(column: exp.Expr, select: exp.Select, own: set[int], keys: list[ex
     return False
 
 
-def _one_of_equals(statement: Statement, select: exp.Select) -> None:
+def _one_of_equals(statement: RewrittenQuery, select: exp.Select) -> None:
     """Require that it does not matter which of equal values is shown."""
     distinct = select.args.get("distinct")
     if distinct is not None:
@@ -427,7 +427,7 @@ def _one_of_equals(statement: Statement, select: exp.Select) -> None:
         _exact_key(statement, select, key)
 
 
-def _exact_result(statement: Statement, select: exp.Select, output: exp.Expr) -> None:
+def _exact_result(statement: RewrittenQuery, select: exp.Select, output: exp.Expr) -> None:
     if not output.is_star:
         _exact_key(statement, select, output)
         return
@@ -439,8 +439,8 @@ def _exact_result(statement: Statement, select: exp.Select, output: exp.Expr) ->
                 raise Refused(f"of {source.table.name}.{column.name} unlike values can be equal")
 
 
-def _exact_key(statement: Statement, select: exp.Select, node: exp.Expr) -> None:
-    """Require `Statement.exact`, or that equal values of it occur only in equal rows."""
+def _exact_key(statement: RewrittenQuery, select: exp.Select, node: exp.Expr) -> None:
+    """Require `RewrittenQuery.exact`, or that equal values of it occur only in equal rows."""
     named = statement.named(node.unalias())
     if named is not None and named.select is select and named.source.table is not None:
         keys = [key.columns for key in statement.keys(named.source.table)]
@@ -449,7 +449,7 @@ def _exact_key(statement: Statement, select: exp.Select, node: exp.Expr) -> None
     statement.exact(node)
 
 
-def _ordered_by_values(statement: Statement, query: exp.Query) -> list[Fact]:
+def _ordered_by_values(statement: RewrittenQuery, query: exp.Query) -> list[Fact]:
     """Require that rows with equal sort keys are equal."""
     if isinstance(query, exp.Select) and is_grouped(query) and query.args.get("group") is None:
         return []

@@ -9,7 +9,7 @@ from sqlglot import exp
 from dialects.clauses import append_item, where_of
 from harness.analyses.rewriting.statement import (
     Attempt,
-    Statement,
+    RewrittenQuery,
     append_join,
     equals,
     has_star,
@@ -24,7 +24,7 @@ from harness.sqltree.query import Fact, Named, Refused
 class _Member:
     """A condition x [NOT] IN (SELECT y ...) that all rows of a SELECT must meet."""
 
-    statement: Statement
+    statement: RewrittenQuery
     select: exp.Select
     condition: exp.Expr
     node: exp.In
@@ -46,7 +46,7 @@ class _Member:
         set_where(self.select, [new if one is self.condition else one for one in conditions])
 
 
-def _memberships(statement: Statement, *, negated: bool = False) -> Iterator[_Member]:
+def _memberships(statement: RewrittenQuery, *, negated: bool = False) -> Iterator[_Member]:
     for select in statement.selects():
         for condition in where_of(select):
             node = condition
@@ -82,7 +82,7 @@ def _simple(member: _Member) -> tuple[exp.Select, Named, Named]:
     return inner, one, other
 
 
-def _shows_its_group(statement: Statement, inner: exp.Select) -> bool:
+def _shows_its_group(statement: RewrittenQuery, inner: exp.Select) -> bool:
     """True if a subquery shows all that it groups by, so that no row comes twice."""
     group = inner.args.get("group")
     if group is None:
@@ -94,7 +94,7 @@ def _shows_its_group(statement: Statement, inner: exp.Select) -> bool:
     return key is not None and shown is not None and key.place == shown.place
 
 
-def in_to_join(statement: Statement) -> Iterator[Attempt]:
+def in_to_join(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule in-to-join."""
     return (partial(_to_join, member) for member in _memberships(statement))
 
@@ -106,7 +106,7 @@ def _to_join(member: _Member) -> list[Fact]:
     return facts
 
 
-def in_to_distinct_join(statement: Statement) -> Iterator[Attempt]:
+def in_to_distinct_join(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule in-to-distinct-join."""
     return (partial(_to_distinct_join, member) for member in _memberships(statement))
 
@@ -116,7 +116,7 @@ def _to_distinct_join(member: _Member) -> list[Fact]:
     return []
 
 
-def _unique(statement: Statement, inner: exp.Select, found: Named) -> list[Fact]:
+def _unique(statement: RewrittenQuery, inner: exp.Select, found: Named) -> list[Fact]:
     """Require that no value comes twice, except NULL, which equals nothing."""
     if inner.args.get("distinct") or inner.args.get("group"):
         return []
@@ -149,7 +149,7 @@ def _join(member: _Member, inner: exp.Select, *, distinct: bool) -> None:
     append_join(statement, select, query.subquery(alias, copy=False), on)
 
 
-def in_to_exists(statement: Statement) -> Iterator[Attempt]:
+def in_to_exists(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule in-to-exists."""
     return (partial(_to_exists, member) for member in _memberships(statement))
 
@@ -160,7 +160,7 @@ def _to_exists(member: _Member) -> list[Fact]:
     return []
 
 
-def not_in_to_not_exists(statement: Statement) -> Iterator[Attempt]:
+def not_in_to_not_exists(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule not-in-to-not-exists."""
     return (partial(_to_not_exists, member) for member in _memberships(statement, negated=True))
 
@@ -207,7 +207,7 @@ _MOST_SUMMED = 2**53
 """A sum of integers below this neither overflows nor loses digits on any engine."""
 
 
-def correlated_to_derived(statement: Statement) -> Iterator[Attempt]:
+def correlated_to_derived(statement: RewrittenQuery) -> Iterator[Attempt]:
     """See the rule correlated-to-derived."""
     for node in list(statement.tree.find_all(exp.Subquery)):
         inner = node.this
@@ -215,7 +215,7 @@ def correlated_to_derived(statement: Statement) -> Iterator[Attempt]:
             yield partial(_derive, statement, node, inner)
 
 
-def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list[Fact]:
+def _derive(statement: RewrittenQuery, node: exp.Subquery, inner: exp.Select) -> list[Fact]:
     select = node.find_ancestor(exp.Select)
     if select is None or any(named.select is not select for _, named in statement.outer_uses(inner)):
         raise Refused("the subquery is correlated to more than the query next to it")
@@ -257,7 +257,7 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
     return facts
 
 
-def _may_join_left(statement: Statement, select: exp.Select, node: exp.Subquery) -> None:
+def _may_join_left(statement: RewrittenQuery, select: exp.Select, node: exp.Subquery) -> None:
     place: exp.Expr = node
     while place.parent is not select:
         if place.parent is None or isinstance(place.parent, exp.AggFunc | exp.Window):
@@ -274,7 +274,7 @@ def _may_join_left(statement: Statement, select: exp.Select, node: exp.Subquery)
         raise Refused("an outer join sees nothing before a comma")
 
 
-def _aggregate(statement: Statement, inner: exp.Select) -> tuple[list[Fact], exp.Expr]:
+def _aggregate(statement: RewrittenQuery, inner: exp.Select) -> tuple[list[Fact], exp.Expr]:
     """Return the one plain aggregate of a column in a subquery: no other group can make it fail."""
     parts = ("group", "having", "distinct", "order", "limit", "offset", "with_")
     if len(inner.expressions) != 1 or any(inner.args.get(part) for part in parts):
@@ -308,7 +308,9 @@ def _summable(named: Named) -> Fact:
     return Fact(f"no sum of {named.title} overflows in the loaded data", declared=False)
 
 
-def _correlation(statement: Statement, condition: exp.Expr, inner: exp.Select) -> tuple[exp.Expr, exp.Expr]:
+def _correlation(
+    statement: RewrittenQuery, condition: exp.Expr, inner: exp.Select
+) -> tuple[exp.Expr, exp.Expr]:
     """Return the column of the subquery and the one outside that a condition equates."""
     if isinstance(condition, exp.EQ):
         nodes = [condition.this.unnest(), condition.expression.unnest()]

@@ -9,15 +9,15 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from harness.analyses.base import Context, RightPair
-from harness.analyses.rewriting import Proof, Rewritten, consider_all, held_keys, proven
+from harness.analyses.base import AnalysisInput, RightPair
+from harness.analyses.rewriting import RewritingProof, Rewritten, consider_all, held_keys, proven
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits, NotCounted, count_work, execute
 from harness.engines.plans import PlanNode, compare_plans, explain
 from harness.metrics.efficiency import Timing, same_text
 from harness.metrics.work import ratio, units
-from harness.scoring.tasks import Method, TimeTask
+from harness.scoring.tasks import TimeTask, TimingMethod
 from harness.scoring.timing import measure
 from harness.scoring.workers import LocalWorkers
 from harness.sqltree.query import HeldKeys
@@ -163,7 +163,7 @@ class PairMeasures:
     Equal texts about one question are measured once, whosever they are.
     """
 
-    context: Context
+    context: AnalysisInput
     _workers: list[LocalWorkers] = field(default_factory=list)
     _engines: dict[EngineName, Engine] = field(default_factory=dict)
 
@@ -194,7 +194,7 @@ class PairMeasures:
         except LookupError:
             return None
 
-    def timing(self, pair: RightPair, method: Method) -> Timing:
+    def timing(self, pair: RightPair, method: TimingMethod) -> Timing:
         """Return the times of a pair, taken in a process of its own."""
         prediction, gold = texts_of(pair)
         key = ("time", method.value, *prediction.key, text_digest(gold.sql))
@@ -211,7 +211,7 @@ class PairMeasures:
         database = self.context.database(text.db_id)
         return counted(self._engines[text.dialect], database, text.sql, self.context.limits)
 
-    def _timed(self, pair: RightPair, method: Method) -> dict[str, Any]:
+    def _timed(self, pair: RightPair, method: TimingMethod) -> dict[str, Any]:
         if not self._workers:
             self._workers.append(LocalWorkers(self.context.setup, 1))
         task = TimeTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, method)
@@ -250,7 +250,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Variants:
+class RewrittenForms:
     """All that a text is rewritten to; `refused` are the rules that could apply somewhere and do not."""
 
     made: tuple[Variant, ...]
@@ -266,14 +266,14 @@ class Variants:
 class Rewriting:
     """Rewriting and its costs as units of one part: a text is rewritten, run and counted once."""
 
-    context: Context
+    context: AnalysisInput
     _held: dict[tuple[EngineName, str], HeldKeys] = field(default_factory=dict)
 
-    def variants(self, engine: EngineName, db_id: str, sql: str) -> Variants:
+    def variants(self, engine: EngineName, db_id: str, sql: str) -> RewrittenForms:
         """Return all that a text is rewritten to."""
         found = self._unit("rewritten", self._rewritten, engine, db_id, sql)
         made = [Variant(**{**one, "rules": tuple(one["rules"])}) for one in found["made"]]
-        return Variants(tuple(made), {name: tuple(why) for name, why in found["refused"].items()})
+        return RewrittenForms(tuple(made), {name: tuple(why) for name, why in found["refused"].items()})
 
     def work(self, engine: EngineName, db_id: str, sql: str) -> float | None:
         """Return units of work of a text; None if it cannot be counted."""
@@ -320,7 +320,7 @@ class Rewriting:
             made.append(asdict(_variant(rule, text, proof)))
         return {"made": made, "refused": refused}
 
-    def _proof(self, engine: EngineName, db_id: str, text: Rewritten, before: Any) -> Proof:
+    def _proof(self, engine: EngineName, db_id: str, text: Rewritten, before: Any) -> RewritingProof:
         database = self.context.database(db_id)
         return proven(
             self.context.engines[engine], database, text.original, text, self.context.limits, before
@@ -336,7 +336,7 @@ class Rewriting:
     def _timing(self, engine: EngineName, db_id: str, sql: str, other: str) -> dict[str, Any]:
         database, limits = self.context.database(db_id), self.context.limits
         timed = self.context.timed_engine(engine)
-        return asdict(measure(timed, database, other, sql, Method.STABLE, limits))
+        return asdict(measure(timed, database, other, sql, TimingMethod.STABLE, limits))
 
     def _held_keys(self, engine: EngineName, db_id: str) -> HeldKeys:
         if (engine, db_id) not in self._held:
@@ -349,7 +349,7 @@ class Rewriting:
         return self._held[engine, db_id]
 
 
-def _variant(rule: str, text: Rewritten, proof: Proof) -> Variant:
+def _variant(rule: str, text: Rewritten, proof: RewritingProof) -> Variant:
     relation = proof.error or (
         "same order"
         if proof.same_order

@@ -35,7 +35,7 @@ from loaders.base.records import to_record
 
 
 @dataclass(frozen=True)
-class Origin:
+class DownloadOrigin:
     """The identity of a partly downloaded file at its server, recorded next to its bytes."""
 
     url: str
@@ -140,7 +140,7 @@ def _transfer(session: requests.Session, wanted: Download, part: Path, progress:
         _Broken: another one may succeed.
     """
     url = wanted.url
-    origin = Origin.read(_notes(part), url)
+    origin = DownloadOrigin.read(_notes(part), url)
     have = _bytes(part) if origin else 0
     if origin and have and have == origin.total:
         return
@@ -153,7 +153,7 @@ def _transfer(session: requests.Session, wanted: Download, part: Path, progress:
                 _check_rest(response, origin, have, part)
             else:
                 _check_whole(response, part)
-                origin, have = Origin.of(url, response), 0
+                origin, have = DownloadOrigin.of(url, response), 0
                 part.write_bytes(b"")
                 origin.write(_notes(part))
             _check_size(wanted, part, origin.total, have)
@@ -179,10 +179,10 @@ def _receive(
             progress(part.stem, done, total)
 
 
-def _check_rest(response: requests.Response, origin: Origin, have: int, part: Path) -> None:
+def _check_rest(response: requests.Response, origin: DownloadOrigin, have: int, part: Path) -> None:
     """Start again if the response is not the rest of what has arrived."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-    current = Origin.of(origin.url, response).validator
+    current = DownloadOrigin.of(origin.url, response).validator
     right_place = found is not None and int(found[1]) == have
     same_size = found is not None and (found[2] == "*" or origin.total in {None, int(found[2])})
     if not (right_place and same_size and current in {None, origin.validator}):
@@ -265,7 +265,7 @@ _Entry = tuple[zipfile.ZipInfo, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Limits:
+class UnpackLimits:
     """Limits on unpacking: several times the size of the largest published package."""
 
     entries: int = 50_000
@@ -283,7 +283,7 @@ class Unpacked:
 
 
 def unpack(
-    archive: Path, folder: Path, advance: Callable[[int, int], None], limits: Limits | None = None
+    archive: Path, folder: Path, advance: Callable[[int, int], None], limits: UnpackLimits | None = None
 ) -> Unpacked:
     """Unpack `archive` into `folder`, which is created if missing.
 
@@ -301,7 +301,7 @@ def unpack(
     """
     try:
         with zipfile.ZipFile(archive) as opened:
-            entries = _checked(archive, opened.infolist(), limits or Limits())
+            entries = _checked(archive, opened.infolist(), limits or UnpackLimits())
             total = sum(entry.file_size for entry, _ in entries)
             _check_room(archive, folder, total)
             done = 0
@@ -325,7 +325,7 @@ def unpack(
     return Unpacked(len(entries), total)
 
 
-def _checked(archive: Path, entries: list[zipfile.ZipInfo], limits: Limits) -> list[_Entry]:
+def _checked(archive: Path, entries: list[zipfile.ZipInfo], limits: UnpackLimits) -> list[_Entry]:
     """Return the entries to write, each with the parts of its path.
 
     Raises:

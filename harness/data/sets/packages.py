@@ -36,7 +36,7 @@ from harness.data.sets.archives import (
     PAUSES,
     Download,
     DownloadProgress,
-    Limits,
+    UnpackLimits,
     Unreachable,
     download,
     unpack,
@@ -427,7 +427,7 @@ def _from_archive(
     known = entry.archive or Archive(archive.name, entry.page)
     digest, note = prove_archive(archive, known, allow_unknown=allow_unknown)
     tree = staging / "unpacked"
-    limits = Limits(bytes=_MOST_OF_OWN) if entry.own else Limits()
+    limits = UnpackLimits(bytes=_MOST_OF_OWN) if entry.own else UnpackLimits()
     unpack(archive, tree, partial(progress, f"unpacking {archive.name}"), limits)
     for nested in sorted(tree.rglob(_NESTED)):
         unpack(nested, nested.parent, partial(progress, f"unpacking {nested.name}"), limits)

@@ -235,7 +235,7 @@ INDEX = (
 
 
 @dataclass(frozen=True)
-class ColumnStatistics:
+class PlannerColumn:
     """A column's name in expressions, and its statistics.
 
     `place` is that in a row, from 1 on; `width` the mean of bytes; `correlation` that of its order with the
@@ -253,7 +253,7 @@ class ColumnStatistics:
 class TableStatistics:
     """A table when its statistics were gathered."""
 
-    columns: Sequence[ColumnStatistics]
+    columns: Sequence[PlannerColumn]
     pages: int
     rows: float
 
@@ -261,7 +261,7 @@ class TableStatistics:
     def of(cls, found: Sequence[Sequence[Any]]) -> "TableStatistics":
         """Of the rows of `TABLE`."""
         columns = [
-            ColumnStatistics(str(name), place, bool(is_text), width or 0, correlation or 0.0)
+            PlannerColumn(str(name), place, bool(is_text), width or 0, correlation or 0.0)
             for name, place, is_text, width, correlation, *_ in found
         ]
         pages, rows = found[0][5:7] if found else (0, 0.0)
@@ -527,7 +527,7 @@ def _wanted(node: Node) -> Iterator[str]:
         yield from _wanted(child)
 
 
-def _named(scan: Node, column: ColumnStatistics) -> tuple[str, str]:
+def _named(scan: Node, column: PlannerColumn) -> tuple[str, str]:
     """How expressions may name a column of a table that a node reads."""
     alias = str(scan["Alias"])
     quoted = '"' + alias.replace('"', '""') + '"'

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from dialects.clauses import drop_joins, on_of, sources_of, where_of
-from harness.scoring.chance.search import Pair
+from harness.scoring.chance.search import PairToRefute
 from harness.sqltree.parser import is_aggregate
 from loaders.twins.shape import Shape, TableName, folded
 
@@ -30,7 +30,7 @@ class _Outside(Exception):
     """The query is outside of the fragment."""
 
 
-def is_equal_to_a_gold(shape: Shape, pair: Pair) -> bool:
+def is_equal_to_a_gold(shape: Shape, pair: PairToRefute) -> bool:
     """True if a prediction is proven to return the rows of one of its golds; False says nothing."""
     try:
         ours, *theirs = (_form(tree, shape) for tree in pair.trees)

@@ -58,7 +58,7 @@ SECONDS = 1.0
 """Of the thread's processor time, for one pair."""
 
 
-class Proof(IntEnum):
+class Distinction(IntEnum):
     """How well a database distinguishes two texts."""
 
     NONE = 0
@@ -74,7 +74,7 @@ class Proof(IntEnum):
 
 
 @dataclass
-class Pair:
+class PairToRefute:
     """A prediction and the golds that are right for its question, the one that it was judged by first.
 
     `trees` are empty if a text cannot be read, or depends on the clock or on chance; `guides` are the texts
@@ -140,11 +140,11 @@ class Found:
 
     shape: Shape
     data: Data
-    proof: Proof
+    proof: Distinction
 
 
 def searched(
-    shape: Shape, pair: Pair, seconds: float = SECONDS, known: Sequence[Data] = ()
+    shape: Shape, pair: PairToRefute, seconds: float = SECONDS, known: Sequence[Data] = ()
 ) -> Iterator[Found]:
     """Yield databases on which a prediction differs from all its golds, each shrunk; plausible ones first.
 
@@ -166,18 +166,18 @@ def searched(
         earlier = [{table.key: data.get(table.key, []) for table in used.tables} for data in known]
         for number, data in enumerate(chain(earlier, _candidates(used, pair, rng))):
             proof = proven(used, data, pair)
-            if proof > (Proof.NONE if formal is None else Proof.FORMAL):
+            if proof > (Distinction.NONE if formal is None else Distinction.FORMAL):
                 least = _simplified(
                     used, _fewest(used, _detached(used, data, pair, proof), pair, proof), pair, proof
                 )
                 found = Found(used, least, proven(used, least, pair))
-                if found.proof is Proof.PLAUSIBLE:
+                if found.proof is Distinction.PLAUSIBLE:
                     yield found
                 formal = formal or found
             tried = number - len(earlier)
             if tried >= _CANDIDATES or (tried >= 0 and time.thread_time() > end):
                 break
-        if formal is not None and formal.proof is Proof.FORMAL:
+        if formal is not None and formal.proof is Distinction.FORMAL:
             yield formal
     except RecursionError:
         return
@@ -216,7 +216,7 @@ _Step = tuple[RowProblem, int, str]
 """A problem, how many rows solve it, and what these share."""
 
 
-def _candidates(shape: Shape, pair: Pair, rng: Random) -> Iterator[Data]:
+def _candidates(shape: Shape, pair: PairToRefute, rng: Random) -> Iterator[Data]:
     """Yield databases, those of the simplest reasons to differ first."""
     own = [_problems(tree, shape) for tree in pair.trees]
     beside = [list(_beside(tree, shape)) for tree in pair.trees]
@@ -244,7 +244,7 @@ def _candidates(shape: Shape, pair: Pair, rng: Random) -> Iterator[Data]:
             yield _planted(among, values, plan, rng, first, filled - first)
 
 
-def _changed(shape: Shape, pair: Pair, data: Data) -> Iterator[Data]:
+def _changed(shape: Shape, pair: PairToRefute, data: Data) -> Iterator[Data]:
     """Yield databases with one row of each table changed: repeated under another key, or with a NULL."""
     asked = {folded(name.name) for tree in pair.trees for name in tree.find_all(exp.Column)}
     for table in shape.tables:
@@ -396,11 +396,11 @@ def in_memory(shape: Shape, data: Data) -> Iterator[Scratch | None]:
         yield Scratch(connection)
 
 
-def proven(shape: Shape, data: Data, pair: Pair) -> Proof:
+def proven(shape: Shape, data: Data, pair: PairToRefute) -> Distinction:
     """Return how far a database that keeps its keys shows that the rows differ from each gold's."""
     with in_memory(shape, data) as scratch:
         if scratch is None:
-            return Proof.NONE
+            return Distinction.NONE
         sql, *golds = pair.guides
         ours = scratch.both_ways(sql)
         every = [scratch.both_ways(gold) for gold in golds] if ours else []
@@ -409,7 +409,7 @@ def proven(shape: Shape, data: Data, pair: Pair) -> Proof:
             and apart((sql, ours), (gold, theirs), Dialect.SQLITE, scratch.run, has_cut=pair.has_cut)
             for gold, theirs in zip(golds, every, strict=True)
         ):
-            return Proof.NONE
+            return Distinction.NONE
         says = any(
             value not in {None, 0}
             for some in (ours, every[0])
@@ -417,11 +417,11 @@ def proven(shape: Shape, data: Data, pair: Pair) -> Proof:
             for row in rows
             for value in row
         )
-    return Proof.PLAUSIBLE if says and _is_like_the_real(shape, data) else Proof.FORMAL
+    return Distinction.PLAUSIBLE if says and _is_like_the_real(shape, data) else Distinction.FORMAL
 
 
 def _is_like_the_real(shape: Shape, data: Data) -> bool:
-    """True if no value contradicts what the columns really hold: see `Proof.PLAUSIBLE`."""
+    """True if no value contradicts what the columns really hold: see `Distinction.PLAUSIBLE`."""
     for table in shape.tables:
         rows = data[table.key]
         for names in table.observed:
@@ -516,7 +516,7 @@ def _orphans(
 # Shrinking.
 
 
-def _detached(shape: Shape, data: Data, pair: Pair, proof: Proof) -> Data:
+def _detached(shape: Shape, data: Data, pair: PairToRefute, proof: Distinction) -> Data:
     """Replace references that no text reads by NULL where the proof holds: their parents can go then."""
     asked = {folded(name.name) for tree in pair.trees for name in tree.find_all(exp.Column)}
     for table in shape.tables:
@@ -533,7 +533,7 @@ def _detached(shape: Shape, data: Data, pair: Pair, proof: Proof) -> Data:
     return data
 
 
-def _fewest(shape: Shape, data: Data, pair: Pair, proof: Proof) -> Data:
+def _fewest(shape: Shape, data: Data, pair: PairToRefute, proof: Distinction) -> Data:
     """Remove rows, with those that refer to them, while the proof holds: halves first, then one by one."""
     tries = 0
     size = max(sum(map(len, data.values())) // 2, 1)
@@ -561,7 +561,7 @@ def _without(shape: Shape, data: Data, gone: set[tuple[TableName, int]]) -> Data
     return data
 
 
-def _simplified(shape: Shape, data: Data, pair: Pair, proof: Proof) -> Data:
+def _simplified(shape: Shape, data: Data, pair: PairToRefute, proof: Distinction) -> Data:
     """Replace values by simpler stored ones where the proof holds; keys and references stay."""
     tries = 0
     for table in shape.tables:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from harness.data.outcomes import AnswerVerdict, Verdict
 from harness.data.witnesses import Witness
 from harness.engines import EngineName, kind_of
-from harness.scoring.chance.search import Pair
-from harness.scoring.chance.witness import Place, judged
+from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.witness import ExecutionPlace, judged
 from harness.scoring.golds import Gold, Golds
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult
 from loaders.base.files import as_json, parse_json
@@ -55,7 +55,7 @@ class Tester:
         """
         first = golds[matched]
         texts = [gold.sql for gold in (first, *golds) if gold.sql is not None and not gold.is_by_rows]
-        pair = Pair(sql, list(dict.fromkeys(texts)), task.dialect)
+        pair = PairToRefute(sql, list(dict.fromkeys(texts)), task.dialect)
         if len(texts) <= len(golds) or (pair.has_cut and any(map(self._is_translated, golds))):
             # A translation breaks ties as SQLite does, which is not what the question asks for.
             return AnswerVerdict(Verdict.UNDECIDED), None
@@ -80,8 +80,8 @@ class Tester:
     def _is_translated(self, gold: Gold) -> bool:
         return not self._golds.origin(gold.question, gold.dialect).is_written
 
-    def _place(self, name: EngineName) -> Place:
+    def _place(self, name: EngineName) -> ExecutionPlace:
         servers = self._setup.servers[name]
         server = servers[0] if servers else None
         engine = kind_of(name).make(server, pooled=False)
-        return Place(engine, server, self._setup.limits, waits=_MOST_WAITING)
+        return ExecutionPlace(engine, server, self._setup.limits, waits=_MOST_WAITING)

@@ -28,8 +28,8 @@ from harness.scoring.chance.equal import is_equal_to_a_gold
 from harness.scoring.chance.search import (
     SECONDS,
     Data,
-    Pair,
-    Proof,
+    Distinction,
+    PairToRefute,
     Scratch,
     apart,
     in_memory,
@@ -63,7 +63,7 @@ _MOST_WAITING = 5.0
 
 
 @dataclass(frozen=True)
-class Place:
+class ExecutionPlace:
     """Where witnesses are executed: an engine, and its server's administrating account, if it has one."""
 
     engine: Engine
@@ -74,7 +74,7 @@ class Place:
 
 
 @contextmanager
-def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterator[Place]:
+def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterator[ExecutionPlace]:
     """Yield where witnesses of an engine are executed, with its server held all the time.
 
     Raises:
@@ -84,7 +84,7 @@ def place_of(name: EngineName, server: Server | None, limits: Limits) -> Iterato
     with ExitStack() as stack:
         if server is not None and kind.embedded is None:
             stack.enter_context(_held(server, _MOST_WAITING))
-        yield Place(kind.make(server, pooled=False), server, limits)
+        yield ExecutionPlace(kind.make(server, pooled=False), server, limits)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def _held(server: Server, seconds: float) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Replay:
+class WitnessReplay:
     """A prediction and its golds, executed on a witness. `is_refuted`: it is right by none of them."""
 
     prediction: Execution
@@ -119,14 +119,14 @@ class Replay:
     is_refuted: bool
 
 
-def replay(witness: Witness, place: Place) -> Replay:
+def replay(witness: Witness, place: ExecutionPlace) -> WitnessReplay:
     """Execute the texts of a witness on its engine, in a database of its own that is removed afterwards.
 
     Raises:
         BadInput: its tables cannot be made, or the engine does not take its rows.
         EngineUnavailable: the engine broke.
     """
-    pair = Pair(witness.sql, witness.golds, witness.dialect)
+    pair = PairToRefute(witness.sql, witness.golds, witness.dialect)
     with _standing(witness, place) as (engine, database):
 
         def run(sql: str) -> Execution:
@@ -140,11 +140,11 @@ def replay(witness: Witness, place: Place) -> Replay:
             )
             for text, gold in zip(witness.golds, theirs, strict=True)
         )
-    return Replay(ours, theirs, is_refuted)
+    return WitnessReplay(ours, theirs, is_refuted)
 
 
 @contextmanager
-def _standing(witness: Witness, place: Place) -> Iterator[tuple[Engine, Database]]:
+def _standing(witness: Witness, place: ExecutionPlace) -> Iterator[tuple[Engine, Database]]:
     """Yield a witness as a database of its engine."""
     kind = kind_of(witness.dialect)
     with tempfile.TemporaryDirectory(prefix="witness-") as folder:
@@ -231,8 +231,8 @@ _MOST_CONFIRMED = 3
 
 def judged(  # noqa: PLR0913, PLR0917 - those of `find`
     shape: Shape,
-    pair: Pair,
-    place: Place,
+    pair: PairToRefute,
+    place: ExecutionPlace,
     profile: Profile = Profile.OFFICIAL,
     seconds: float = SECONDS,
     known: Sequence[Witness] = (),
@@ -250,8 +250,8 @@ def judged(  # noqa: PLR0913, PLR0917 - those of `find`
 
 def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
     shape: Shape,
-    pair: Pair,
-    place: Place,
+    pair: PairToRefute,
+    place: ExecutionPlace,
     profile: Profile = Profile.OFFICIAL,
     seconds: float = SECONDS,
     known: Sequence[Witness] = (),
@@ -286,7 +286,7 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
             pair.sql,
             tuple(pair.golds),
             _difference(used, data, pair),
-            found.proof is Proof.PLAUSIBLE,
+            found.proof is Distinction.PLAUSIBLE,
             tuple(
                 WitnessTable(
                     table.name,
@@ -364,7 +364,7 @@ _LEVELLED: Mapping[Difference, Callable[[exp.Expr], exp.Expr]] = {
 """What makes both texts the same in one respect."""
 
 
-def _difference(shape: Shape, data: Data, pair: Pair) -> Difference:
+def _difference(shape: Shape, data: Data, pair: PairToRefute) -> Difference:
     """Return the first reason that applies, in the order of the tests here."""
     ours, theirs = pair.trees[:2]
     with in_memory(shape, data) as scratch:

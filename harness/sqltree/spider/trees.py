@@ -64,7 +64,7 @@ class FromSource(Offer[str]):
         return f"[{self.table}.rowid]" if self.table is not None and name in ROWIDS else None
 
 
-class Scope(FromScope[FromSource, "str | exp.Expr"]):
+class NamesInSight(FromScope[FromSource, "str | exp.Expr"]):
     """The names in sight at one place; `results` are the aliases of SELECT."""
 
     def named(self, name: str) -> FromSource:
@@ -106,9 +106,9 @@ class Expressions:
     """
 
     sql: str
-    scope: Scope
+    scope: NamesInSight
     unified: Mapping[str, str] | None
-    nested_query: Callable[[exp.Query, Scope], str]
+    nested_query: Callable[[exp.Query, NamesInSight], str]
     aggregates: int = 0
     queries: int = 0
 
@@ -397,7 +397,7 @@ class Place:
     sql: str
     read: "Callable[[exp.Query, Place], tuple[SpiderQuery, NamedQuery]]"
     named: Mapping[str, NamedQuery]
-    outer: Scope | None
+    outer: NamesInSight | None
     is_nested: bool
 
 
@@ -423,7 +423,7 @@ class Block:
         # Spider's script follows the foreign keys of the first SELECT's tables in every SELECT.
         tables = [source.table for source in self._first.sources if source.table is not None]
         unified = None if place.is_nested else place.schema.unified(tables)
-        scope = Scope(place.outer, self.sources, {**self._aliases})
+        scope = NamesInSight(place.outer, self.sources, {**self._aliases})
         self._spell = Expressions(place.sql, scope, unified, self._nested)
         self._items = tuple(self._spell.item(node) for node in select.expressions)
 
@@ -470,7 +470,7 @@ class Block:
             "", None, frozenset(), outputs, tuple(through), any(source.is_open for source in through)
         )
 
-    def _nested(self, tree: exp.Query, scope: Scope) -> str:
+    def _nested(self, tree: exp.Query, scope: NamesInSight) -> str:
         place = replace(self._place, outer=scope, is_nested=True)
         return place.read(tree, place)[1].unit
 

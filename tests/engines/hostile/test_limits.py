@@ -23,7 +23,7 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute_patiently
 from harness.provision import native
-from harness.provision.servers import State
+from harness.provision.servers import ServerState
 from harness.runs.reader import LATEST, read_manifest, read_results
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
@@ -114,7 +114,7 @@ def books(held: Victim) -> Database:
 
 
 def process(of: Victim) -> tuple[int, str]:
-    known = State.read(of.folder / of.server.dialect / "server.json")
+    known = ServerState.read(of.folder / of.server.dialect / "server.json")
     assert known is not None
     return known.pid, known.identity
 

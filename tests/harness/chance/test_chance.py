@@ -17,8 +17,8 @@ from harness.engines import kind_of
 from harness.engines.execution import Ending, Execution, Limits
 from harness.metrics.accuracy import ex
 from harness.scoring.chance.equal import is_equal_to_a_gold
-from harness.scoring.chance.search import Pair, searched, stored
-from harness.scoring.chance.witness import Place, broken, find, place_of, replay
+from harness.scoring.chance.search import PairToRefute, searched, stored
+from harness.scoring.chance.witness import ExecutionPlace, broken, find, place_of, replay
 from loaders import index_copies
 from loaders.base.files import as_json, parse_json
 from loaders.server import Server
@@ -61,8 +61,8 @@ def shape(tmp_path_factory: pytest.TempPathFactory) -> Shape:
 
 
 @pytest.fixture(scope="module")
-def place() -> Place:
-    return Place(kind_of(Dialect.SQLITE).make(None, pooled=False))
+def place() -> ExecutionPlace:
+    return ExecutionPlace(kind_of(Dialect.SQLITE).make(None, pooled=False))
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def place() -> Place:
     [(difference, *pair) for difference, pairs in DIFFERENT.items() for pair in pairs[:_CHECKED]],
 )
 def test_a_planted_difference_is_found_and_replays(  # noqa: PLR0913, PLR0917 - a case and fixtures
-    difference: str, sql: str, gold: str, shape: Shape, place: Place, tmp_path: Path
+    difference: str, sql: str, gold: str, shape: Shape, place: ExecutionPlace, tmp_path: Path
 ) -> None:
     """It is of its class and small, and comes back from its file."""
-    found = find(shape, Pair(sql, [gold]), place)
+    found = find(shape, PairToRefute(sql, [gold]), place)
     assert found is not None
     assert (found.difference, found.rows <= 6) == (difference, True)
     save(found, tmp_path / "witness.json")
@@ -83,10 +83,10 @@ def test_a_planted_difference_is_found_and_replays(  # noqa: PLR0913, PLR0917 - 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("difference", DIFFERENT)
-def test_all_planted_differences_are_found(difference: str, shape: Shape, place: Place) -> None:
+def test_all_planted_differences_are_found(difference: str, shape: Shape, place: ExecutionPlace) -> None:
     """Each by a small witness of its class."""
     for sql, gold in DIFFERENT[difference][_CHECKED:]:
-        found = find(shape, Pair(sql, [gold]), place)
+        found = find(shape, PairToRefute(sql, [gold]), place)
         assert found is not None, sql
         assert (found.difference, found.rows <= 6) == (difference, True), sql
     assert len(DIFFERENT[difference]) >= 30
@@ -96,24 +96,24 @@ def test_all_planted_differences_are_found(difference: str, shape: Shape, place:
 def test_an_equal_text_is_not_refuted(rule: Rule, shape: Shape) -> None:
     """Neither are texts that differ only in how they break a tie."""
     [(sql, gold), *_] = rule.pairs
-    assert not list(searched(shape, Pair(sql, [gold]), LITTLE))
+    assert not list(searched(shape, PairToRefute(sql, [gold]), LITTLE))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
-def test_no_equal_text_is_refuted(part: int, shape: Shape, place: Place) -> None:
+def test_no_equal_text_is_refuted(part: int, shape: Shape, place: ExecutionPlace) -> None:
     """All return the same rows of the club, too: none is equal because it fails."""
     pairs = EQUAL[part::4]
     for (sql, gold), ours, theirs in zip(pairs, *_of_the_club(pairs, shape, place), strict=True):
         assert (ours.ending, theirs.ending) == (Ending.ROWS, Ending.ROWS), (sql, ours.error, theirs.error)
-        pair = Pair(sql, [gold])
+        pair = PairToRefute(sql, [gold])
         assert pair.has_cut or ex(ours.rows, theirs.rows), sql
         assert not list(searched(shape, pair, LITTLE)), sql
     assert len(EQUAL) >= 500
 
 
 def _of_the_club(
-    pairs: Sequence[tuple[str, str]], shape: Shape, place: Place, dialect: Dialect = Dialect.SQLITE
+    pairs: Sequence[tuple[str, str]], shape: Shape, place: ExecutionPlace, dialect: Dialect = Dialect.SQLITE
 ) -> tuple[Sequence[Execution], Sequence[Execution]]:
     """Execute both texts of each pair on the club as it is, loaded once: as a witness of all of them."""
     tables = []
@@ -133,12 +133,14 @@ def _of_the_club(
 
 def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
     """No planted difference is, in either direction; and nothing that hangs on the order of rows."""
-    assert sum(is_equal_to_a_gold(shape, Pair(sql, [gold])) for sql, gold in EQUAL) >= 80
+    assert sum(is_equal_to_a_gold(shape, PairToRefute(sql, [gold])) for sql, gold in EQUAL) >= 80
     for sql, gold in (pair for pairs in DIFFERENT.values() for pair in pairs):
-        assert not is_equal_to_a_gold(shape, Pair(sql, [gold])), sql
-        assert not is_equal_to_a_gold(shape, Pair(gold, [sql])), sql
+        assert not is_equal_to_a_gold(shape, PairToRefute(sql, [gold])), sql
+        assert not is_equal_to_a_gold(shape, PairToRefute(gold, [sql])), sql
     like = "SELECT p.id FROM player p JOIN team t ON p.name = t.name WHERE {}.name LIKE 'A%'"
-    assert not is_equal_to_a_gold(shape, Pair(like.format("p"), [like.format("t")])), "case may differ"
+    assert not is_equal_to_a_gold(shape, PairToRefute(like.format("p"), [like.format("t")])), (
+        "case may differ"
+    )
     for text in (
         "SELECT name, MAX(height) FROM player",
         "SELECT GROUP_CONCAT(name) FROM player",
@@ -147,7 +149,7 @@ def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
         "SELECT name FROM team UNION SELECT name FROM player",
         "SELECT name FROM player JOIN team ON team_id = team.id",
     ):
-        assert not is_equal_to_a_gold(shape, Pair(text, [text])), text
+        assert not is_equal_to_a_gold(shape, PairToRefute(text, [text])), text
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -160,9 +162,9 @@ def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
         tree = parse(gold)
         wrong = [each.query.sql("sqlite") for each in neighbours(tree) if each.query] if tree else []
         for sql in wrong[:2]:
-            for one in searched(shape, Pair(sql, [gold]), LITTLE):
+            for one in searched(shape, PairToRefute(sql, [gold]), LITTLE):
                 found += 1
-                assert not is_equal_to_a_gold(shape, Pair(sql, [gold]))
+                assert not is_equal_to_a_gold(shape, PairToRefute(sql, [gold]))
                 with closing(sqlite3.connect(":memory:")) as connection:
                     stored(connection, one.shape, one.data)
                     for table in one.shape.tables:
@@ -175,34 +177,34 @@ def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sql", HOSTILE)
 def test_hostile_texts_do_no_harm(
-    sql: str, shape: Shape, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sql: str, shape: Shape, place: ExecutionPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever they say, the search ends, and writes nothing."""
     monkeypatch.chdir(tmp_path)
-    find(shape, Pair(sql, ["SELECT name FROM team"]), place, seconds=LITTLE)
+    find(shape, PairToRefute(sql, ["SELECT name FROM team"]), place, seconds=LITTLE)
     assert not list(tmp_path.iterdir())
 
 
 def test_an_answer_is_refuted_only_if_no_gold_allows_it(shape: Shape) -> None:
     """A pack's second gold is as right as the first."""
     sql, other = "SELECT name FROM team WHERE founded >= 1950", "SELECT name FROM team WHERE founded > 1950"
-    assert list(searched(shape, Pair(sql, [other])))
-    assert not list(searched(shape, Pair(sql, [other, f"{sql} AND 1"]), LITTLE))
+    assert list(searched(shape, PairToRefute(sql, [other])))
+    assert not list(searched(shape, PairToRefute(sql, [other, f"{sql} AND 1"]), LITTLE))
 
 
-def test_a_witness_serves_other_answers_to_the_question(shape: Shape, place: Place) -> None:
+def test_a_witness_serves_other_answers_to_the_question(shape: Shape, place: ExecutionPlace) -> None:
     """Without any time to search, it is found by the database that refuted another answer."""
     gold = "SELECT name FROM team WHERE founded >= 1950"
-    first = find(shape, Pair("SELECT name FROM team WHERE founded > 1950", [gold]), place)
+    first = find(shape, PairToRefute("SELECT name FROM team WHERE founded > 1950", [gold]), place)
     assert first is not None
-    other = Pair("SELECT t.name FROM team AS t WHERE NOT t.founded <= 1950", [gold])
+    other = PairToRefute("SELECT t.name FROM team AS t WHERE NOT t.founded <= 1950", [gold])
     assert find(shape, other, place, seconds=0) is None
     found = find(shape, other, place, seconds=0, known=[first])
     assert found is not None
     assert found.tables == first.tables
 
 
-def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: Place) -> None:
+def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: ExecutionPlace) -> None:
     """No NULL, number or repeated name that the real columns lack; nor an answer of NULL or 0 alone."""
     for sql, gold, expected in (
         ("SELECT name FROM team WHERE founded > 1950", "SELECT name FROM team WHERE founded >= 1950", True),
@@ -210,7 +212,7 @@ def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: Place) -> N
         ("SELECT name FROM player WHERE height > 190", "SELECT name FROM player WHERE height > 195", False),
         ("SELECT SUM(minute) FROM goal", "SELECT TOTAL(minute) FROM goal", False),
     ):
-        found = find(shape, Pair(sql, [gold]), place)
+        found = find(shape, PairToRefute(sql, [gold]), place)
         assert found is not None, sql
         assert found.plausible is expected, sql
 
@@ -223,7 +225,7 @@ def test_rules_hold_on_an_engine(server: Server, shape: Shape) -> None:
         executed = _of_the_club(pairs, shape, place, server.dialect)
         for at, ((sql, gold), ours, theirs) in enumerate(zip(pairs, *executed, strict=True)):
             assert (ours.ending, theirs.ending) == (Ending.ROWS, Ending.ROWS), (sql, ours.error, theirs.error)
-            pair = Pair(sql, [gold], server.dialect)
+            pair = PairToRefute(sql, [gold], server.dialect)
             assert all(pair.guides), sql
             assert pair.has_cut or ex(ours.rows, theirs.rows), sql
             assert at % 3 or find(shape, pair, place, seconds=LITTLE) is None, sql
@@ -240,7 +242,7 @@ def test_an_engine_confirms_and_replays(server: Server, shape: Shape) -> None:
     ]
     with place_of(server.dialect, server, Limits()) as place:
         for sql, gold in pairs:
-            found = find(shape, Pair(sql, [gold], server.dialect), place)
+            found = find(shape, PairToRefute(sql, [gold], server.dialect), place)
             assert found is not None, sql
             assert (found.dialect, found.rows <= 6) == (server.dialect, True)
             if sql is pairs[-1][0]:
@@ -252,10 +254,12 @@ def test_an_engine_confirms_and_replays(server: Server, shape: Shape) -> None:
             assert index_copies.copies(server) == []
 
 
-def test_rows_that_break_a_declared_key_are_named(shape: Shape, place: Place) -> None:
+def test_rows_that_break_a_declared_key_are_named(shape: Shape, place: ExecutionPlace) -> None:
     """A repeated or missing key, a missing parent, and NULL where the column has none."""
     found = find(
-        shape, Pair("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", ["SELECT 1"]), place
+        shape,
+        PairToRefute("SELECT p.name FROM player p JOIN team t ON p.team_id = t.id", ["SELECT 1"]),
+        place,
     )
     assert found is not None
     team, player = found.tables
@@ -271,14 +275,14 @@ def test_rows_that_break_a_declared_key_are_named(shape: Shape, place: Place) ->
         assert broken(replace(found, tables=tuple(tables)), shape) == expected, rows
 
 
-def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, place: Place) -> None:
+def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, place: ExecutionPlace) -> None:
     """So is one whose statements create anything but its tables."""
     path = tmp_path / "witness.json"
     path.write_text('{"rows": 3}')
     with pytest.raises(BadInput, match="is not a witness"):
         load(path)
     [sql, gold] = DIFFERENT["condition"][0]
-    found = find(shape, Pair(sql, [gold]), place)
+    found = find(shape, PairToRefute(sql, [gold]), place)
     assert found is not None
     save(found, path)
     for evil in ("ATTACH 'evil.db' AS e", "DROP TABLE x", "x"):

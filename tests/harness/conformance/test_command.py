@@ -22,7 +22,7 @@ from harness.analyses.conformance.command import (
     sampled,
     translators,
 )
-from harness.analyses.conformance.comparison import OURS, Verdict, Witness
+from harness.analyses.conformance.comparison import OURS, QueryVerdict, SuiteWitness
 from harness.cli import main
 from loaders.server import Server
 
@@ -103,11 +103,15 @@ def test_each_query_has_one_verdict_or_a_reason(
     assert (board.queries, board.compared) == (10, 8)
     assert board.left == {"SQLite refuses it: no such column: nope": 1, "onlyif mysql": 1}
     assert board.statements == {"run": 5}
-    assert board.witness == {Witness.AGREES: 2, Witness.DIFFERS: 1, Witness.NONE: 5}
+    assert board.witness == {SuiteWitness.AGREES: 2, SuiteWitness.DIFFERS: 1, SuiteWitness.NONE: 5}
     assert board.disagreements == ["a.test:17", "a.test: label all"]
     ours = board.counts["bird", server.dialect]
-    assert ours.verdicts == {Verdict.SAME: 6, Verdict.WARNED_SAME: 1, Verdict.UNTRANSLATABLE: 1}
-    assert list(ours.reasons[Verdict.UNTRANSLATABLE].values()) == [1]
+    assert ours.verdicts == {
+        QueryVerdict.SAME: 6,
+        QueryVerdict.WARNED_SAME: 1,
+        QueryVerdict.UNTRANSLATABLE: 1,
+    }
+    assert list(ours.reasons[QueryVerdict.UNTRANSLATABLE].values()) == [1]
     theirs = board.counts["sqlglot", server.dialect].verdicts
     assert theirs.total() == 8
     assert board.faults == 0
@@ -148,23 +152,23 @@ def test_what_a_translator_gets_wrong_is_told_apart(
     monkeypatch.setitem(_TRANSLATORS, OURS, wrong)
     measured = measure(request_of(suite), {server.dialect: server})
     found = {
-        line["query"]: Verdict(line["answers"][0]["verdict"])
+        line["query"]: QueryVerdict(line["answers"][0]["verdict"])
         for line in lines(measured.folder)
         if "answers" in line
     }
     assert found == {
-        "a.test:7": Verdict.SILENT,
-        "a.test:14": Verdict.WARNED,
-        "a.test:17": Verdict.ERROR,
-        "a.test:22": Verdict.CRASH,
-        "a.test:28": Verdict.UNTRANSLATABLE,
-        "a.test:38": Verdict.SAME,
-        "shop/queries.sql:1": Verdict.WARNED_SAME,
-        "shop/queries.sql:2": Verdict.SILENT,
+        "a.test:7": QueryVerdict.SILENT,
+        "a.test:14": QueryVerdict.WARNED,
+        "a.test:17": QueryVerdict.ERROR,
+        "a.test:22": QueryVerdict.CRASH,
+        "a.test:28": QueryVerdict.UNTRANSLATABLE,
+        "a.test:38": QueryVerdict.SAME,
+        "shop/queries.sql:1": QueryVerdict.WARNED_SAME,
+        "shop/queries.sql:2": QueryVerdict.SILENT,
     }
     counts = measured.board.counts["bird", server.dialect]
-    assert counts.reasons[Verdict.SILENT] == {"different": 1, "order": 1}
-    assert counts.reasons[Verdict.UNTRANSLATABLE] == {"printf at character N: why not": 1}
+    assert counts.reasons[QueryVerdict.SILENT] == {"different": 1, "order": 1}
+    assert counts.reasons[QueryVerdict.UNTRANSLATABLE] == {"printf at character N: why not": 1}
     assert measured.board.faults == 4
     said: list[str] = []
     assert print_measured(measured, said.append) == 1
@@ -216,8 +220,8 @@ def test_more_states_than_fit_at_once_and_one_that_a_server_cannot_hold(
     (suite / "a.test").write_text(text, encoding="utf-8")
     board = measure(request_of(suite), {server.dialect: server}).board
     ours = board.counts["bird", server.dialect]
-    assert ours.verdicts == {Verdict.SAME: 5, Verdict.NOT_COMPARED: 1}
-    [reason] = ours.reasons[Verdict.NOT_COMPARED]
+    assert ours.verdicts == {QueryVerdict.SAME: 5, QueryVerdict.NOT_COMPARED: 1}
+    [reason] = ours.reasons[QueryVerdict.NOT_COMPARED]
     assert reason.startswith("not loaded: tables: ")
     assert "sqlite" not in reason
 
@@ -331,8 +335,12 @@ def test_what_no_type_holds_keeps_no_query_from_being_compared(tmp_path: Path, s
     board = measure(ConformanceRequest(tmp_path, out, workers=2), {server.dialect: server}).board
     assert (board.queries, board.compared, board.left) == (7, 7, {})
     ours = board.counts["bird", server.dialect]
-    assert ours.verdicts == {Verdict.SAME: 4, Verdict.WARNED_SAME: 2, Verdict.UNTRANSLATABLE: 1}
-    assert board.witness[Witness.DIFFERS] == 0
+    assert ours.verdicts == {
+        QueryVerdict.SAME: 4,
+        QueryVerdict.WARNED_SAME: 2,
+        QueryVerdict.UNTRANSLATABLE: 1,
+    }
+    assert board.witness[SuiteWitness.DIFFERS] == 0
     [reason] = [a["detail"] for line in lines(out) for a in line.get("answers", ()) if "detail" in a
-                and a["verdict"] == Verdict.UNTRANSLATABLE]  # fmt: skip
+                and a["verdict"] == QueryVerdict.UNTRANSLATABLE]  # fmt: skip
     assert reason.startswith("the column c at character ")

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.analyses.conformance.folders import scripts, statements
-from harness.analyses.conformance.sqllogictest import Query, Statement
+from harness.analyses.conformance.sqllogictest import QueryRecord, StatementRecord
 
 
 def put(folder: Path, **files: str) -> None:
@@ -57,14 +57,14 @@ def test_a_suite_is_files_and_folders_at_any_depth(tmp_path: Path) -> None:
     assert list(found) == ["a.test", "deep/er/b.slt", "made", "shop"]
     shop = list(found["shop"].read())
     assert shop == [
-        Statement(1, "CREATE TABLE t(a)"),
-        Statement(2, "INSERT INTO t VALUES (1)"),
-        Query(1, "SELECT 1", file="one.sql"),
-        Query(2, "SELECT 2", file="one.sql"),
-        Query(1, "SELECT 3", file="two.sql"),
+        StatementRecord(1, "CREATE TABLE t(a)"),
+        StatementRecord(2, "INSERT INTO t VALUES (1)"),
+        QueryRecord(1, "SELECT 1", file="one.sql"),
+        QueryRecord(2, "SELECT 2", file="one.sql"),
+        QueryRecord(1, "SELECT 3", file="two.sql"),
     ]
     last = shop[-1]
-    assert isinstance(last, Query)
+    assert isinstance(last, QueryRecord)
     assert found["shop"].key(last) == "shop/two.sql:1"
     assert found["made"].base == tmp_path / "made" / "m.sqlite"
     assert [script.name for script in scripts(tmp_path / "a.test")] == ["a.test"]

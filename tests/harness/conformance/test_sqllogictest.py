@@ -3,7 +3,14 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.analyses.conformance.sqllogictest import Expected, Left, Query, Record, Statement, read
+from harness.analyses.conformance.sqllogictest import (
+    ExpectedRows,
+    Left,
+    QueryRecord,
+    Record,
+    StatementRecord,
+    read,
+)
 
 
 def records(tmp_path: Path, text: str) -> list[Record]:
@@ -21,19 +28,19 @@ def test_records_have_their_line_their_text_and_what_is_expected(tmp_path: Path)
         "query R\nSELECT 1.5\n"
     )
     assert records(tmp_path, text) == [
-        Statement(6, "CREATE TABLE t(a,\n  b)", fails=False),
-        Statement(12, "INSERT INTO no VALUES(1)", fails=True),
-        Query(
+        StatementRecord(6, "CREATE TABLE t(a,\n  b)", fails=False),
+        StatementRecord(12, "INSERT INTO no VALUES(1)", fails=True),
+        QueryRecord(
             15,
             "SELECT a, b\n-- not a comment of the format\nFROM t",
-            Expected("IT", "rowsort", "label-1", ("1", "x y")),
+            ExpectedRows("IT", "rowsort", "label-1", ("1", "x y")),
         ),
-        Query(
+        QueryRecord(
             23,
             "SELECT a FROM t",
-            Expected("I", "valuesort", count=30, md5="0123456789abcdef0123456789abcdef"),
+            ExpectedRows("I", "valuesort", count=30, md5="0123456789abcdef0123456789abcdef"),
         ),
-        Query(28, "SELECT 1.5"),
+        QueryRecord(28, "SELECT 1.5"),
     ]
 
 
@@ -57,8 +64,8 @@ def test_a_record_of_another_engine_is_left_out_with_its_reason(
         tmp_path, f"{conditions}\nquery I\nSELECT 1\n----\n1\n\n{conditions}\nstatement ok\nSELECT 1\n"
     )
     if reason is None:
-        assert isinstance(query, Query)
-        assert isinstance(statement, Statement)
+        assert isinstance(query, QueryRecord)
+        assert isinstance(statement, StatementRecord)
     else:
         assert query == Left(count + 1, reason, is_query=True)
         assert statement == Left(2 * count + 6, reason, is_query=False)
@@ -69,17 +76,20 @@ def test_a_record_of_another_engine_is_left_out_with_its_reason(
 )
 def test_halt_ends_the_file_where_it_is_for_sqlite(tmp_path: Path, condition: str, ends: bool) -> None:  # noqa: FBT001
     found = records(tmp_path, f"{condition}halt\n\nquery I\nSELECT 1\n")
-    assert found == ([] if ends else [Query(4, "SELECT 1")])
+    assert found == ([] if ends else [QueryRecord(4, "SELECT 1")])
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("query error\nSELECT no\n", Left(1, "the suite expects an error")),
-        ("statement error no such table\nSELECT 1\n", Statement(1, "SELECT 1", fails=True)),
-        ("statement count 2\nUPDATE t SET a = 1\n", Statement(1, "UPDATE t SET a = 1", fails=False)),
-        ("query I nosort\nSELECT 1\n----\n", Query(1, "SELECT 1", Expected("I", values=()))),
-        ("query T\r\nSELECT 'x '\r\n----\r\nx \r\n", Query(1, "SELECT 'x '", Expected("T", values=("x ",)))),
+        ("statement error no such table\nSELECT 1\n", StatementRecord(1, "SELECT 1", fails=True)),
+        ("statement count 2\nUPDATE t SET a = 1\n", StatementRecord(1, "UPDATE t SET a = 1", fails=False)),
+        ("query I nosort\nSELECT 1\n----\n", QueryRecord(1, "SELECT 1", ExpectedRows("I", values=()))),
+        (
+            "query T\r\nSELECT 'x '\r\n----\r\nx \r\n",
+            QueryRecord(1, "SELECT 'x '", ExpectedRows("T", values=("x ",))),
+        ),
     ],
 )
 def test_what_its_descendants_write(tmp_path: Path, text: str, reason: Record) -> None:

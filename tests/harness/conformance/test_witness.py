@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from harness.analyses.conformance.comparison import Witness, digest, in_order, witness
-from harness.analyses.conformance.sqllogictest import Expected
+from harness.analyses.conformance.comparison import SuiteWitness, digest, in_order, witness
+from harness.analyses.conformance.sqllogictest import ExpectedRows
 
 ROWS = [(2, "b"), (1, None), (3, "")]
 
@@ -31,13 +31,13 @@ ROWS = [(2, "b"), (1, None), (3, "")]
     ],
 )
 def test_a_value_is_written_as_suites_write_it(value: object, kind: str, written: str) -> None:
-    assert in_order(Expected(kind), [(value,)]) == [written]
+    assert in_order(ExpectedRows(kind), [(value,)]) == [written]
 
 
 @pytest.mark.parametrize("value", [0.1, 1e15, 1e16, 123456789.125, -2.5, 1e-5, 1e300])
 def test_a_number_is_the_text_that_sqlite_makes_of_it(value: float) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
-        assert in_order(Expected("T"), [(value,)]) == list(
+        assert in_order(ExpectedRows("T"), [(value,)]) == list(
             connection.execute("SELECT CAST(? AS TEXT)", (value,)).fetchone()
         )
 
@@ -51,11 +51,11 @@ def test_a_number_is_the_text_that_sqlite_makes_of_it(value: float) -> None:
     ],
 )
 def test_rows_are_put_in_the_order_that_is_asked_for(sort: str, values: list[str]) -> None:
-    assert in_order(Expected("IT", sort), ROWS) == values
+    assert in_order(ExpectedRows("IT", sort), ROWS) == values
     # The digest of sqllogictest: each value, and a line break behind it.
-    expected = Expected("IT", sort, count=6, md5=digest(values))
-    assert witness(expected, ROWS) is Witness.AGREES
-    assert witness(Expected("IT", sort, count=5, md5=digest(values)), ROWS) is Witness.DIFFERS
+    expected = ExpectedRows("IT", sort, count=6, md5=digest(values))
+    assert witness(expected, ROWS) is SuiteWitness.AGREES
+    assert witness(ExpectedRows("IT", sort, count=5, md5=digest(values)), ROWS) is SuiteWitness.DIFFERS
 
 
 def test_the_digest_is_md5_of_lines() -> None:
@@ -66,24 +66,24 @@ def test_the_digest_is_md5_of_lines() -> None:
 @pytest.mark.parametrize(
     ("expected", "rows", "says"),
     [
-        (None, ROWS, Witness.NONE),
-        (Expected("I", label="x"), [(1,)], Witness.NONE),
-        (Expected("IT", values=("2", "b", "1", "NULL", "3", "(empty)")), ROWS, Witness.AGREES),
-        (Expected("IT", values=("2\tb", "1\tNULL", "3\t(empty)")), ROWS, Witness.AGREES),
-        (Expected("IT", values=("2 b", "1 NULL", "3 (empty)")), ROWS, Witness.AGREES),
-        (Expected("IT", values=("1", "NULL", "2", "b", "3", "(empty)")), ROWS, Witness.DIFFERS),
-        (Expected("I", values=("1",)), [], Witness.DIFFERS),
-        (Expected("I", values=()), [], Witness.AGREES),
-        (Expected("II", values=("1",)), [(1,)], Witness.DIFFERS),
-        (Expected("R", values=("0.33333",)), [(1 / 3,)], Witness.AGREES),
-        (Expected("R", values=("0.4",)), [(1 / 3,)], Witness.DIFFERS),
-        (Expected("R", values=("14472334024676221",)), [(14472334024676220,)], Witness.DIFFERS),
-        (Expected("T", values=("ä",)), [("ä",)], Witness.AGREES),
-        (Expected("T", values=("@@",)), [("ä",)], Witness.AGREES),
-        (Expected("T", values=("1.0",)), [("1",)], Witness.DIFFERS),
+        (None, ROWS, SuiteWitness.NONE),
+        (ExpectedRows("I", label="x"), [(1,)], SuiteWitness.NONE),
+        (ExpectedRows("IT", values=("2", "b", "1", "NULL", "3", "(empty)")), ROWS, SuiteWitness.AGREES),
+        (ExpectedRows("IT", values=("2\tb", "1\tNULL", "3\t(empty)")), ROWS, SuiteWitness.AGREES),
+        (ExpectedRows("IT", values=("2 b", "1 NULL", "3 (empty)")), ROWS, SuiteWitness.AGREES),
+        (ExpectedRows("IT", values=("1", "NULL", "2", "b", "3", "(empty)")), ROWS, SuiteWitness.DIFFERS),
+        (ExpectedRows("I", values=("1",)), [], SuiteWitness.DIFFERS),
+        (ExpectedRows("I", values=()), [], SuiteWitness.AGREES),
+        (ExpectedRows("II", values=("1",)), [(1,)], SuiteWitness.DIFFERS),
+        (ExpectedRows("R", values=("0.33333",)), [(1 / 3,)], SuiteWitness.AGREES),
+        (ExpectedRows("R", values=("0.4",)), [(1 / 3,)], SuiteWitness.DIFFERS),
+        (ExpectedRows("R", values=("14472334024676221",)), [(14472334024676220,)], SuiteWitness.DIFFERS),
+        (ExpectedRows("T", values=("ä",)), [("ä",)], SuiteWitness.AGREES),
+        (ExpectedRows("T", values=("@@",)), [("ä",)], SuiteWitness.AGREES),
+        (ExpectedRows("T", values=("1.0",)), [("1",)], SuiteWitness.DIFFERS),
     ],
 )
 def test_a_suite_is_a_witness_of_sqlites_rows(
-    expected: Expected | None, rows: list[Any], says: Witness
+    expected: ExpectedRows | None, rows: list[Any], says: SuiteWitness
 ) -> None:
     assert witness(expected, rows) is says

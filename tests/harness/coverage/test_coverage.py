@@ -9,7 +9,7 @@ from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import command, expectations
-from harness.analyses.coverage.answers import CoverageAnswer, OverrideState, Reason
+from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, OverrideState
 from harness.analyses.coverage.command import cover
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
@@ -84,17 +84,17 @@ def test_the_sample_is_as_expected(sample: QuestionSet, server: Server) -> None:
     ("golds", "reason", "flags"),
     [
         (("SELECT 1", "SELECT 1"), None, (True, True, None)),
-        (("SELECT 1", "SELECT 2"), Reason.DIFFERENT, (False, False, None)),
-        (("SELECT 1", "SELECT 1 UNION ALL SELECT 1"), Reason.DIFFERENT, (True, False, None)),
+        (("SELECT 1", "SELECT 2"), DifferenceReason.DIFFERENT, (False, False, None)),
+        (("SELECT 1", "SELECT 1 UNION ALL SELECT 1"), DifferenceReason.DIFFERENT, (True, False, None)),
         (
             ("SELECT 1 AS a UNION SELECT 2 ORDER BY a", "SELECT 1 AS a UNION SELECT 2 ORDER BY a DESC"),
-            Reason.ORDER,
+            DifferenceReason.ORDER,
             (True, True, False),
         ),
         (("SELECT 1 AS a ORDER BY a", "SELECT 1"), None, (True, True, True)),
         (
             ("SELECT a FROM (SELECT 1 AS a, 0 AS b UNION ALL SELECT 2, 0) ORDER BY b LIMIT 1", "SELECT 2"),
-            Reason.TIE,
+            DifferenceReason.TIE,
             (False, False, True),
         ),
         (
@@ -105,26 +105,34 @@ def test_the_sample_is_as_expected(sample: QuestionSet, server: Server) -> None:
             None,
             (True, True, True),
         ),
-        (("SELECT 1", "SELECT FROM WHERE"), Reason.SYNTAX, (False, False, None)),
-        (("SELECT 1", "SELECT nowhere"), Reason.BAD_NAME, (False, False, None)),
-        (("SELECT 1", "SELECT (SELECT 1 UNION SELECT 2)"), Reason.SEVERAL_ROWS, (False, False, None)),
-        (("SELECT nothing", "SELECT 1"), Reason.NO_REFERENCE, (False, False, None)),
+        (("SELECT 1", "SELECT FROM WHERE"), DifferenceReason.SYNTAX, (False, False, None)),
+        (("SELECT 1", "SELECT nowhere"), DifferenceReason.BAD_NAME, (False, False, None)),
+        (
+            ("SELECT 1", "SELECT (SELECT 1 UNION SELECT 2)"),
+            DifferenceReason.SEVERAL_ROWS,
+            (False, False, None),
+        ),
+        (("SELECT nothing", "SELECT 1"), DifferenceReason.NO_REFERENCE, (False, False, None)),
         (("SELECT date('now')", "SELECT CURRENT_DATE"), None, (True, True, None)),
-        (("SELECT date('now', '-1 day')", "SELECT CURRENT_DATE"), Reason.DIFFERENT, (False, False, None)),
+        (
+            ("SELECT date('now', '-1 day')", "SELECT CURRENT_DATE"),
+            DifferenceReason.DIFFERENT,
+            (False, False, None),
+        ),
     ],
 )
 def test_an_answer_says_what_is_the_same_and_why_not(
     sample: QuestionSet,
     server: Server,
     golds: tuple[str, str],
-    reason: Reason | None,
+    reason: DifferenceReason | None,
     flags: tuple[bool, bool, bool | None],
 ) -> None:
     loaded(sample, server)
     sqlite, server_sql = golds
     found = answer(one_gold(sample, sqlite, **{server.dialect: server_sql}), server)
     assert (found.reason, (found.same_set, found.same_bag, found.same_order)) == (reason, flags)
-    assert found.covered is (reason in (None, Reason.TIE))
+    assert found.covered is (reason in (None, DifferenceReason.TIE))
     assert found.origin is GoldOrigin.DATASET
     assert found.sql == server_sql
     assert bool(found.only_sqlite or found.only_engine) is (found.runs and not found.same_bag)
@@ -140,7 +148,7 @@ def test_a_dialect_without_a_published_gold_has_no_answer(sample: QuestionSet, s
 def test_what_cannot_be_translated_is_said_so(sample: QuestionSet, server: Server) -> None:
     loaded(sample, server)
     found = answer(one_gold(sample, "SELECT nothing FROM nowhere"), server, GoldOrigin.TRANSLATED)
-    assert (found.reason, found.sql, found.covered) == (Reason.UNTRANSLATABLE, None, False)
+    assert (found.reason, found.sql, found.covered) == (DifferenceReason.UNTRANSLATABLE, None, False)
     assert found.detail
 
 
@@ -195,4 +203,4 @@ def test_every_gold_of_mini_dev_runs_and_nearly_all_return_sqlites_rows(
     assert [one.question for one in answers if not one.runs] == []
     assert sum(one.same_bag or one.covered for one in answers) >= 0.99 * len(answers)
     assert list(expectations.changes(answers, expectations.read(name), tuple(everything.by_key))) == []
-    assert {one.reason for one in answers} <= {None, Reason.TIE, Reason.UNSPECIFIED}
+    assert {one.reason for one in answers} <= {None, DifferenceReason.TIE, DifferenceReason.UNSPECIFIED}

@@ -4,7 +4,7 @@ from decimal import Decimal
 import pytest
 
 from dialects.enums import Dialect
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import may_read_clock, of_failure, of_rows, shortened
 from harness.engines.execution import Ending, Execution
 from harness.metrics.distinct import Row
@@ -13,24 +13,24 @@ from harness.metrics.distinct import Row
 @pytest.mark.parametrize(
     ("reference", "rows", "reason"),
     [
-        ([(0.0,)], [(1e-17,)], Reason.FLOAT_SUM),
-        ([(2 / 3, "a")], [(Decimal("0.6667"), "a")], Reason.DECIMAL_SCALE),
-        ([(2 / 3,)], [(Decimal("0.6666"),)], Reason.DIFFERENT),
+        ([(0.0,)], [(1e-17,)], DifferenceReason.FLOAT_SUM),
+        ([(2 / 3, "a")], [(Decimal("0.6667"), "a")], DifferenceReason.DECIMAL_SCALE),
+        ([(2 / 3,)], [(Decimal("0.6666"),)], DifferenceReason.DIFFERENT),
         (
             [(2 / 3,), (None,), (1,)],
             [(Decimal("1.0000"),), (None,), (Decimal("0.6667"),)],
-            Reason.DECIMAL_SCALE,
+            DifferenceReason.DECIMAL_SCALE,
         ),
-        ([(0.10174971,)], [(0.1017497,)], Reason.PRECISION),
-        ([(0.101,)], [(0.102,)], Reason.DIFFERENT),
-        ([(1,)], [(2,)], Reason.DIFFERENT),
-        ([(10**6,)], [(10**6 + 1,)], Reason.DIFFERENT),
-        ([], [(1,)], Reason.DIFFERENT),
-        ([(1,)], [(1, 2)], Reason.DIFFERENT),
+        ([(0.10174971,)], [(0.1017497,)], DifferenceReason.PRECISION),
+        ([(0.101,)], [(0.102,)], DifferenceReason.DIFFERENT),
+        ([(1,)], [(2,)], DifferenceReason.DIFFERENT),
+        ([(10**6,)], [(10**6 + 1,)], DifferenceReason.DIFFERENT),
+        ([], [(1,)], DifferenceReason.DIFFERENT),
+        ([(1,)], [(1, 2)], DifferenceReason.DIFFERENT),
     ],
 )
 def test_a_difference_in_numbers_alone_is_recognized(
-    reference: Sequence[Row], rows: Sequence[Row], reason: Reason
+    reference: Sequence[Row], rows: Sequence[Row], reason: DifferenceReason
 ) -> None:
     assert of_rows(reference, rows) is reason
 
@@ -38,18 +38,18 @@ def test_a_difference_in_numbers_alone_is_recognized(
 @pytest.mark.parametrize(
     ("dialect", "ending", "code", "reason"),
     [
-        (Dialect.MYSQL, Ending.TIMEOUT, "3024", Reason.TIMEOUT),
-        (Dialect.MYSQL, Ending.TOO_LARGE, None, Reason.TOO_LARGE),
-        (Dialect.MYSQL, Ending.ERROR, "1242", Reason.SEVERAL_ROWS),
-        (Dialect.MYSQL, Ending.ERROR, "1690", Reason.ERROR),
-        (Dialect.MYSQL, Ending.ERROR, None, Reason.ERROR),
-        (Dialect.POSTGRESQL, Ending.ERROR, "22P02", Reason.BAD_VALUE),
-        (Dialect.POSTGRESQL, Ending.ERROR, "42601", Reason.SYNTAX),
-        (Dialect.POSTGRESQL, Ending.ERROR, "42P01", Reason.BAD_NAME),
+        (Dialect.MYSQL, Ending.TIMEOUT, "3024", DifferenceReason.TIMEOUT),
+        (Dialect.MYSQL, Ending.TOO_LARGE, None, DifferenceReason.TOO_LARGE),
+        (Dialect.MYSQL, Ending.ERROR, "1242", DifferenceReason.SEVERAL_ROWS),
+        (Dialect.MYSQL, Ending.ERROR, "1690", DifferenceReason.ERROR),
+        (Dialect.MYSQL, Ending.ERROR, None, DifferenceReason.ERROR),
+        (Dialect.POSTGRESQL, Ending.ERROR, "22P02", DifferenceReason.BAD_VALUE),
+        (Dialect.POSTGRESQL, Ending.ERROR, "42601", DifferenceReason.SYNTAX),
+        (Dialect.POSTGRESQL, Ending.ERROR, "42P01", DifferenceReason.BAD_NAME),
     ],
 )
 def test_a_failure_is_told_by_its_code(
-    dialect: Dialect, ending: Ending, code: str | None, reason: Reason
+    dialect: Dialect, ending: Ending, code: str | None, reason: DifferenceReason
 ) -> None:
     assert of_failure(dialect, Execution(ending, error="words", code=code)) is reason
 

@@ -9,7 +9,7 @@ from benchmarks.figures.pages import write_expectations
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.coverage import expectations
-from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, OverrideState, Reason
+from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, DifferenceReason, OverrideState
 from harness.analyses.coverage.expectations import faults_of_judgements
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Difficulty
@@ -25,7 +25,7 @@ SAME = CoverageAnswer(
     same_set=True,
     same_bag=True,
 )
-TIE = replace(SAME, question="2", same_set=False, same_bag=False, reason=Reason.TIE, sql="SELECT 2")
+TIE = replace(SAME, question="2", same_set=False, same_bag=False, reason=DifferenceReason.TIE, sql="SELECT 2")
 REFUSED = replace(
     SAME,
     question="137#2",
@@ -33,7 +33,7 @@ REFUSED = replace(
     runs=False,
     same_set=False,
     same_bag=False,
-    reason=Reason.UNTRANSLATABLE,
+    reason=DifferenceReason.UNTRANSLATABLE,
     detail="x: why",
 )
 ELSEWHERE = replace(SAME, dialect=Dialect.POSTGRESQL)
@@ -75,18 +75,18 @@ def test_the_sample_sets_translations_are_kept_as_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("now", "says"),
     [
-        (replace(SAME, reason=Reason.DIFFERENT), ["mysql 1: was covered, is different"]),
-        (replace(SAME, reason=Reason.ERROR, detail="no"), ["mysql 1: was covered, is error (no)"]),
-        (replace(SAME, reason=Reason.TIE), []),
+        (replace(SAME, reason=DifferenceReason.DIFFERENT), ["mysql 1: was covered, is different"]),
+        (replace(SAME, reason=DifferenceReason.ERROR, detail="no"), ["mysql 1: was covered, is error (no)"]),
+        (replace(SAME, reason=DifferenceReason.TIE), []),
         (replace(SAME, sql="SELECT 9"), ["mysql 1: its translation has changed"]),
         (replace(SAME, question="9"), ["mysql 9: there is no expectation of it"]),
         (
             replace(REFUSED, reason=None, sql="SELECT 1"),
             ["mysql 137#2: was untranslatable, is covered", "mysql 137#2: its translation has changed"],
         ),
-        (replace(SAME, warnings=("any row",), reason=Reason.UNSPECIFIED), []),
+        (replace(SAME, warnings=("any row",), reason=DifferenceReason.UNSPECIFIED), []),
         (
-            replace(SAME, warnings=("any row",), reason=Reason.ERROR, detail="no"),
+            replace(SAME, warnings=("any row",), reason=DifferenceReason.ERROR, detail="no"),
             ["mysql 1: was covered, is error (no)"],
         ),
     ],
@@ -119,20 +119,20 @@ def test_a_stale_or_unneeded_override_is_a_fault() -> None:
     assert "no longer needed" in found[1]
 
 
-DIFFERENT = replace(SAME, same_bag=False, same_set=False, reason=Reason.DIFFERENT)
+DIFFERENT = replace(SAME, same_bag=False, same_set=False, reason=DifferenceReason.DIFFERENT)
 
 
 def test_a_judgement_explains_what_differs_and_nothing_else() -> None:
-    table = {Dialect.MYSQL: {"1": Reason.NULL_ORDER, "2": Reason.GROUPING}}
+    table = {Dialect.MYSQL: {"1": DifferenceReason.NULL_ORDER, "2": DifferenceReason.GROUPING}}
     answers = [expectations.judged(one, table) for one in (DIFFERENT, TIE, ELSEWHERE)]
-    assert [answer.reason for answer in answers] == [Reason.NULL_ORDER, Reason.TIE, None]
+    assert [answer.reason for answer in answers] == [DifferenceReason.NULL_ORDER, DifferenceReason.TIE, None]
     assert list(map(str, faults_of_judgements(answers, table))) == ["mysql 2: is judged grouping, but is tie"]
 
 
 def test_a_difference_without_a_reason_and_a_reason_without_a_difference_are_faults() -> None:
     [fault] = faults_of_judgements([DIFFERENT], {})
     assert str(fault) == "mysql 1: returns other rows, and nobody has said why"
-    table = {Dialect.MYSQL: {"1": Reason.GROUPING}}
+    table = {Dialect.MYSQL: {"1": DifferenceReason.GROUPING}}
     assert list(map(str, faults_of_judgements([SAME], table))) == [
         "mysql 1: is judged grouping, but is the same"
     ]
@@ -161,11 +161,11 @@ def test_the_committed_judgements_are_readable(name: str) -> None:
 def test_the_documentation_explains_every_reason_that_a_published_gold_can_have() -> None:
     page = (Path(__file__).parents[3] / "docs" / "measurements" / "coverage.md").read_text(encoding="utf-8")
     never = {
-        Reason.UNSPECIFIED,
-        Reason.CLOCK,
-        Reason.NO_REFERENCE,
-        Reason.NOT_LOADED,
-        Reason.UNTRANSLATABLE,
-        Reason.DIFFERENT,
+        DifferenceReason.UNSPECIFIED,
+        DifferenceReason.CLOCK,
+        DifferenceReason.NO_REFERENCE,
+        DifferenceReason.NOT_LOADED,
+        DifferenceReason.UNTRANSLATABLE,
+        DifferenceReason.DIFFERENT,
     }
-    assert [reason for reason in Reason if reason not in never and f"`{reason}`" not in page] == []
+    assert [reason for reason in DifferenceReason if reason not in never and f"`{reason}`" not in page] == []

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.command import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
 from harness.data.questions import Difficulty
 from tests.harness.coverage.test_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
@@ -21,7 +21,11 @@ def test_the_totals_count_each_engine_for_itself() -> None:
     mysql, postgresql = totals(ANSWERS)
     counted = ("questions", "runs", "same_set", "same_bag", "covered", "same_order", "ordered")
     assert [mysql[name] for name in counted] == [5, 4, 2, 2, 3, 1, 1]
-    assert mysql["reasons"] == {Reason.TIE: 1, Reason.UNTRANSLATABLE: 1, Reason.DIFFERENT: 1}
+    assert mysql["reasons"] == {
+        DifferenceReason.TIE: 1,
+        DifferenceReason.UNTRANSLATABLE: 1,
+        DifferenceReason.DIFFERENT: 1,
+    }
     assert mysql["covered_percent_by_difficulty"] == {
         Difficulty.SIMPLE: 50.0, Difficulty.MODERATE: 100.0, Difficulty.CHALLENGING: None
     }  # fmt: skip

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
+from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output
 from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import parts_by_name
-from harness.analyses.units import Journal
+from harness.analyses.units import UnitJournal
 from harness.metrics.work import weights_digest
 from harness.report.table_model import columns, row, table
 from harness.session.request import Request
@@ -31,13 +31,15 @@ class Counted:
         self.measured: list[int] = []
         self.broken_at = broken_at
 
-    def run(self, context: Context) -> Iterator[Output]:
+    def run(self, context: AnalysisInput) -> Iterator[Output]:
         context.expect(5)
         values = [context.unit(("square", str(number)), partial(self.measure, number)) for number in range(5)]
         rows = [row([str(n)], value, str(n)) for n, value in enumerate(values)]
         yield table("Squares", ["number"], columns("number", ("square", "square")), rows)
         yield BarChart(
-            "Squares", tuple(Bar(str(n), v[0], str(v[0]), (v[0] / 2, v[0])) for n, v in enumerate(values)), 4
+            "Squares",
+            tuple(ChartBar(str(n), v[0], str(v[0]), (v[0] / 2, v[0])) for n, v in enumerate(values)),
+            4,
         )
 
     def measure(self, number: int) -> tuple[int]:
@@ -97,7 +99,7 @@ def test_a_line_that_was_cut_off_is_measured_again(tmp_path: Path) -> None:
 def test_a_line_that_is_no_unit_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "journal.jsonl").write_text(f"{line}\n")
     with pytest.raises(BadInput, match="line 1 is not a measured unit"):
-        Journal(tmp_path)
+        UnitJournal(tmp_path)
 
 
 def test_a_study_of_something_else_is_not_resumed(tmp_path: Path) -> None:
@@ -123,7 +125,7 @@ def test_a_study_of_other_weights_is_not_resumed(tmp_path: Path, weights: str | 
 
 def test_a_study_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
     folder = studied(tmp_path, Counted().part)
-    with closing(Journal(folder)), pytest.raises(BadInput, match="another process is writing it"):
+    with closing(UnitJournal(folder)), pytest.raises(BadInput, match="another process is writing it"):
         studied(tmp_path, Counted().part, resume=folder)
 
 

@@ -7,7 +7,7 @@ import pymysql
 import pytest
 
 from dialects.errors import BadInput
-from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.answers import DifferenceReason
 from harness.engines import TITLES, in_order, kind_of, kinds, served
 from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
 from harness.engines.mysql.connections import translated
@@ -212,7 +212,7 @@ def test_engines_are_put_in_order() -> None:
 
 
 def test_reasons_are_those_of_coverage() -> None:
-    assert {reason for kind in kinds() for reason in kind.coverage_reasons.values()} <= set(Reason)
+    assert {reason for kind in kinds() for reason in kind.coverage_reasons.values()} <= set(DifferenceReason)
 
 
 def test_looking_at_all_records_imports_no_driver() -> None:

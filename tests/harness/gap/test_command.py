@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analyses.gap.cause_rules import Decider, Decision, Difference
+from harness.analyses.gap.cause_rules import Decider, EngineDifference, FoundCause
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.harness.conftest import Call
@@ -67,7 +67,7 @@ def test_a_gap_that_was_broken_off_goes_on_where_it_was(
     answers = str(write_answers(tmp_path / "answers.jsonl", SOME))
     decided, decide = list[str](), Decider.decide
 
-    def one(self: Decider, found: Difference) -> Decision:
+    def one(self: Decider, found: EngineDifference) -> FoundCause:
         if decided:
             raise KeyboardInterrupt
         decided.append(found.question.key)

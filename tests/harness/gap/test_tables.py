@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect, Profile
-from harness.analyses.gap.cause_rules import ABOUT, OF_EDIT, Cause, Decision, Direction
+from harness.analyses.gap.cause_rules import ABOUT, OF_EDIT, Cause, Direction, FoundCause
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
 from harness.analyses.gap.tables import documented, steps, waterfall
 from harness.data.outcomes import PairResult
@@ -34,7 +34,7 @@ def made(chance: random.Random) -> PredictorGap:
             direction,
             nobody,
             nobody,
-            Decision(chance.choice(list(Cause)), ""),
+            FoundCause(chance.choice(list(Cause)), ""),
         )
         for direction in [Direction.LOSS] * lost + [Direction.GAIN] * won
     ]

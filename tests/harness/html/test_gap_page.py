@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from dialects.enums import Dialect, Profile
-from harness.analyses.gap.cause_rules import Cause, Decision, Direction, Mended
+from harness.analyses.gap.cause_rules import Cause, Direction, FoundCause, Mended
 from harness.analyses.gap.edits import Edit
 from harness.analyses.gap.experiments import Trial
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
@@ -64,7 +64,7 @@ def explained(place: int, cause: Cause, direction: Direction, text: str) -> Expl
         direction,
         result(Dialect.SQLITE, key, f"SELECT {text}", Outcome.MATCH if is_loss else Outcome.MISMATCH),
         result(Dialect.MYSQL, key, text, Outcome.PREDICTION_ERROR if is_loss else Outcome.MATCH),
-        Decision(
+        FoundCause(
             cause, f"1 edit away from right: {text}", trial, (trial, replace(trial, error=text)), mended
         ),
         synthetic=place % 2 == 1,

@@ -11,8 +11,8 @@ from scipy.stats import binomtest, bootstrap
 from harness.metrics.statistics import (
     CONFIDENCE,
     RESAMPLES,
-    Difference,
     McNemar,
+    MeanDifference,
     bootstrap_mean,
     independent_difference,
     mcnemar,
@@ -186,7 +186,7 @@ def test_a_difference_holds_its_mean_and_is_symmetric(pairs: list[tuple[float, f
 
 @pytest.mark.parametrize("size", [1, 2, 500])
 def test_no_difference_at_all_proves_nothing(size: int) -> None:
-    assert paired_difference([0.5] * size, [0.5] * size) == Difference(0.0, None, 1.0)
+    assert paired_difference([0.5] * size, [0.5] * size) == MeanDifference(0.0, None, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import kind_of
-from harness.pytest_plugin.items import Announcer, ItemAnswer, ItemEntry, ItemPart, PublishedAnswers
+from harness.pytest_plugin.items import AnswerPublisher, ItemAnswer, ItemEntry, ItemPart, PublishedAnswers
 from loaders.server import Server
 from tests import forked
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
@@ -114,7 +114,7 @@ class Asked:
 
 def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
     asked = Asked()
-    announcer = Announcer()
+    announcer = AnswerPublisher()
     try:
         invitation = announcer.invitation(asked)
         first = PublishedAnswers(invitation)
@@ -134,9 +134,9 @@ def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
 
 def test_a_worker_whose_controller_is_gone_stops() -> None:
     script = (
-        "from harness.pytest_plugin.items import Announcer\n"
+        "from harness.pytest_plugin.items import AnswerPublisher\n"
         "import json, types, time\n"
-        "announcer = Announcer()\n"
+        "announcer = AnswerPublisher()\n"
         "source = types.SimpleNamespace(parts=(), is_quick=True)\n"
         "print(json.dumps(announcer.invitation(source)), flush=True)\n"
         "time.sleep(60)\n"

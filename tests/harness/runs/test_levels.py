@@ -10,7 +10,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.coverage.answers import CoverageAnswer, Reason
+from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason
 from harness.analyses.coverage.command import markdown
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
@@ -77,7 +77,7 @@ def test_coverage_has_the_levels_of_the_set() -> None:
     answers = [
         CoverageAnswer(str(place), "d", Level(name, OWN), Dialect.MYSQL, GoldOrigin.TRANSLATED, reason=reason)
         for place, (name, reason) in enumerate(
-            [("fiendish", None), ("fiendish", Reason.ERROR), ("warm-up", None)]
+            [("fiendish", None), ("fiendish", DifferenceReason.ERROR), ("warm-up", None)]
         )
     ]
     text = markdown(answers)

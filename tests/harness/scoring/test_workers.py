@@ -30,12 +30,12 @@ from harness.scoring.tasks import (
     OPTIONAL,
     ExplainTask,
     JudgeTask,
-    Method,
     Setup,
     Stage,
     Task,
     TaskResult,
     TimeTask,
+    TimingMethod,
 )
 from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.worker_process import HUNG, Activity, digest
@@ -84,7 +84,7 @@ def task(*texts: str, gold: str = GOLD, known: TaskResult | None = None) -> Judg
     return JudgeTask(Dialect.SQLITE, asked(gold), texts, known or TaskResult())
 
 
-def pair(prediction: str, method: Method = Method.OFFICIAL, gold: str = GOLD) -> TimeTask:
+def pair(prediction: str, method: TimingMethod = TimingMethod.OFFICIAL, gold: str = GOLD) -> TimeTask:
     return TimeTask(Dialect.SQLITE, "zoo", prediction, gold, method)
 
 
@@ -214,7 +214,7 @@ def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("whole", [pair(GOLD, Method.STABLE, "SELECT 1"), EXPLAINED])
+@pytest.mark.parametrize("whole", [pair(GOLD, TimingMethod.STABLE, "SELECT 1"), EXPLAINED])
 def test_workers_that_are_killed_cost_a_pair_its_times_and_a_text_its_plan(
     setup: Setup, whole: Task[Any]
 ) -> None:
@@ -229,13 +229,13 @@ def test_workers_that_are_killed_cost_a_pair_its_times_and_a_text_its_plan(
 @pytest.mark.parametrize(
     ("method", "text", "name", "reward"),
     [
-        (Method.STABLE, GOLD, "the prediction", 0.0),
-        (Method.STABLE, "SELECT 1", "gold", 1.0),
-        (Method.OFFICIAL, "SELECT 1", "gold", 0.0),
+        (TimingMethod.STABLE, GOLD, "the prediction", 0.0),
+        (TimingMethod.STABLE, "SELECT 1", "gold", 1.0),
+        (TimingMethod.OFFICIAL, "SELECT 1", "gold", 0.0),
     ],
 )
 def test_the_text_at_which_workers_crash_twice_while_a_pair_is_timed_has_failed(
-    setup: Setup, method: Method, text: str, name: str, reward: float
+    setup: Setup, method: TimingMethod, text: str, name: str, reward: float
 ) -> None:
     whole, at = pair(GOLD, method, "SELECT 1"), (digest(text), int(Stage.RUNNING))
     death = died(-signal.SIGSEGV, Activity(1.0, Stage.RUNNING, at[0]))
@@ -424,14 +424,14 @@ def test_few_tasks_start_one_worker_and_many_all(setup: Setup, monkeypatch: pyte
 QUICK = "SELECT DISTINCT name FROM animal"
 
 
-@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("method", TimingMethod)
 def test_a_pair_is_timed_as_often_and_by_the_same_clock_as_in_this_process(
-    setup: Setup, workers: LocalWorkers, method: Method
+    setup: Setup, workers: LocalWorkers, method: TimingMethod
 ) -> None:
     found = workers.submit(pair(QUICK, method)).result(120)
     here = measure(SQLiteEngine(), setup.questions.database("zoo"), QUICK, GOLD, method, setup.limits)
     assert (found.error, found.clock) == (None, here.clock)
-    is_official = method is Method.OFFICIAL
+    is_official = method is TimingMethod.OFFICIAL
     for timing in found, here:
         assert timing.samples in ({ITERATIONS} if is_official else set(LOOKS))
         assert timing.executions == 2 * timing.samples + (0 if is_official else 2)
@@ -441,18 +441,21 @@ def test_a_pair_is_timed_as_often_and_by_the_same_clock_as_in_this_process(
 @pytest.mark.parametrize(
     ("method", "prediction", "gold", "reward"),
     [
-        (Method.STABLE, GOLD, UNSTOPPABLE, 1.0),
-        (Method.OFFICIAL, UNSTOPPABLE, GOLD, 0.0),
+        (TimingMethod.STABLE, GOLD, UNSTOPPABLE, 1.0),
+        (TimingMethod.OFFICIAL, UNSTOPPABLE, GOLD, 0.0),
     ],
 )
 def test_a_text_that_nothing_stops_while_it_is_timed_has_failed_and_the_next_pair_is_timed(
-    setup: Setup, method: Method, prediction: str, gold: str, reward: float
+    setup: Setup, method: TimingMethod, prediction: str, gold: str, reward: float
 ) -> None:
     """As one that is stopped. The official limit is 100 times as long, for all executions together."""
-    limits = LIMITS if method is Method.STABLE else Limits(seconds=0.02)
+    limits = LIMITS if method is TimingMethod.STABLE else Limits(seconds=0.02)
     timer = LocalWorkers(replace(setup, limits=limits), 1)
     try:
-        first, second = timer.submit(pair(prediction, method, gold)), timer.submit(pair(QUICK, Method.STABLE))
+        first, second = (
+            timer.submit(pair(prediction, method, gold)),
+            timer.submit(pair(QUICK, TimingMethod.STABLE)),
+        )
         timing = first.result(120)
         name = "the prediction" if gold == GOLD else "gold"
         assert timing.error == f"{name} did not stop when its time was up while it was timed"
@@ -474,7 +477,7 @@ def test_a_pair_whose_worker_is_killed_is_timed_again_from_its_beginning(patient
 
 @pytest.mark.slow
 def test_a_text_at_which_workers_crash_while_it_is_timed_has_failed(patient: LocalWorkers) -> None:
-    first, second = patient.submit(pair(ENDLESS, Method.STABLE)), patient.submit(pair(QUICK))
+    first, second = patient.submit(pair(ENDLESS, TimingMethod.STABLE)), patient.submit(pair(QUICK))
     killed_again_and_again(patient, signal.SIGSEGV, 2)
     timing = first.result(120)
     assert timing.error == "the prediction crashed the process that ran it (SIGSEGV) while it was timed"

@@ -21,7 +21,7 @@ from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS
 from harness.scoring.scheduler import Scheduler
-from harness.scoring.tasks import Method, Result, Setup, Task, TimeTask
+from harness.scoring.tasks import Result, Setup, Task, TimeTask, TimingMethod
 from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
@@ -287,7 +287,7 @@ def test_matches_are_timed_once_and_after_everything_else(
     assert found[0].timings == found[1].timings
     assert found[2].scores == {"ex": 0.0, "r_ves": 0.0, "r_ves_stable": 0.0}
     assert sorted(text for text, _ in watched.texts) == sorted([gold, right, wrong])
-    assert timed == [(TimeTask(Dialect.SQLITE, "zoo", right, gold, method), 3) for method in Method], (
+    assert timed == [(TimeTask(Dialect.SQLITE, "zoo", right, gold, method), 3) for method in TimingMethod], (
         "everything is executed before anything is timed"
     )
     assert found[0].timings["official"].executions == 200

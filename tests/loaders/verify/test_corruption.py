@@ -11,7 +11,7 @@ from dialects.enums import Dialect, Profile
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.verify import Kind, verified_lines, verify
+from loaders.verify import DifferenceKind, verified_lines, verify
 from tests.every_engine import OWN, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask
@@ -45,7 +45,7 @@ class Corruption:
     """A change, the difference that has to be found, and what has to be said about its rows."""
 
     sql: str
-    kind: Kind
+    kind: DifferenceKind
     table: str = "goods"
     column: str | None = None
     rows: str = ""
@@ -56,7 +56,7 @@ class Corruption:
 CORRUPTIONS = {
     "last digit of a real": Corruption(
         "UPDATE goods SET price = 0.3e0 WHERE id = 1",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="price",
         rows="row id '1': price is '0.30000000000000004' in the file, '0.3",
         instead={
@@ -66,7 +66,7 @@ CORRUPTIONS = {
     ),
     "sign of zero": Corruption(
         "UPDATE goods SET price = '-0.0' WHERE id = 3",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="price",
         rows="row id '3': price",
         instead={  # which leaves a value that is equal
@@ -76,53 +76,62 @@ CORRUPTIONS = {
         },
     ),
     "big integer off by one": Corruption(
-        f"UPDATE goods SET n = {2**53} WHERE id = 1", Kind.VALUES, column="n", rows="'9007199254740992' on"
+        f"UPDATE goods SET n = {2**53} WHERE id = 1",
+        DifferenceKind.VALUES,
+        column="n",
+        rows="'9007199254740992' on",
     ),
     "trailing space": Corruption(
-        "UPDATE goods SET name = 'apple ' WHERE id = 1", Kind.VALUES, column="name", rows="'apple ' on"
+        "UPDATE goods SET name = 'apple ' WHERE id = 1",
+        DifferenceKind.VALUES,
+        column="name",
+        rows="'apple ' on",
     ),
     "case": Corruption(
         "UPDATE goods SET name = 'pear' WHERE id = 2",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="name",
         rows="name is 'Pear' in the file, 'pear' on",
     ),
     "NULL for an empty text": Corruption(
         "UPDATE goods SET name = NULL WHERE id = 3",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="name",
         rows="name is '' in the file, NULL",
     ),
     "an empty text for NULL": Corruption(
         "UPDATE goods SET name = '' WHERE id = 4",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="name",
         rows="name is NULL in the file, ''",
     ),
     "1.0 for 1 in a text": Corruption(
         "UPDATE goods SET code = '1.0' WHERE id = 1",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="code",
         rows="'1' in the file, '1.0'",
     ),
     "invisible character": Corruption(
-        "UPDATE goods SET name = 'ap\u200bple' WHERE id = 1", Kind.VALUES, column="name", rows="ap\\u200bple"
+        "UPDATE goods SET name = 'ap\u200bple' WHERE id = 1",
+        DifferenceKind.VALUES,
+        column="name",
+        rows="ap\\u200bple",
     ),
     "decomposed accent": Corruption(
         "UPDATE goods SET name = 'cafe\u0301' WHERE id = 5",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="name",
         rows="'caf\\xe9' in the file, 'cafe\\u0301' on",
     ),
     "middle of a long text": Corruption(
         "UPDATE goods SET essay = concat(repeat('é', 15000), 'e', repeat('é', 14999)) WHERE id = 1",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="essay",
         rows="row id '1': essay",
     ),
     "byte of a blob": Corruption(
         "UPDATE goods SET picture = x'0002' WHERE id = 1",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="picture",
         rows="row id '1': picture is '0x0001' in the file",
         instead={
@@ -131,19 +140,19 @@ CORRUPTIONS = {
     ),
     "empty blob for NULL": Corruption(
         "UPDATE goods SET picture = '' WHERE id = 3",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="picture",
         rows="row id '3': picture is NULL",
     ),
     "day after": Corruption(
         "UPDATE goods SET made = '2020-03-01' WHERE id = 1",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="made",
         rows="'2020-02-29' in",
     ),
     "zone": Corruption(
         "UPDATE goods SET seen = replace(seen, ' 10:', ' 12:') WHERE seen IS NOT NULL",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="seen",
         rows="'2010-07-19 10:30:00' in the file, '2010-07-19 12:30:00",
         instead={
@@ -154,22 +163,26 @@ CORRUPTIONS = {
     ),
     "rows swapped in one column": Corruption(
         "UPDATE goods SET code = CASE id WHEN 1 THEN '2' ELSE '1' END WHERE id IN (1, 5)",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         rows="row id '5': code is '2' in the file, '1' on",
     ),
-    "row missing": Corruption("DELETE FROM goods WHERE id = 2", Kind.ROWS, rows="row id '2' is not on"),
+    "row missing": Corruption(
+        "DELETE FROM goods WHERE id = 2", DifferenceKind.ROWS, rows="row id '2' is not on"
+    ),
     "row added": Corruption(
-        "INSERT INTO goods (id, name) VALUES (6, 'six')", Kind.ROWS, rows="row id '6' is not in the file"
+        "INSERT INTO goods (id, name) VALUES (6, 'six')",
+        DifferenceKind.ROWS,
+        rows="row id '6' is not in the file",
     ),
     "key changed": Corruption(
         "UPDATE goods SET id = 50 WHERE id = 5",
-        Kind.VALUES,
+        DifferenceKind.VALUES,
         column="id",
         rows="row id '50' is not in the file",
     ),
     "row duplicated": Corruption(
         "INSERT INTO log SELECT * FROM log WHERE n = 9",
-        Kind.ROWS,
+        DifferenceKind.ROWS,
         "log",
         instead={
             (MYSQL, FAITHFUL): "INSERT INTO log (word, n, sqlite_rowid)"
@@ -177,26 +190,32 @@ CORRUPTIONS = {
         },
     ),
     "one pair of equal rows for another": Corruption(
-        "UPDATE log SET word = 'w', n = 6 WHERE n = 7", Kind.VALUES, "log", "word"
+        "UPDATE log SET word = 'w', n = 6 WHERE n = 7", DifferenceKind.VALUES, "log", "word"
     ),
     "one row for another": Corruption(
-        "UPDATE log SET word = 'z', n = 9 WHERE n = 8", Kind.VALUES, "log", "n"
+        "UPDATE log SET word = 'z', n = 9 WHERE n = 8", DifferenceKind.VALUES, "log", "n"
     ),
-    "all rows missing": Corruption("DELETE FROM log", Kind.ROWS, "log"),
-    "table missing": Corruption("DROP TABLE log", Kind.MISSING_TABLE, "log"),
-    "table added": Corruption("CREATE TABLE stray (a integer)", Kind.EXTRA_TABLE, "stray"),
-    "column missing": Corruption("ALTER TABLE log DROP COLUMN word", Kind.MISSING_COLUMN, "log", "word"),
-    "column added": Corruption("ALTER TABLE log ADD COLUMN more text", Kind.EXTRA_COLUMN, "log", "more"),
-    "column renamed": Corruption("ALTER TABLE log RENAME COLUMN n TO m", Kind.MISSING_COLUMN, "log", "n"),
+    "all rows missing": Corruption("DELETE FROM log", DifferenceKind.ROWS, "log"),
+    "table missing": Corruption("DROP TABLE log", DifferenceKind.MISSING_TABLE, "log"),
+    "table added": Corruption("CREATE TABLE stray (a integer)", DifferenceKind.EXTRA_TABLE, "stray"),
+    "column missing": Corruption(
+        "ALTER TABLE log DROP COLUMN word", DifferenceKind.MISSING_COLUMN, "log", "word"
+    ),
+    "column added": Corruption(
+        "ALTER TABLE log ADD COLUMN more text", DifferenceKind.EXTRA_COLUMN, "log", "more"
+    ),
+    "column renamed": Corruption(
+        "ALTER TABLE log RENAME COLUMN n TO m", DifferenceKind.MISSING_COLUMN, "log", "n"
+    ),
     "texts for integers": Corruption(
         "ALTER TABLE goods ALTER COLUMN n TYPE text",
-        Kind.TYPE,
+        DifferenceKind.TYPE,
         column="n",
         instead={(MYSQL, profile): "ALTER TABLE goods MODIFY n text" for profile in Profile},
     ),
     "reals that round": Corruption(
         "ALTER TABLE goods ALTER COLUMN price TYPE real",
-        Kind.TYPE,
+        DifferenceKind.TYPE,
         column="price",
         instead={(MYSQL, profile): "ALTER TABLE goods MODIFY price float" for profile in Profile}
         | {
@@ -206,7 +225,7 @@ CORRUPTIONS = {
     ),
     "another character set": Corruption(
         "ALTER TABLE goods ALTER COLUMN name TYPE varchar(200)",
-        Kind.TYPE,
+        DifferenceKind.TYPE,
         column="name",
         instead={
             (MYSQL, profile): "ALTER TABLE goods MODIFY name text CHARACTER SET latin1" for profile in Profile
@@ -275,8 +294,8 @@ def test_values_of_a_column_whose_type_was_changed_are_compared(server: Server, 
     ask(server, shop, changes[server.dialect])
     [found] = verify([shop], server)
     assert [(one.kind, one.column) for one in found.differences] == [
-        (Kind.TYPE, "price"),
-        (Kind.VALUES, "price"),
+        (DifferenceKind.TYPE, "price"),
+        (DifferenceKind.VALUES, "price"),
     ]
     row = found.differences[1].rows[0]
     assert row.startswith("row id '1': price is '0.3")
@@ -290,7 +309,11 @@ def test_a_hidden_rowid_is_a_value_too(
     ask(mysql_server, shop, "UPDATE log SET sqlite_rowid = 40 WHERE n = 9")
     [found] = verify([shop], mysql_server)
     [difference] = found.differences
-    assert (difference.kind, difference.table, difference.column) == (Kind.VALUES, "log", "sqlite_rowid")
+    assert (difference.kind, difference.table, difference.column) == (
+        DifferenceKind.VALUES,
+        "log",
+        "sqlite_rowid",
+    )
     assert "row sqlite_rowid '40' is not in the file" in difference.rows
 
 
@@ -298,7 +321,7 @@ def test_a_database_that_is_not_there_lacks_its_tables(server: Server, shop: Dat
     elsewhere = replace(shop, collection=f"{shop.collection}_not")
     [found] = verify([elsewhere], server)
     assert [(one.kind, one.table) for one in found.differences] == [
-        (Kind.MISSING_TABLE, name) for name in ("goods", "log", "still")
+        (DifferenceKind.MISSING_TABLE, name) for name in ("goods", "log", "still")
     ]
 
 
@@ -323,7 +346,7 @@ def test_many_rows_that_differ_are_counted_and_few_are_named(
     ask(server, database, "DELETE FROM t WHERE id % 2 = 0")
     [found] = verify([database], server)
     [difference] = found.differences
-    assert (difference.kind, difference.text) == (Kind.ROWS, "10,000 rows instead of 20,000")
+    assert (difference.kind, difference.text) == (DifferenceKind.ROWS, "10,000 rows instead of 20,000")
     assert 0 < len(difference.rows) <= 5
     assert all(row.startswith("row id") and "is not on" in row for row in difference.rows)
 

@@ -15,7 +15,7 @@ from loaders.base.errors import EngineUnavailable
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server
-from loaders.verify import Kind, verified_lines
+from loaders.verify import DifferenceKind, verified_lines
 from tests.every_engine import LOADED, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
@@ -86,7 +86,7 @@ def test_neighbours_in_one_namespace_are_no_strangers(
     assert [found.is_clean for found in verify.verify([one], server)] == [True]
     ask(server, one, "CREATE TABLE stray (a integer)")
     found = list(verify.verify([two, one], server))
-    assert [[one.kind for one in each.differences] for each in found] == [[Kind.EXTRA_TABLE], []]
+    assert [[one.kind for one in each.differences] for each in found] == [[DifferenceKind.EXTRA_TABLE], []]
 
 
 @pytest.mark.engine
@@ -109,7 +109,7 @@ def test_a_type_that_holds_the_values_is_wrong_all_the_same(
     load([database], postgresql_server)
     ask(postgresql_server, database, f"ALTER TABLE t ALTER COLUMN v TYPE {spelled} USING v::{spelled}")
     [found] = verify.verify([database], postgresql_server)
-    assert (Kind.TYPE, "v") in {(one.kind, one.column) for one in found.differences}
+    assert (DifferenceKind.TYPE, "v") in {(one.kind, one.column) for one in found.differences}
 
 
 def test_the_proof_imports_nothing_that_converts_for_loading() -> None:

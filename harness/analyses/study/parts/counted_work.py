@@ -11,7 +11,7 @@ from hashlib import sha256
 from math import log
 from typing import Any
 
-from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
+from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output, RightPair
 from harness.analyses.study.measures import (
     CountedText,
     PairMeasures,
@@ -24,7 +24,7 @@ from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.report.files import write
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
-from harness.scoring.tasks import Method
+from harness.scoring.tasks import TimingMethod
 from loaders.base.files import as_json
 
 _COUNTS = 2
@@ -57,7 +57,7 @@ class TimedMatch:
         return abs(log(self.tau / self.timing.tau))
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: AnalysisInput) -> Iterator[Output]:
     """Count every text of the right pairs twice; with `--times`, time the pairs."""
     with closing(PairMeasures(context)) as measures:
         pairs = measures.pairs
@@ -70,7 +70,7 @@ def run(context: Context) -> Iterator[Output]:
         context.expect(counted_for_tau(pairs) + len(pairs))
         matches = []
         for pair in pairs:
-            tau, timing = measures.tau(pair), measures.timing(pair, Method.STABLE)
+            tau, timing = measures.tau(pair), measures.timing(pair, TimingMethod.STABLE)
             if tau is not None and timing.error is None and timing.clock is not Clock.IDENTICAL:
                 matches.append(TimedMatch(pair, tau, timing))
     engines = list(context.engines)
@@ -79,7 +79,7 @@ def run(context: Context) -> Iterator[Output]:
         yield disagreements(engines, matches)
 
 
-def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
+def _spread(context: AnalysisInput, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
     heads = columns(
         "engine",
         ("texts", "texts", CellKind.COUNT),
@@ -132,7 +132,7 @@ def _outcomes(found: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def _write_counts(
-    context: Context, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
+    context: AnalysisInput, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
 ) -> str:
     """Write a line for each text, in order; return the digest of the file."""
     lines = sorted(
@@ -165,7 +165,7 @@ def correlations(engines: Sequence[EngineName], matches: Sequence[TimedMatch]) -
             values = (len(some), Cell(found, questions=len(some)), Cell(same, questions=len(some)))
             rows.append(row([TITLES[engine], which], values, which, dialect=engine))
             if found is not None:
-                bars.append(Bar(f"{TITLES[engine]}, {which}", max(0.0, found), f"{found:.2f}"))
+                bars.append(ChartBar(f"{TITLES[engine]}, {which}", max(0.0, found), f"{found:.2f}"))
     yield table(
         "Work beside time",
         ["engine", "pairs"],

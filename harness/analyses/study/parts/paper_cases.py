@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
+from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output
 from harness.analyses.study.advice import advise, candidates
 from harness.analyses.study.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.analyses.study.measures import counted, indexes_of, outline, plan_of, work_of
@@ -32,7 +32,7 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.scoring.tasks import Method
+from harness.scoring.tasks import TimingMethod
 from harness.scoring.timing import measure
 from loaders.namespace import Database
 
@@ -206,7 +206,7 @@ class _Trial:
         return self.case.name, self.scale, self.engine, self.scheme
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: AnalysisInput) -> Iterator[Output]:
     """Execute every case."""
     with TemporaryDirectory(prefix="bird-study-") as folder:
         trials = list(_trials(context, Path(folder)))
@@ -225,7 +225,7 @@ def run(context: Context) -> Iterator[Output]:
     yield _claims(found)
 
 
-def _trials(context: Context, folder: Path) -> Iterator[_Trial]:
+def _trials(context: AnalysisInput, folder: Path) -> Iterator[_Trial]:
     for case in CASES:
         databases = []
         if not case.db_id:
@@ -247,7 +247,7 @@ def _trials(context: Context, folder: Path) -> Iterator[_Trial]:
                     yield trial
 
 
-def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
+def _measured(context: AnalysisInput, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
     """Measure a trial, in copies that are gone afterwards."""
     assert room is not None  # noqa: S101 - the unit was not there, so it has been opened
     case, engine = trial.case, context.engines[trial.engine]
@@ -286,7 +286,7 @@ def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[st
                 after.database,
                 case.rewritten,
                 case.original,
-                Method.STABLE,
+                TimingMethod.STABLE,
                 context.limits,
                 beside=copy.database if after is not copy else None,
             )
@@ -294,7 +294,7 @@ def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[st
         return record
 
 
-def _advised(context: Context, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
+def _advised(context: AnalysisInput, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
     """Return the indexes that are advised for the texts of a case, left in the copy."""
     engine = context.engines[trial.engine]
     texts = list(dict.fromkeys((trial.case.original, trial.case.rewritten)))
@@ -414,7 +414,7 @@ def _charts(found: _Found) -> Iterator[BarChart]:
             saved = _work_saved(trial.engine, record)
             if trial.case is case and saved is not None:
                 name = f"{TITLES[trial.engine]}, {trial.scheme}, {trial.scale}"
-                bars.append(Bar(name, 100 - saved, f"{100 - saved:.1f}"))
+                bars.append(ChartBar(name, 100 - saved, f"{100 - saved:.1f}"))
         if bars:
             title = (
                 f"{case.name}, {case.rule}: work in % of the original's (paper: time {100 - case.saving:.1f})"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
+from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output, RightPair
 from harness.analyses.study.measures import CountedText, q_error, quantile, rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
@@ -23,7 +23,7 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.scoring.tasks import ExplainTask, Method, TimeTask
+from harness.scoring.tasks import ExplainTask, TimeTask, TimingMethod
 from harness.scoring.workers import LocalWorkers
 
 _READING = frozenset({
@@ -54,7 +54,7 @@ class _Held:
     work: float | None
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: AnalysisInput) -> Iterator[Output]:
     """Explain every gold and every prediction, and time right predictions next to their golds."""
     golds = {
         CountedText(name, question.db_id, text): None
@@ -92,7 +92,7 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
     return list(found.values())
 
 
-def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPlan:
+def _plan(context: AnalysisInput, workers: LocalWorkers, text: CountedText) -> QueryPlan:
     def ask() -> dict[str, Any]:
         task = ExplainTask(text.dialect, text.db_id, text.sql, counts=True)
         future: Future[QueryPlan] = workers.submit(task)
@@ -102,7 +102,7 @@ def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPl
 
 
 def _held(
-    context: Context, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
+    context: AnalysisInput, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
 ) -> _Held | None:
     """Return the pair with its time; None if a text could not be timed, or has no plan."""
     gold, prediction = (
@@ -129,7 +129,7 @@ def _work_ratio(engine: EngineName, gold: QueryPlan, prediction: QueryPlan) -> f
 
 
 def _tau(workers: LocalWorkers, pair: RightPair) -> float | None:
-    task = TimeTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, Method.STABLE)
+    task = TimeTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, TimingMethod.STABLE)
     timing = workers.submit(task).result()
     return None if timing.error is not None or timing.tau <= 0 else timing.tau
 
@@ -175,7 +175,7 @@ def _operators(
     )
 
 
-def _estimates(context: Context, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
+def _estimates(context: AnalysisInput, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
     """By which factor the optimizers' estimates of rows are wrong, step by step."""
     found: dict[tuple[EngineName, str], list[float]] = {}
     for text, plan in plans.items():
@@ -246,7 +246,7 @@ def _costs(held: Sequence[_Held]) -> Iterator[Output]:
         rows.append(row([TITLES[engine]], values, engine, dialect=engine))
         for name, cell in (("cost", by_cost), ("work", by_work)):
             if cell.value is not None:
-                bars.append(Bar(f"{TITLES[engine]}, {name}", max(0.0, cell.value), f"{cell.value:.2f}"))
+                bars.append(ChartBar(f"{TITLES[engine]}, {name}", max(0.0, cell.value), f"{cell.value:.2f}"))
     yield table("Is a plan's cost a fair score?", ["engine"], heads, rows, *_NOTES)
     if bars:
         yield BarChart("Rank correlation with measured tau", tuple(bars), 1.0)

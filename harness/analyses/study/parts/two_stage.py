@@ -11,8 +11,8 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from harness.analyses.base import Analysis, Context, Output, RightPair
-from harness.analyses.study.measures import Rewriting, Variants
+from harness.analyses.base import Analysis, AnalysisInput, Output, RightPair
+from harness.analyses.study.measures import Rewriting, RewrittenForms
 from harness.engines import TITLES, EngineName
 from harness.metrics.work import r_ves_work
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
@@ -34,7 +34,7 @@ class _Scores:
     timed_after: list[float] = field(default_factory=list)
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: AnalysisInput) -> Iterator[Output]:
     """Rewrite every right answer."""
     pairs = context.right_pairs()
     rewriting = Rewriting(context)
@@ -55,7 +55,7 @@ def run(context: Context) -> Iterator[Output]:
     yield _table(context, by_predictor, planned)
 
 
-def _add_work(rewriting: Rewriting, pair: RightPair, variants: Variants, scores: _Scores) -> None:
+def _add_work(rewriting: Rewriting, pair: RightPair, variants: RewrittenForms, scores: _Scores) -> None:
     engine, db_id = pair.dialect, pair.question.db_id
     gold = rewriting.work(engine, db_id, pair.gold)
     own = rewriting.work(engine, db_id, pair.sql)
@@ -76,7 +76,7 @@ def _add_work(rewriting: Rewriting, pair: RightPair, variants: Variants, scores:
     scores.worse += after_score < before_score
 
 
-def _add_times(rewriting: Rewriting, pair: RightPair, variants: Variants, scores: _Scores) -> None:
+def _add_times(rewriting: Rewriting, pair: RightPair, variants: RewrittenForms, scores: _Scores) -> None:
     engine, db_id = pair.dialect, pair.question.db_id
     before = _reward(rewriting.timing(engine, db_id, pair.gold, pair.sql))
     after = before
@@ -91,7 +91,7 @@ def _reward(timing: Mapping[str, Any]) -> float:
 
 
 def _table(
-    context: Context,
+    context: AnalysisInput,
     by_predictor: Mapping[tuple[EngineName, str], _Scores],
     planned: Mapping[tuple[EngineName, str], int],
 ) -> TableModel:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.errors import BadInput
-from harness.data.sets.archives import Limits, unpack
+from harness.data.sets.archives import UnpackLimits, unpack
 from tests.harness.data.sets.packages.fetched import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
 
 BOMB = bytes(4 * 2**20)
@@ -104,13 +104,13 @@ def test_a_hostile_or_damaged_archive_is_refused(tmp_path: Path, name: str) -> N
 @pytest.mark.parametrize(
     ("limits", "fragment"),
     [
-        (Limits(entries=2), "has 3 entries, over 2"),
-        (Limits(bytes=5_002), "unpacks to 5,003 bytes, over 5,002"),
-        (Limits(ratio=0), "over 0 times its size"),
+        (UnpackLimits(entries=2), "has 3 entries, over 2"),
+        (UnpackLimits(bytes=5_002), "unpacks to 5,003 bytes, over 5,002"),
+        (UnpackLimits(ratio=0), "over 0 times its size"),
     ],
     ids=["entries", "bytes", "ratio"],
 )
-def test_nothing_is_written_of_what_is_too_much(tmp_path: Path, limits: Limits, fragment: str) -> None:
+def test_nothing_is_written_of_what_is_too_much(tmp_path: Path, limits: UnpackLimits, fragment: str) -> None:
     archive = tmp_path / "package.zip"
     archive.write_bytes(GOOD)
     with pytest.raises(BadInput, match=fragment):
