@@ -198,7 +198,7 @@ def test_a_damaged_bundle_is_refused(
         read_bundle(path)
 
 
-UNPROVABLE = {"set_name", "started", "profile", "packages", "engines", "notes", "reference", "gold"}
+UNPROVABLE = {"set_name", "started", "profile", "now", "packages", "engines", "notes", "reference", "gold"}
 """What the statement says of the submitter's times, versions and settings: its digest alone vouches for it.
 
 Another `set_name` is that of other files, which an execution refuses.
