@@ -77,6 +77,7 @@ class Timing:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "clock", Clock(self.clock))
+        object.__setattr__(self, "runs", tuple(self.runs))
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from loaders.namespace import Database
 
 _LEADING = re.compile(r"\s*([+-]?\d+)")
 _INTEGER = re.compile(r"[+-]?\d+")
+_WHOLE = re.compile(r"[+-]?\d++(?:\.0++)?")
 _HALF_OF_THE_LAST = 0.0005
 
 
@@ -100,7 +101,9 @@ def _agree(expected: ExpectedRows, written: Sequence[str]) -> bool:
 def _is_same(one: str, other: str, kind: str) -> bool:
     if one == other or one.rstrip() == other.rstrip():
         return True
-    if kind in {"R", "?"} and not (_INTEGER.fullmatch(one) and _INTEGER.fullmatch(other)):
+    if kind in {"R", "?"}:
+        if _INTEGER.fullmatch(one) and _WHOLE.fullmatch(other):
+            return int(one) == int(other.partition(".")[0])
         try:
             return isclose(float(one), float(other), rel_tol=1e-9, abs_tol=_HALF_OF_THE_LAST)
         except ValueError:
@@ -114,7 +117,7 @@ def _written(value: object, kind: str, *, as_bytes: bool) -> str:
     if kind == "I":
         return str(_integer(value))
     if kind == "R":
-        return f"{_number(value):.3f}"
+        return f"{value}.000" if isinstance(value, int) else f"{_number(value):.3f}"
     text = _text(value)
     if text == "":
         return "(empty)"
