@@ -204,7 +204,10 @@ def as_condition(c: Context, t: Typed) -> Typed:
     if t.constant is not None and isinstance(t.constant.value, int):
         return boolean(exp.Boolean(this=bool(t.constant.value)), nullable=False)
     c.applies("number-as-condition")
-    return boolean(exp.NEQ(this=grouped(as_number(c, t).node), expression=number(0)), nullable=t.nullable)
+    value = as_number(c, t)
+    if value.kind is Kind.ANY:
+        return _each(value, lambda part: as_condition(c, part))
+    return boolean(exp.NEQ(this=grouped(value.node), expression=number(0)), nullable=t.nullable)
 
 
 def literal(found: float | str | None) -> Typed:

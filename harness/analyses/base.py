@@ -82,7 +82,7 @@ class RightPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalysisInput(Bench, Units):
+class Context(Bench, Units):
     """The input of an analysis.
 
     `sets`: the first is `questions`, those that were chosen, whose databases are loaded in `profile`; of the
@@ -160,7 +160,7 @@ class Analysis:
 
     name: str
     title: str
-    run: Callable[[AnalysisInput], Iterator[Output]]
+    run: Callable[[Context], Iterator[Output]]
     needs_predictions: bool = False
     needs_quiet: bool = False
 
@@ -168,9 +168,9 @@ class Analysis:
 def of_units(
     name: str,
     title: str,
-    units: Callable[[AnalysisInput], Iterable[tuple[Sequence[str], Item]]],
-    measure: Callable[[AnalysisInput, Item], Any],
-    tables: Callable[[AnalysisInput, Sequence[tuple[Item, Any]]], Iterable[Output]],
+    units: Callable[[Context], Iterable[tuple[Sequence[str], Item]]],
+    measure: Callable[[Context, Item], Any],
+    tables: Callable[[Context, Sequence[tuple[Item, Any]]], Iterable[Output]],
     **needs: bool,
 ) -> Analysis:
     """Return an analysis whose units are independent; they are measured in parallel.
@@ -184,7 +184,7 @@ def of_units(
         needs: `needs_predictions` and `needs_quiet`; see `Analysis`.
     """
 
-    def run(context: AnalysisInput) -> Iterator[Output]:
+    def run(context: Context) -> Iterator[Output]:
         measured = context.all(units(context), partial(measure, context), context.workers)
         yield from tables(context, measured)
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, AnalysisInput, BarChart
+from harness.analyses.base import Analysis, BarChart, Context
 from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.study.parts import parts_by_name
 from harness.analyses.units import Folders, Progress, Say
@@ -140,7 +140,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
         }
         progress = Progress(console, say)
         with FOLDERS.units(manifest, request.out, request.resume, progress, say) as units:
-            context = AnalysisInput(
+            context = Context(
                 sets[0],
                 engines,
                 setup.profile,
@@ -162,7 +162,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     return Studied(context.folder, parts, _written(asked, parts, context, manifest, tables))
 
 
-def _run(parts: Sequence[Analysis], context: AnalysisInput) -> list[tuple[TableModel, list[BarChart]]]:
+def _run(parts: Sequence[Analysis], context: Context) -> list[tuple[TableModel, list[BarChart]]]:
     """Return every table, each with the charts after it."""
     tables: list[tuple[TableModel, list[BarChart]]] = []
     for part in parts:
@@ -178,7 +178,7 @@ def _run(parts: Sequence[Analysis], context: AnalysisInput) -> list[tuple[TableM
 def _written(
     asked: StudyRequest,
     parts: Sequence[Analysis],
-    context: AnalysisInput,
+    context: Context,
     manifest: Mapping[str, Any],
     tables: Sequence[tuple[TableModel, list[BarChart]]],
 ) -> Document:

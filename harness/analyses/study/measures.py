@@ -9,7 +9,7 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from harness.analyses.base import AnalysisInput, RightPair
+from harness.analyses.base import Context, RightPair
 from harness.analyses.rewriting import RewritingProof, Rewritten, consider_all, held_keys, proven
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
@@ -163,7 +163,7 @@ class PairMeasures:
     Equal texts about one question are measured once, whosever they are.
     """
 
-    context: AnalysisInput
+    context: Context
     _workers: list[LocalWorkers] = field(default_factory=list)
     _engines: dict[EngineName, Engine] = field(default_factory=dict)
 
@@ -266,7 +266,7 @@ class RewrittenForms:
 class Rewriting:
     """Rewriting and its costs as units of one part: a text is rewritten, run and counted once."""
 
-    context: AnalysisInput
+    context: Context
     _held: dict[tuple[EngineName, str], HeldKeys] = field(default_factory=dict)
 
     def variants(self, engine: EngineName, db_id: str, sql: str) -> RewrittenForms:

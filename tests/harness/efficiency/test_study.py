@@ -12,7 +12,7 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output
+from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import parts_by_name
 from harness.analyses.units import UnitJournal
@@ -31,7 +31,7 @@ class Counted:
         self.measured: list[int] = []
         self.broken_at = broken_at
 
-    def run(self, context: AnalysisInput) -> Iterator[Output]:
+    def run(self, context: Context) -> Iterator[Output]:
         context.expect(5)
         values = [context.unit(("square", str(number)), partial(self.measure, number)) for number in range(5)]
         rows = [row([str(n)], value, str(n)) for n, value in enumerate(values)]

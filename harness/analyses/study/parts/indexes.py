@@ -12,7 +12,7 @@ from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
-from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output, RightPair
+from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.analyses.study.advice import advise, candidates
 from harness.analyses.study.copies import (
     CopyRoom,
@@ -69,7 +69,7 @@ class _Scale:
         return work_of(self.engine, self.works[scheme, db_id, text])
 
 
-def run(context: AnalysisInput) -> Iterator[Output]:
+def run(context: Context) -> Iterator[Output]:
     """Measure every scheme on every engine, at every scale."""
     pairs = context.right_pairs() if context.files else []
     scales = []
@@ -126,9 +126,7 @@ def _keys(scale: _Scale) -> Iterator[tuple[str, ...]]:
                 yield _key(scale, "work", db_id, scheme, text)
 
 
-def _measure(
-    context: AnalysisInput, questions: QuestionSet, scale: _Scale, room: Callable[[], CopyRoom]
-) -> None:
+def _measure(context: Context, questions: QuestionSet, scale: _Scale, room: Callable[[], CopyRoom]) -> None:
     for db_id in _databases(scale):
         whole = [key for key in _keys(scale) if key[3] == db_id]
         with ExitStack() as stack:
@@ -143,7 +141,7 @@ def _measure(
 class _Schemes:
     """One database on one engine, taken through the schemes; the copy is None where all is known."""
 
-    context: AnalysisInput
+    context: Context
     scale: _Scale
     db_id: str
     copy: DatabaseCopy | None
@@ -354,7 +352,7 @@ def _advised(scales: Sequence[_Scale]) -> Iterator[Output]:
     )
 
 
-def _predictors(context: AnalysisInput, scales: Sequence[_Scale]) -> Iterator[Output]:
+def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
     """R-VES by work under each scheme, and whether the ranks of predictors change."""
     heads = tuple(TableColumn(scheme.value, "r_ves_work", "scheme", level=scheme) for scheme in Scheme)
     rows, notes, bars = [], [], []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.analyses.base import Analysis, AnalysisInput, BarChart, ChartBar, Output, RightPair
+from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.analyses.study.measures import CountedText, q_error, quantile, rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
@@ -54,7 +54,7 @@ class _Held:
     work: float | None
 
 
-def run(context: AnalysisInput) -> Iterator[Output]:
+def run(context: Context) -> Iterator[Output]:
     """Explain every gold and every prediction, and time right predictions next to their golds."""
     golds = {
         CountedText(name, question.db_id, text): None
@@ -92,7 +92,7 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
     return list(found.values())
 
 
-def _plan(context: AnalysisInput, workers: LocalWorkers, text: CountedText) -> QueryPlan:
+def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPlan:
     def ask() -> dict[str, Any]:
         task = ExplainTask(text.dialect, text.db_id, text.sql, counts=True)
         future: Future[QueryPlan] = workers.submit(task)
@@ -102,7 +102,7 @@ def _plan(context: AnalysisInput, workers: LocalWorkers, text: CountedText) -> Q
 
 
 def _held(
-    context: AnalysisInput, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
+    context: Context, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
 ) -> _Held | None:
     """Return the pair with its time; None if a text could not be timed, or has no plan."""
     gold, prediction = (
@@ -175,7 +175,7 @@ def _operators(
     )
 
 
-def _estimates(context: AnalysisInput, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
+def _estimates(context: Context, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
     """By which factor the optimizers' estimates of rows are wrong, step by step."""
     found: dict[tuple[EngineName, str], list[float]] = {}
     for text, plan in plans.items():

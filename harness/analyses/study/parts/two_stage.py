@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from harness.analyses.base import Analysis, AnalysisInput, Output, RightPair
+from harness.analyses.base import Analysis, Context, Output, RightPair
 from harness.analyses.study.measures import Rewriting, RewrittenForms
 from harness.engines import TITLES, EngineName
 from harness.metrics.work import r_ves_work
@@ -34,7 +34,7 @@ class _Scores:
     timed_after: list[float] = field(default_factory=list)
 
 
-def run(context: AnalysisInput) -> Iterator[Output]:
+def run(context: Context) -> Iterator[Output]:
     """Rewrite every right answer."""
     pairs = context.right_pairs()
     rewriting = Rewriting(context)
@@ -91,7 +91,7 @@ def _reward(timing: Mapping[str, Any]) -> float:
 
 
 def _table(
-    context: AnalysisInput,
+    context: Context,
     by_predictor: Mapping[tuple[EngineName, str], _Scores],
     planned: Mapping[tuple[EngineName, str], int],
 ) -> TableModel:

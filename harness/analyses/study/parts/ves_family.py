@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from statistics import fmean
 
-from harness.analyses.base import Analysis, AnalysisInput, Output, RightPair
+from harness.analyses.base import Analysis, Context, Output, RightPair
 from harness.analyses.study.measures import PairMeasures, counted_for_tau
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.metrics import METRICS, Basis, Metric
@@ -17,7 +17,7 @@ _METHODS = {Basis.STABLE_TIMES: TimingMethod.STABLE, Basis.TIMES: TimingMethod.O
 _Who = tuple[EngineName, str]
 
 
-def run(context: AnalysisInput) -> Iterator[Output]:
+def run(context: Context) -> Iterator[Output]:
     """Score every right pair by each metric; with `--times`, by the script's times, too."""
     bases = {Basis.WORK, Basis.STABLE_TIMES, *([Basis.TIMES] if context.with_times else [])}
     metrics = [metric for metric in METRICS.values() if metric.basis in bases]
