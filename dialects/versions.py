@@ -20,7 +20,7 @@ RUNNING = sqlite3.sqlite_version_info[:2]
 
 
 @dataclass(frozen=True)
-class Change:
+class VersionChange:
     """One change of SQLite's answers.
 
     `since` is the first release that may have it: SQLite's release notes (https://sqlite.org/changes.html) do
@@ -36,10 +36,10 @@ class Change:
 FIRST_ROW = "IN of a subquery in two pairs of parentheses"
 
 CHANGES = (
-    Change((3, 41), FIRST_ROW, frozenset()),
-    Change((3, 42), "texts that are JSON5 or no JSON", frozenset({"json_root", "json_is_valid"})),
-    Change((3, 43), "reals that are rounded", frozenset({"round_to", "fixed", "printed"})),
-    Change(
+    VersionChange((3, 41), FIRST_ROW, frozenset()),
+    VersionChange((3, 42), "texts that are JSON5 or no JSON", frozenset({"json_root", "json_is_valid"})),
+    VersionChange((3, 43), "reals that are rounded", frozenset({"round_to", "fixed", "printed"})),
+    VersionChange(
         (3, 46),
         "days that no calendar has, the time 24:00 and modifiers of dates",
         frozenset({
@@ -47,7 +47,7 @@ CHANGES = (
             "moment", "time_text", "unix_of",
         }),
     ),
-    Change((3, 51), "reals as texts", frozenset({"real_to_text"})),
+    VersionChange((3, 51), "reals as texts", frozenset({"real_to_text"})),
 )  # fmt: skip
 
 
