@@ -51,13 +51,13 @@ def test_equal_servers_share_the_work(one: Server, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_differs_between_two_servers_is_named(one: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = _account(one, "elsewhere", "TimeZone = 'Asia/Tokyo'")
+    other = _account(one, "elsewhere", "default_transaction_read_only = on")
     monkeypatch.setenv("BIRD_POSTGRESQL_DSN", _named(one, other))
     with pytest.raises(BadInput) as caught:
         provision.find_all(POSTGRESQL)
     assert str(caught.value) == (
-        f"BIRD_POSTGRESQL_DSN: servers 1 ({one.address}) and 2 ({other.address}) differ in TimeZone: UTC and "
-        "Asia/Tokyo; use equal servers, or results differ, too"
+        f"BIRD_POSTGRESQL_DSN: servers 1 ({one.address}) and 2 ({other.address}) differ in"
+        " default_transaction_read_only: off and on; use equal servers, or results differ, too"
     )
 
 
