@@ -81,7 +81,8 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
         return []
     require_compose()
     services = _compose(path, "ps", "--all", "--services").split()
-    _compose(path, "down", *(["--volumes"] if volumes else []))
+    # Without profiles, Compose would leave MariaDB running, and say nothing.
+    _compose(path, "--profile=*", "down", *(["--volumes"] if volumes else []))
     return [dialect for dialect in SERVERS if dialect in services]
 
 
