@@ -23,7 +23,7 @@ import typer
 from benchmarks.options import Dialect as DialectOption
 from dialects.enums import Dialect, Profile
 from dialects.errors import HarnessError
-from dialects.translate import translate
+from dialects.translation import translate
 from harness import provision
 from harness.engines import on_server
 from harness.engines.base import Engine
@@ -31,8 +31,8 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
 from loaders.base.errors import EngineUnavailable, to_start
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database
 
 LIMITS = Limits(seconds=120)

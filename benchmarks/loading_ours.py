@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from dialects.enums import Dialect, Profile
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 

@@ -34,7 +34,7 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.metrics.statistics import mcnemar
 from harness.provision import find
 from harness.report.texts import markdown_line
-from loaders.load import load_each
+from loaders.bulk_load import load_each
 
 PAGE = DOCS / "dialect-gap.md"
 _MOST_IDS = 6

@@ -1,4 +1,4 @@
-"""Milliseconds for one translation: `dialects.translate` against plain sqlglot, in the same run.
+"""Milliseconds for one translation: `dialects.translation` against plain sqlglot, in the same run.
 
 The peer is what one would write without this project: parse, `qualify` and `annotate_types` with the schema,
 then the target's generator. Every gold of a set is translated in turn by both; a gold's time is the median of
@@ -21,9 +21,9 @@ from sqlglot.optimizer.qualify import qualify
 
 from dialects.enums import Dialect
 from dialects.schema import Schema
-from dialects.translate import Untranslatable, translate
+from dialects.translation import Untranslatable, translate
 from harness.data.sets.loader import load_set
-from loaders.census import census
+from loaders.file_census import census
 
 _NAMES = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 

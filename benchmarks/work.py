@@ -37,7 +37,7 @@ from harness.engines.base import Engine, Session, SqlError
 from harness.engines.execution import WATCHDOG, Limits, Work, count_work
 from harness.metrics.work import WEIGHTS
 from harness.session.plan import find_servers
-from loaders.load import load_each
+from loaders.bulk_load import load_each
 from loaders.namespace import Database
 
 SAMPLES = Path(__file__).with_name("work_samples")

@@ -1,10 +1,32 @@
-"""Translate SQLite SQL to other dialects such that it returns the same rows."""
+"""Translate SQLite SQL to other dialects such that it returns the same rows.
+
+from dialects import Dialect, translate
+from loaders import census
+
+print(translate("SELECT 7 / 2", census(Path("database.sqlite")), Dialect.DUCKDB).sql)
+"""
 
 import sys
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dialects.enums import Dialect, Profile
+    from dialects.translation import Translation, Untranslatable, translate
+
+__all__ = ["Dialect", "Profile", "Translation", "Untranslatable", "translate"]
+
+_MODULES = {
+    "Dialect": "dialects.enums",
+    "Profile": "dialects.enums",
+    "Translation": "dialects.translation",
+    "Untranslatable": "dialects.translation",
+    "translate": "dialects.translation",
+}
 
 
 class _SqlglotSources:
@@ -28,3 +50,10 @@ def _sources(folder: str) -> FileFinder:
 
 
 sys.meta_path.insert(0, _SqlglotSources)
+
+
+def __getattr__(name: str) -> object:
+    """Import an exported name on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

@@ -1,6 +1,6 @@
 """The portable schema: the contents of a SQLite database in terms common to all engines.
 
-`loaders.census` reads it from a file; it does not depend on an engine or a profile.
+`loaders.file_census` reads it from a file; it does not depend on an engine or a profile.
 """
 
 from dataclasses import dataclass

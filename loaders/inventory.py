@@ -1,6 +1,6 @@
 """Count all values in the columns of a SQLite file, and find everything that would stop a load.
 
-`loaders.census` computes only what types and keys depend on. This module examines every value, and finds
+`loaders.file_census` computes only what types and keys depend on. This module examines every value, and finds
 all problems instead of the first.
 """
 
@@ -15,7 +15,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import PortableType
-from loaders.census import ask, census, figures
+from loaders.file_census import ask, census, figures
 from loaders.portable import DATE_FORMS, ColumnStatistics, Unrepresentable, portable_type
 from loaders.source import (
     PLACES,

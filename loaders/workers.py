@@ -26,7 +26,7 @@ from dialects.errors import HarnessError
 from dialects.schema import Schema
 from dialects.server_schema import ServerTable
 from loaders.base.processes import end_threads, start_process
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.source import opened, refuse_numbers
@@ -41,10 +41,10 @@ class Survey:
     jobs: int = field(default=1, compare=False)
     """Number of threads."""
     escape: bool = field(default=False, compare=False)
-    """See `loaders.census.census`."""
+    """See `loaders.census`."""
 
     def do(self, advance: Callable[[int], None]) -> Schema:  # noqa: ARG002 - nothing is sent
-        """See `loaders.census.census`."""
+        """See `loaders.census`."""
         return census(self.path, jobs=self.jobs, escape=self.escape)
 
     @property

@@ -91,8 +91,8 @@ def test_the_package_imports_the_library_when_it_is_used() -> None:
 
 
 def test_translating_imports_neither_the_harness_nor_the_loaders() -> None:
-    modules = of_the_project(imported("import dialects.translate"))
-    assert "dialects.translate" in modules
+    modules = of_the_project(imported("import dialects.translation"))
+    assert "dialects.translation" in modules
     assert [name for name in modules if not name.startswith("dialects")] == []
 
 

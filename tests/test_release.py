@@ -152,8 +152,8 @@ class Refused:
 sys.meta_path.insert(0, Refused())
 import dialects
 from dialects.enums import Dialect
-from dialects.translate import translate
-from loaders.census import census
+from dialects.translation import translate
+from loaders.file_census import census
 
 connection = sqlite3.connect("t.sqlite")
 connection.execute("CREATE TABLE t (a INTEGER)")

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Sequence
 
 from dialects.errors import BadInput
-from harness import Answer, Evaluator
 from harness.data.answers import Extract
 from harness.data.descriptions import description_folder
 from harness.data.outcomes import Judgement
@@ -18,7 +17,7 @@ from harness.engines.execution import Ending, Execution
 from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.prompts import PromptOptions, open_prompter
 from harness.predictors.schema import describe, plain_value, read_database
-from harness.session.evaluator import policy_of
+from harness.session.evaluator import Answer, Evaluator, policy_of
 from loaders.base.files import as_json, one_line
 
 _MAY_LOOK = (

@@ -13,14 +13,13 @@ from math import isfinite
 from typing import Any, TypedDict, Unpack
 
 from dialects.errors import BadInput
-from harness import Evaluator, Triple
 from harness.adapters.database_tools import DatabaseTools
 from harness.data.answers import Extract
 from harness.data.answers.reply import visible
 from harness.data.outcomes import Judgement
 from harness.engines import EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.session.evaluator import one_of, policy_of
+from harness.session.evaluator import Evaluator, Triple, one_of, policy_of
 from loaders.base.errors import brief, within
 from loaders.base.files import one_line
 

@@ -9,10 +9,10 @@ from functools import cache
 
 import verifiers.v1 as vf
 
-from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
+from harness.session.evaluator import Evaluator
 
 __all__ = ["TextToSqlEnv", "TextToSqlTaskset"]
 

@@ -15,11 +15,11 @@ from harness.data.questions import QuestionSet
 from harness.engines import EngineName, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from loaders import load as loading
+from loaders import bulk_load as loading
 from loaders.base.digests import digests
 from loaders.base.processes import Memo
-from loaders.census import census
-from loaders.load import Progress
+from loaders.bulk_load import Progress
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 

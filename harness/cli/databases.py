@@ -17,7 +17,7 @@ from harness.data.sets.packages import PackageRequest, get, get_predictions
 from harness.engines import served
 from harness.report.console import getting_bar, loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
-from loaders import load as loading
+from loaders import bulk_load as loading
 from loaders import verify as verifying
 from loaders.dumps import load_dump
 from loaders.namespace import Database

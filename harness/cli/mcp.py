@@ -7,11 +7,11 @@ import typer
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.cli.commands import app
 from harness.cli.console import ExtractName, SetName, option, say
 from harness.data.answers import Extract
+from harness.session.evaluator import Evaluator
 from harness.session.request import Request
 from loaders.base.errors import within
 

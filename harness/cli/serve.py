@@ -7,9 +7,9 @@ import typer
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness import Evaluator
 from harness.cli.commands import app
 from harness.cli.console import USUAL_METRICS, ExtractName, option, say
+from harness.session.evaluator import Evaluator
 from harness.session.request import Request, parse_metrics
 from loaders.base.errors import within
 from loaders.base.processes import processors

@@ -22,7 +22,7 @@ from harness.provision.images import build as build_images
 from harness.report.console import loading_bar, plain, print_line, print_table, wide
 from harness.session.request import ALL
 from loaders.base.errors import command
-from loaders.load import loaded
+from loaders.bulk_load import loaded
 from loaders.server import Origin, Server
 
 

@@ -12,7 +12,7 @@ import typer
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput
 from dialects.source import QUOTED
-from dialects.translate import Translation, Untranslatable
+from dialects.translation import Translation, Untranslatable
 from harness.analyses.conformance.folders import statements
 from harness.analyses.coverage.golds import (
     GoldTranslator,
@@ -47,7 +47,7 @@ from loaders.base.files import (
     replace,
 )
 from loaders.base.processes import processors
-from loaders.census import census
+from loaders.file_census import census
 
 
 @app.command()

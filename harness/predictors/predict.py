@@ -67,7 +67,7 @@ from loaders.base.files import (
 )
 from loaders.base.files import replace as replace_file
 from loaders.base.paths import making
-from loaders.load import Progress
+from loaders.bulk_load import Progress
 
 MOST_SAMPLES = 100
 _MOST_CORRECTIONS = 100

@@ -37,7 +37,7 @@ def find(dialect: Dialect) -> Server | None:
     if (embedded := kind_of(dialect).embedded) is not None:
         return embedded()
     allowed = _allowed()
-    if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
+    if Origin.DSN in allowed and (named := dsn.server_from_environment(dialect)):
         return _answering(named)
     if Origin.COMPOSE in allowed and (started := compose.running(dialect)):
         return started
@@ -54,7 +54,7 @@ def find_all(dialect: Dialect) -> tuple[Server, ...]:
         EngineUnavailable: see `find`.
     """
     is_embedded = kind_of(dialect).embedded is not None
-    if is_embedded or Origin.DSN not in _allowed() or not (named := dsn.all_from_environment(dialect)):
+    if is_embedded or Origin.DSN not in _allowed() or not (named := dsn.servers_from_environment(dialect)):
         found = find(dialect)
         return (found,) if found else ()
     for server in named:
@@ -89,7 +89,7 @@ def up(
     """
     allowed = _allowed()
     wanted = [dialect for dialect in dialects if dialect in SERVED]
-    named = {dialect: dsn.from_environment(dialect) for dialect in wanted if Origin.DSN in allowed}
+    named = {dialect: dsn.server_from_environment(dialect) for dialect in wanted if Origin.DSN in allowed}
     servers = {dialect: _answering(server) for dialect, server in named.items() if server}
     missing = [dialect for dialect in wanted if dialect not in servers]
     if native_processes or Origin.COMPOSE not in allowed:
@@ -136,7 +136,7 @@ def throwaway(dialect: Dialect) -> Iterator[Server]:
     if (embedded := kind_of(dialect).embedded) is not None:
         with TemporaryDirectory(prefix="bird-harness-") as folder:
             yield replace(embedded(), host=folder)
-    elif Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
+    elif Origin.DSN in allowed and (named := dsn.server_from_environment(dialect)):
         yield _answering(named)
     elif Origin.COMPOSE in allowed and (started := compose.running(dialect)):
         yield started

@@ -26,17 +26,17 @@ def variable(dialect: Dialect) -> str:
     return f"BIRD_{dialect.upper()}_DSN"
 
 
-def from_environment(dialect: Dialect) -> Server | None:
+def server_from_environment(dialect: Dialect) -> Server | None:
     """Return the first server that the environment names for `dialect`; it may not be running.
 
     Raises:
-        BadInput: see `all_from_environment`.
+        BadInput: see `servers_from_environment`.
     """
-    named = all_from_environment(dialect)
+    named = servers_from_environment(dialect)
     return named[0] if named else None
 
 
-def all_from_environment(dialect: Dialect) -> tuple[Server, ...]:
+def servers_from_environment(dialect: Dialect) -> tuple[Server, ...]:
     """Return the servers that the environment names for `dialect`, in its order; they may not be running.
 
     Raises:
@@ -66,7 +66,7 @@ def private(dialect: Dialect, text: str, name: str) -> Server:
         name: where the address is given, for messages.
 
     Raises:
-        BadInput: see `all_from_environment`; or it names no database.
+        BadInput: see `servers_from_environment`; or it names no database.
     """
     server = parse(dialect, text, name)
     try:
@@ -83,7 +83,7 @@ def parse(dialect: Dialect, text: str, name: str | None = None) -> Server:
     """Parse the address `text` of a server; `name` is where it is given, for messages.
 
     Raises:
-        BadInput: see `all_from_environment`.
+        BadInput: see `servers_from_environment`.
     """
     name = name or variable(dialect)
     scheme = SERVERS[dialect].schemes[0]

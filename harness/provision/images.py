@@ -31,7 +31,7 @@ from loaders.base import paths
 from loaders.base.digests import digests
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import ascii_json, content_digest
-from loaders.load import Progress, load
+from loaders.bulk_load import Progress, load
 from loaders.namespace import Database
 
 SYSTEM = (
@@ -148,7 +148,7 @@ def bake(
         Name and tag of each image: `bird-harness/mysql-sample:9.7.4`.
 
     Raises:
-        BadInput: see `loaders.load.load`.
+        BadInput: see `loaders.load`.
         EngineUnavailable: Docker, its engine, the Compose plugin or the plain image is missing, a server
             broke, or a disk is full.
     """

@@ -26,7 +26,7 @@ from rich.text import Text
 
 from dialects.enums import Profile
 from harness.report.table_model import DAGGER, ColumnGroup, TableColumn, TableModel, emphasised, texts
-from loaders import load as loading
+from loaders import bulk_load as loading
 from loaders.base.files import one_line
 from loaders.namespace import Database
 from loaders.server import Server
@@ -214,7 +214,7 @@ def _add(table: Table, column: TableColumn, over: str) -> None:
 class LoadingBars:
     """Progress bars of one command: each database being loaded, all databases, and the count after loading.
 
-    `loaders.load.load` calls it. `databases` is the number to load: with several bars there is one for all,
+    `loaders.load` calls it. `databases` is the number to load: with several bars there is one for all,
     which shows the time left.
     """
 
@@ -256,7 +256,7 @@ class LoadingBars:
 
 @contextmanager
 def loading_bar(console: Console, databases: int = 0, before: str | None = None) -> Iterator[LoadingBars]:
-    """Provide progress bars for `loaders.load.load` and later steps; they vanish at the end.
+    """Provide progress bars for `loaders.load` and later steps; they vanish at the end.
 
     Args:
         console: where to show them, if it is a terminal.

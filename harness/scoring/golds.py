@@ -16,7 +16,7 @@ from loaders.base.files import one_line
 from loaders.base.processes import Memo
 
 if TYPE_CHECKING:
-    from dialects.translate import Translation
+    from dialects.translation import Translation
 
 Run = Callable[[str], Execution]
 """Runs a text on the question's database."""
@@ -141,7 +141,7 @@ class Golds:
         written = self.written(question, dialect)
         # Slow to import, and most sets publish their golds.
         from dialects.coercions import SEVERAL_TYPES  # noqa: PLC0415
-        from dialects.translate import Translation, Untranslatable, translate  # noqa: PLC0415
+        from dialects.translation import Translation, Untranslatable, translate  # noqa: PLC0415
 
         if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
             return Translation(written, dialect_of(dialect))
@@ -188,7 +188,7 @@ class Golds:
         Raises:
             BadInput: its file cannot be read.
         """
-        from loaders.census import census  # noqa: PLC0415 - as in `translation`
+        from loaders.file_census import census  # noqa: PLC0415 - as in `translation`
 
         path, escape = self._questions.database(db_id).sqlite_path, (dialect, db_id) in self._escaped
         found: Schema = self._schemas((db_id, escape), lambda: census(path, escape=escape))

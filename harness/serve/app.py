@@ -30,7 +30,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import harness
 from dialects.errors import BadInput, HarnessError
-from harness import Answer, Evaluator, Triple
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement, Outcome
 from harness.serve import nemo_gym
@@ -49,6 +48,7 @@ from harness.serve.messages import (
     parse_request,
     scored,
 )
+from harness.session.evaluator import Answer, Evaluator, Triple
 from loaders.base.errors import brief
 from loaders.base.files import one_line, parse_json
 from loaders.base.records import encode, to_object

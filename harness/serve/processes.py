@@ -26,9 +26,9 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from dialects.errors import BadInput
-from harness import Evaluator
 from harness.serve.app import Service, ServiceLimits, application
 from harness.serve.counters import Counters
+from harness.session.evaluator import Evaluator
 from loaders.base.errors import said
 
 TOKEN = "BIRD_SERVE_TOKEN"  # noqa: S105 - the variable's name

@@ -24,7 +24,7 @@ from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
 from harness.session.request import Request
 from loaders.base.errors import brief
-from loaders.load import Progress
+from loaders.bulk_load import Progress
 from loaders.sample import PREDICTIONS
 
 
@@ -110,7 +110,7 @@ def explainer_of_set(
     Args:
         request: as for an evaluation; questions without an answer are allowed.
         say: called with one line of progress at a time.
-        progress: see `loaders.load.load`.
+        progress: see `loaders.load`.
 
     Raises:
         BadInput: a file or an option is wrong.
@@ -185,7 +185,7 @@ def explainer_of_run(
         request: `keys` select questions, `seconds` is the limit; the rest is the run's. Without `keys`, the
            pairs are those that match with a text other than gold's.
         say: called with one line of progress at a time.
-        progress: see `loaders.load.load`.
+        progress: see `loaders.load`.
 
     Raises:
         BadInput: there is no such run, it has no such question, or its set is not found.
@@ -245,7 +245,7 @@ def explainer_of_texts(  # noqa: PLR0913 - two texts, where to run them, and cal
         database: a SQLite file, or the name of a database of the set.
         request: the set, the engines (only SQLite if none is given), the limit.
         say: called with one line of progress at a time.
-        progress: see `loaders.load.load`.
+        progress: see `loaders.load`.
 
     Raises:
         BadInput: there is no such database.

@@ -37,11 +37,11 @@ from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
 from harness.session.request import Request, check
-from loaders import load as loading
+from loaders import bulk_load as loading
 from loaders.base.digests import digests
 from loaders.base.errors import EngineUnavailable, command, to_start
 from loaders.base.store import Store, allowed_bytes, default_path
-from loaders.load import Progress
+from loaders.bulk_load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 

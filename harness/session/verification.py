@@ -25,7 +25,7 @@ from harness.session.request import Request
 from loaders.base.errors import brief
 from loaders.base.files import one_line
 from loaders.base.records import to_record
-from loaders.load import Progress
+from loaders.bulk_load import Progress
 
 
 class Reason(StrEnum):

@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.loaders.servers import drop

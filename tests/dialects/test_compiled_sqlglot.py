@@ -41,7 +41,7 @@ def test_python_would_take_the_compiled_module(compiled: Path) -> None:
         "harness.cli",
         "harness.session.evaluator",
         "harness.scoring.worker_process",
-        "loaders.load",
+        "loaders.bulk_load",
     ],
 )
 def test_every_entrance_takes_the_one_in_python(compiled: Path, module: str) -> None:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from dialects import translate as module
+from dialects import translation as module
 from dialects.enums import Dialect
 from dialects.errors import TranslatorFault
 from dialects.schema import Schema
 from dialects.source import foreign
-from dialects.translate import Untranslatable, translate
-from loaders.census import census
+from dialects.translation import Untranslatable, translate
+from loaders.file_census import census
 from tests.harness import own_sets
 
 FOREIGN = (

@@ -11,11 +11,11 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import BadInput, Untranslatable
 from dialects.schema import Schema
-from dialects.translate import translate
+from dialects.translation import translate
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits, execute
 from harness.metrics.comparison import compare
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED

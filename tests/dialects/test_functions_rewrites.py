@@ -11,9 +11,9 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
-from dialects.translate import Untranslatable, translate
+from dialects.translation import Untranslatable, translate
 from harness.engines import on_server
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.function_calls import CALLS, CLOCK, REFUSED, ROWS, TABLE

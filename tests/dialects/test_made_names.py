@@ -11,8 +11,8 @@ from sqlglot import exp, parse_one
 
 from dialects.enums import Dialect
 from dialects.tables import folded
-from dialects.translate import translate
-from loaders.census import census
+from dialects.translation import translate
+from loaders.file_census import census
 
 TARGETS = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 PLAIN = ("tables", "others", "other", "number", "label", "one", "two", "three")

@@ -12,9 +12,9 @@ import pytest
 from dialects.enums import Dialect, ParamStyle, Profile
 from dialects.errors import Untranslatable
 from dialects.schema import Schema
-from dialects.translate import Translation, translate
-from loaders.census import census
+from dialects.translation import Translation, translate
 from loaders.duckdb.functions import install
+from loaders.file_census import census
 from loaders.namespace import Database, namespace
 from loaders.server import Server
 from tests.every_engine import LOADED

@@ -11,13 +11,13 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from dialects.source import parse
-from dialects.translate import Translation, Untranslatable, translate
+from dialects.translation import Translation, Untranslatable, translate
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.school import build

@@ -13,8 +13,8 @@ from dialects import versions
 from dialects.enums import Dialect
 from dialects.errors import BadInput, TranslatorFault
 from dialects.schema import Schema
-from dialects.translate import Translation, Untranslatable, translate
-from loaders.census import census
+from dialects.translation import Translation, Untranslatable, translate
+from loaders.file_census import census
 from tests.dialects.school import build
 from tests.every_engine import LOADED
 
@@ -362,7 +362,7 @@ def test_a_fault_names_the_text(schema: Schema, monkeypatch: pytest.MonkeyPatch)
     def broken(*_: object) -> str:
         raise OverflowError("too far")
 
-    monkeypatch.setattr("dialects.translate.spell", broken)
+    monkeypatch.setattr("dialects.translation.spell", broken)
     with pytest.raises(TranslatorFault, match=r"OverflowError: too far\); please report it .* SELECT 1, 2$"):
         translate("SELECT 1,\n 2", schema, MYSQL)
 

@@ -1,5 +1,7 @@
 """Blocks of the documentation that are no commands: code runs, data can be read."""
 
+import importlib
+import inspect
 import json
 import os
 import re
@@ -78,4 +80,46 @@ def test_variables_are_ones_that_the_code_reads(block: Block, monkeypatch: pytes
         monkeypatch.setenv(name, value.strip('"'))
         assert name in outside or name in code or name in {dsn.variable(each) for each in Dialect}, line
     for dialect in (Dialect.MYSQL, Dialect.POSTGRESQL):
-        dsn.all_from_environment(dialect)
+        dsn.servers_from_environment(dialect)
+
+
+_IMPORTS = re.compile(r"^[ ]*from ((?:harness|dialects|loaders)[\w.]*) import", re.MULTILINE)
+
+_FACES = frozenset({"harness", "dialects", "loaders"})
+
+_CONTRACTS = {
+    "docs/how-to/engine.md": {"harness.engines.sqlite", "harness.engines.sqlite.engine"},
+    "docs/how-to/extend.md": {
+        "harness.analyses.base",
+        "harness.data.questions",
+        "harness.engines",
+        "harness.metrics.soft_f1",
+        "harness.report.table_model",
+    },
+    "docs/how-to/predictors.md": {"harness.predictors.base", "harness.predictors.offline"},
+    "docs/explanation/efficiency.md": {"harness.analyses.rewriting"},
+}
+"""The pages for those who add an engine, an analysis or a predictor, and the modules that they extend."""
+
+
+@pytest.mark.parametrize("face", sorted(_FACES))
+def test_a_face_exports_what_it_names(face: str) -> None:
+    module = importlib.import_module(face)
+    for name in module.__all__:
+        exported = getattr(module, name)
+        assert not inspect.ismodule(exported), f"{face}.{name} is a module"
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name  # noqa: B018 - the access is what is tested
+
+
+def test_documentation_imports_from_the_faces_alone() -> None:
+    """Beside them, adapters: each is a module of its own, since it imports a framework."""
+    others = {
+        f"{block.where}: {module}"
+        for block in _BLOCKS
+        for module in _IMPORTS.findall(block.text)
+        if module not in _FACES
+        and not module.startswith("harness.adapters.")
+        and module not in _CONTRACTS.get(str(block.page.relative_to(ROOT)), ())
+    }
+    assert others == set()

@@ -19,7 +19,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from harness.provision import envfile
-from harness.provision.dsn import all_from_environment
+from harness.provision.dsn import servers_from_environment
 from harness.provision.server_kinds import SERVERS, SETS, cells
 from loaders.sample import PREDICTIONS
 from tests.docs.blocks import ROOT, blocks, every_block
@@ -185,7 +185,7 @@ def test_the_servers_of_a_recipe_are_ones_that_its_dsns_name(
     named = job["services"] if isinstance(job["services"], list) else list(job["services"])
     named = [each["alias"] if isinstance(each, dict) else each for each in named]
     for dialect in SERVERS:
-        [*found] = all_from_environment(dialect)
+        [*found] = servers_from_environment(dialect)
         assert (str(dialect) in named) is bool(found)
         assert {each.password for each in found} <= {"of-a-throw-away-server"}
 

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from dialects.enums import Dialect, Profile
-from dialects.translate import translate
+from dialects.translation import translate
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
@@ -15,8 +15,8 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.accuracy import ex_strict_of
 from harness.metrics.distinct import Row
 from harness.scoring.ties import answers
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED

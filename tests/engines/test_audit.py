@@ -8,7 +8,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
-from dialects.translate import Translation
+from dialects.translation import Translation
 from harness.analyses.audit.command import LIMITS
 from harness.analyses.audit.gold import AuditedGold
 from harness.analyses.audit.probes import PROBES
@@ -16,8 +16,8 @@ from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.data.questions import Difficulty, Question
 from harness.engines import on_server
 from harness.engines.execution import execute
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import SERVED

@@ -11,15 +11,15 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.translate import translate
+from dialects.translation import translate
 from dialects.volatility import asks_for_the_time
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.clock import parse_moment, pinned_for_postgresql, without_sysdate
 from harness.engines.execution import Ending, Limits, count_work, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED

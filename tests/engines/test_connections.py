@@ -19,7 +19,7 @@ from harness.engines.base import MOST_IDLE, EngineLost, Pool
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.mariadb.engine import MariaDBEngine
 from harness.engines.mysql.engine import MySQLEngine
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server
 from tests.loaders.servers import ask

@@ -13,7 +13,7 @@ from harness.engines.execution import Limits, execute
 from harness.engines.postgresql import FUNCTIONS
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree.diagnosis import diagnose, read
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED

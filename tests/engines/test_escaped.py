@@ -13,7 +13,7 @@ from harness.data.outcomes import Outcome
 from harness.data.sets.loader import load_databases, load_set
 from harness.session.plan import prepare
 from harness.session.request import Request
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.server import Server
 from tests.engines.test_unloadable import found_by_commands
 from tests.harness import own_sets

@@ -38,7 +38,7 @@ from harness.engines.execution import (
 )
 from harness.runs.reader import LATEST, RESULTS, SUMMARY, read_results
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin

@@ -11,7 +11,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from harness.engines import on_server
 from harness.engines.base import SqlError
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 

@@ -14,7 +14,7 @@ from dialects.enums import Dialect, Profile
 from harness.engines import on_server, unfit_settings
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 

@@ -16,7 +16,7 @@ from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.plans import Operator, PlanNode, QueryPlan, explain, stopped
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.cases import Hostile

@@ -20,7 +20,7 @@ from harness.engines.execution import Ending, Execution, Limits, execute, execut
 from harness.engines.mariadb.engine import MariaDBEngine
 from harness.engines.mysql.engine import MySQLEngine
 from harness.engines.sqlite.engine import SQLiteEngine
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.cases import Absent

@@ -13,7 +13,7 @@ from harness.data.sets.loader import load_set
 from harness.report.overview import print_scores
 from harness.runs.summary import summarize
 from harness.scoring.tasks import Setup
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.evaluating import results

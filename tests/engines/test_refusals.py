@@ -10,7 +10,7 @@ from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute, refuses
 from harness.engines.sqlite.engine import SQLiteEngine
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 

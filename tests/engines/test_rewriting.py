@@ -17,8 +17,8 @@ from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
 from harness.sqltree.query import HeldKeys
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness.efficiency.rewriting.worlds import ORDINARY, World, queries, worlds

@@ -15,7 +15,7 @@ from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from loaders.base.store import Store
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.evaluating import results

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits, execute
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 

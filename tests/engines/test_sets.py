@@ -16,7 +16,7 @@ from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.provision import dsn
-from loaders.load import load, loaded
+from loaders.bulk_load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness import own_sets

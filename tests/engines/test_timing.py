@@ -15,7 +15,7 @@ from harness.metrics.efficiency import LOOKS, Clock, Timing
 from harness.scoring.tasks import Setup, TimeTask, TimingMethod
 from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.workers import LocalWorkers
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from tests.loaders.servers import ask

@@ -21,7 +21,7 @@ from harness.provision import dsn
 from harness.session.evaluation import Evaluation
 from harness.session.plan import Plan, equip, open_scheduler
 from harness.session.request import Request
-from loaders.load import load_each
+from loaders.bulk_load import load_each
 from loaders.server import Server
 from tests.harness import small_sets as small
 from tests.loaders.servers import drop

@@ -14,7 +14,7 @@ from harness.engines import kind_of, on_server
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Limits, NotCounted, Work, count_work, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from loaders.load import load, load_each
+from loaders.bulk_load import load, load_each
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.counting import TEXTS, numbers_in

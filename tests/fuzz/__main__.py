@@ -12,7 +12,7 @@ from dialects.errors import HarnessError
 from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
 from harness.session.plan import find_servers
-from loaders.load import load
+from loaders.bulk_load import load
 from tests.every_engine import LOADED
 from tests.fuzz.campaign import LIMITS, Result, run
 from tests.fuzz.catalog import catalog

@@ -10,7 +10,7 @@ from enum import StrEnum
 from dialects import schema as portable
 from dialects.identifiers import quoted
 from dialects.schema import PortableType
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 
 

@@ -6,7 +6,7 @@ from dialects.enums import Dialect
 from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
 from harness.engines.base import Engine
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dialects import translate as translation
+from dialects import translation
 from dialects.generator import spell
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 from dialects.enums import Dialect, Profile
+from loaders.bulk_load import load
 from loaders.dumps import load_dump
-from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 

@@ -10,7 +10,7 @@ import pytest
 
 from dialects.errors import BadInput
 from dialects.schema import Column, ForeignKey, PortableType, Table
-from loaders.census import census
+from loaders.file_census import census
 from loaders.portable import DAY, DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
 from tests.loaders.conftest import MakeFile
 

@@ -20,8 +20,8 @@ from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import loaded_contents
 from loaders.base.store import Store
+from loaders.bulk_load import load, loaded
 from loaders.dumps import load_dump, statements
-from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
 from tests import forked

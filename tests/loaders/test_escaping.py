@@ -7,7 +7,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from loaders.load import load, loaded
+from loaders.bulk_load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify import DifferenceKind, verify

@@ -11,7 +11,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from loaders import functions
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.mysql.target import commented
 from loaders.namespace import NAMESPACE, Database
 from loaders.server import Server

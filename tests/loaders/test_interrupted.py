@@ -14,7 +14,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import HarnessError
-from loaders.load import load, loaded
+from loaders.bulk_load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED, OWN

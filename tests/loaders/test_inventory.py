@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from dialects.schema import PortableType
 from harness.analyses.describe import census_json, census_lines
 from harness.cli import app
-from loaders.census import census
+from loaders.file_census import census
 from loaders.inventory import ColumnInventory, inventory
 from tests.loaders.conftest import MakeFile
 

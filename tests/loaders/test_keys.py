@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect, Profile
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.mysql.target import TARGET
 from loaders.namespace import STAGING, Database
 from loaders.server import Server

@@ -11,7 +11,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from loaders import namespace
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load, loaded
+from loaders.bulk_load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from tests.every_engine import OWN, SERVED

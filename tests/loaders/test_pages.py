@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dialects.enums import Dialect, Profile
 from dialects.server_schema import ServerTable, server_tables
-from loaders.census import census
+from loaders.file_census import census
 from loaders.pages import MYSQL, POSTGRESQL, TextForm, encoded, pages
 from loaders.source import opened
 from tests.loaders.conftest import MakeFile

@@ -11,7 +11,7 @@ from dialects.errors import BadInput
 from dialects.postgresql import NAMES
 from dialects.schema import Column, ForeignKey, PortableType, Schema, Table
 from dialects.server_schema import TYPES, server_tables
-from loaders.census import census
+from loaders.file_census import census
 
 PATH = Path("shop.sqlite")
 

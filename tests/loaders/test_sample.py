@@ -25,7 +25,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS, build, sample_folder, table_names
 from loaders.server import Server

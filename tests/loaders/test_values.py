@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect, Profile
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED

@@ -16,7 +16,7 @@ from harness.provision import compose, envfile
 from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.server import Origin, Server
 from tests.engines.hostile.test_limits import GOES_ON, MEMORY
 

@@ -16,7 +16,7 @@ from harness.provision import containers
 from harness.provision.containers import docker, engine_answers
 from harness.provision.server_kinds import SERVERS, cells
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.server import Origin, Server
 from tests.counting import TEXTS, numbers_in
 from tests.reasons import Reason, skip

@@ -26,7 +26,7 @@ def test_an_address_becomes_a_server(
     dialect: Dialect, text: str, expected: tuple[str, int, str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(dsn.variable(dialect), text)
-    assert dsn.from_environment(dialect) == Server(dialect, *expected, Origin.DSN)
+    assert dsn.server_from_environment(dialect) == Server(dialect, *expected, Origin.DSN)
 
 
 @pytest.mark.parametrize("text", [None, "", " , \n"])
@@ -34,8 +34,8 @@ def test_no_address_is_no_server(text: str | None, monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("BIRD_MYSQL_DSN", raising=False)
     if text is not None:
         monkeypatch.setenv("BIRD_MYSQL_DSN", text)
-    assert dsn.from_environment(MYSQL) is None
-    assert dsn.all_from_environment(MYSQL) == ()
+    assert dsn.server_from_environment(MYSQL) is None
+    assert dsn.servers_from_environment(MYSQL) == ()
 
 
 @pytest.mark.parametrize("separator", [" ", ",", ", ", "\n", " \t\n", " , "])
@@ -50,8 +50,8 @@ def test_several_addresses_are_servers_in_their_order(
         Server(MYSQL, "two", 3307, "root", "x", Origin.DSN),
         Server(MYSQL, "one", 3307, "root", "x", Origin.DSN),
     )
-    assert dsn.all_from_environment(MYSQL) == expected
-    assert dsn.from_environment(MYSQL) == expected[0]
+    assert dsn.servers_from_environment(MYSQL) == expected
+    assert dsn.server_from_environment(MYSQL) == expected[0]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_flaw_in_a_list_is_named_with_its_place(
 ) -> None:
     monkeypatch.setenv("BIRD_MYSQL_DSN", text)
     with pytest.raises(BadInput) as caught:
-        dsn.all_from_environment(MYSQL)
+        dsn.servers_from_environment(MYSQL)
     assert str(caught.value).startswith(message)
     assert "hunter2" not in str(caught.value)
     assert "er2" not in str(caught.value)

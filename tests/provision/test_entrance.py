@@ -38,7 +38,7 @@ def test_nothing_is_found_on_a_fresh_machine() -> None:
 def test_a_named_server_is_found_first(running: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_POSTGRESQL_DSN", address(running))
     found = provision.find(POSTGRESQL)
-    assert found == dsn.from_environment(POSTGRESQL)
+    assert found == dsn.server_from_environment(POSTGRESQL)
     assert found
     assert (found.address, found.origin) == (running.address, Origin.DSN)
     assert provision.up([Dialect.SQLITE, POSTGRESQL]) == [found], "there is nothing to start"

@@ -28,8 +28,8 @@ from harness.provision.servers import wait_for
 from loaders import namespace
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load
-from loaders.load import loaded as standing
+from loaders.bulk_load import load
+from loaders.bulk_load import loaded as standing
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from tests.loaders.servers import ask

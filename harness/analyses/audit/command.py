@@ -12,7 +12,7 @@ from rich.console import Console
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from dialects.translate import Translation
+from dialects.translation import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.analyses.bench import Bench, provenance_of, sqlite_digests, synthetic_databases
@@ -29,7 +29,7 @@ from harness.sqltree import DatabaseSchema
 from loaders.base.paths import FIGURES
 from loaders.base.processes import processors
 from loaders.base.records import read_record, to_plain, to_record
-from loaders.load import Progress as Loading
+from loaders.bulk_load import Progress as Loading
 from loaders.server import Server
 
 LIMITS = Limits(seconds=10, rows=200_000, bytes=64 * 2**20)
@@ -169,7 +169,7 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
         request: what to look at; a dialect without a gold is passed over.
         servers: one of each server dialect in the request; the databases are loaded, in the profile that
             published golds are written for, where they are not there.
-        loading: see `loaders.load.load`.
+        loading: see `loaders.load`.
         bird_home: see `load_set`.
         console: shows how far it is.
         say: takes one line at a time.

@@ -28,7 +28,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.targets import SQLGLOT
-from dialects.translate import Translation, Untranslatable, translate
+from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.bench import in_threads
 from harness.analyses.conformance.comparison import (
     OURS,
@@ -54,8 +54,8 @@ from loaders.base.digests import digests
 from loaders.base.files import locked, write_json
 from loaders.base.processes import processors
 from loaders.base.records import Recorder, to_object, to_plain
-from loaders.census import census
-from loaders.load import load_each
+from loaders.bulk_load import load_each
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 

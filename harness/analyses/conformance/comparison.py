@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from dialects.enums import Dialect
 from dialects.errors import TranslatorFault
 from dialects.schema import Schema
-from dialects.translate import Translation, Untranslatable, translate
+from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.conformance.sqllogictest import ExpectedRows
 from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import Reference, RowsComparison
@@ -163,7 +163,7 @@ Line = Mapping[str, Any]
 """The record of a script or of a query; docs/how-to/coverage.md describes it."""
 
 Translator = Callable[[str, Schema, Dialect], Translation]
-"""As `dialects.translate.translate`: it raises `Untranslatable` where it refuses."""
+"""As `dialects.translate`: it raises `Untranslatable` where it refuses."""
 
 
 class QueryVerdict(StrEnum):

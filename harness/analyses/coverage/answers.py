@@ -23,7 +23,7 @@ class DifferenceReason(StrEnum):
     NOT_LOADED = "not_loaded"
     """The server has not the database, because it cannot hold it or the file cannot be read."""
     UNTRANSLATABLE = "untranslatable"
-    """`dialects.translate` refused the text."""
+    """`dialects.translation` refused the text."""
     TIMEOUT = "timeout"
     TOO_LARGE = "too_large"
     SEVERAL_ROWS = "several_rows"

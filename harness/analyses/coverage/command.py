@@ -16,7 +16,7 @@ from rich.console import Console
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import MOST, Override, check_folder, overrides
-from dialects.translate import Translation, Untranslatable, translate
+from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, Fault, OverrideState
@@ -33,7 +33,7 @@ from harness.report.table_model import Cell, CellKind, TableModel, columns, row,
 from harness.report.texts import markdown_table
 from loaders.base.files import as_json, write_folder_of
 from loaders.base.processes import processors
-from loaders.load import Progress
+from loaders.bulk_load import Progress
 from loaders.server import Server
 
 
@@ -185,7 +185,7 @@ class Subject:
         request: what to measure.
         servers: one of each dialect; the databases are loaded where they are not there, and where one cannot
             be, its questions have no answer but that.
-        progress: see `loaders.load.load`.
+        progress: see `loaders.load`.
         bird_home: see `load_set`.
         say: called with a line for each database that is skipped.
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.source import parse
-from dialects.translate import Translation, Untranslatable
+from dialects.translation import Translation, Untranslatable
 from dialects.volatility import is_volatile
 from harness.analyses.coverage.answers import DifferenceReason
 from harness.engines import kind_of

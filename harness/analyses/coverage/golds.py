@@ -19,7 +19,7 @@ from dialects.overrides import digest
 from dialects.parameters import numbered
 from dialects.schema import Schema
 from dialects.source import NEEDS_EXTENSION, refuse_statements
-from dialects.translate import Translation, Untranslatable, translate
+from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import DifferenceReason
@@ -32,8 +32,8 @@ from harness.data.set_manifest import MANIFEST, read_manifest
 from harness.engines.execution import Limits
 from harness.scoring.golds import Golds, NoGold
 from loaders.base.files import as_json, ascii_json, is_text, one_line
-from loaders.census import census
-from loaders.load import Progress
+from loaders.bulk_load import Progress
+from loaders.file_census import census
 from loaders.server import Server
 from loaders.source import opened
 
@@ -231,7 +231,7 @@ class GoldTranslator:
         targets: the dialects.
         servers: one of some of the dialects; the databases are loaded where they are not there.
         limits: what one text may use.
-        progress: see `loaders.load.load`.
+        progress: see `loaders.load`.
 
     Raises:
         BadInput: a file is wrong.

@@ -14,7 +14,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import server_tables
-from dialects.translate import Untranslatable, translate
+from dialects.translation import Untranslatable, translate
 from dialects.volatility import is_volatile
 from harness.analyses.gap.edits import Names
 from harness.data.outcomes import Judgement, Outcome, PairResult

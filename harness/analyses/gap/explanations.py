@@ -29,7 +29,7 @@ from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request
 from loaders.base.files import content_digest
 from loaders.base.records import to_plain, to_record
-from loaders.load import Progress
+from loaders.bulk_load import Progress
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,7 @@ def rewrite(  # noqa: PLR0913 - a text, and facts about its database
 
     Args:
         sql: the query.
-        schema: what its database holds (`loaders.census`).
+        schema: what its database holds (`loaders.file_census`).
         dialect: that of the text.
         rules: which to apply, in this order.
         profile: how the database is loaded on a server.

@@ -28,8 +28,8 @@ from harness.engines import EngineName
 from loaders import index_copies
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database, namespace
 from loaders.server import Server
 from loaders.source import DeclaredTable, declarations, opened

@@ -39,7 +39,7 @@ from harness.scoring.chance.search import (
 from harness.sqltree.diagnosis import diagnose, read
 from loaders import index_copies
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load as load_databases
+from loaders.bulk_load import load as load_databases
 from loaders.namespace import Database, namespace
 from loaders.server import Server
 from loaders.twins.shape import Shape, TableName, Value, folded

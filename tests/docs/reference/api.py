@@ -49,24 +49,22 @@ def api() -> str:
             "harness",
             ("score", "as_completed", "ascore", "known", "astream", "execute", "aexecute", "close"),
         ),
-        *_class(Execution, "harness.engines.execution"),
+        *_class(Execution, "harness"),
         *_class(Answer, "harness"),
         *_class(Triple, "harness"),
-        *_class(Statistics, "harness.session.evaluator"),
-        *_class(Judgement, "harness.data.outcomes"),
+        *_class(Statistics, "harness"),
+        *_class(Judgement, "harness"),
         *_class(Run, "harness", ("load", "to_pandas"), fields=False),
         "## Client of the reward server\n",
-        *_class(
-            ScoreClient, "harness.serve.client", ("score", "stream", "is_ready"), fields=False, level="###"
-        ),
+        *_class(ScoreClient, "harness", ("score", "stream", "is_ready"), fields=False, level="###"),
         *_class(
             AsyncScoreClient,
-            "harness.serve.client",
+            "harness",
             ("score", "stream", "is_ready"),
             fields=False,
             level="###",
         ),
-        *_function(reward, "harness.serve.client"),
+        *_function(reward, "harness"),
         "## Reward functions\n",
         *_class(RewardOptions, "harness.adapters.rewards", fields=False, level="###"),
         *(
@@ -75,11 +73,11 @@ def api() -> str:
             for line in _function(each, "harness.adapters.rewards")
         ),
         "## Prediction files as a whole\n",
-        *_class(Request, "harness.session.request", level="###"),
-        *_function(prepare, "harness.session.plan"),
+        *_class(Request, "harness", level="###"),
+        *_function(prepare, "harness"),
         *_class(Plan, "harness.session.plan", fields=False, level="###"),
-        *_function(score, "harness.session.runner"),
-        *_class(PairResult, "harness.data.outcomes", level="###"),
+        *_function(score, "harness"),
+        *_class(PairResult, "harness", level="###"),
     ]
     return "\n".join(parts)
 

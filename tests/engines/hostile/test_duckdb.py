@@ -19,9 +19,9 @@ from harness.engines.duckdb.engine import SETTINGS, names_what_is_shared
 from harness.engines.execution import Ending, Limits, execute, execute_patiently
 from harness.scoring.tasks import JudgeTask, Setup
 from harness.scoring.workers import LocalWorkers
+from loaders.bulk_load import load
 from loaders.duckdb import functions
 from loaders.duckdb.session import file_of
-from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.duckdb_cases import BREAKING, CROWDED, HARMLESS_FUNCTIONS, REACHING, REGISTERING

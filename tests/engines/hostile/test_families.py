@@ -16,7 +16,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.sets.loader import load_set
 from harness.runs.reader import LATEST, RESULTS, SUMMARY, read_results
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.engines.hostile.families import FAMILIES, Family

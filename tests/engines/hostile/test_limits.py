@@ -26,7 +26,7 @@ from harness.provision import native
 from harness.provision.servers import ServerState
 from harness.runs.reader import LATEST, read_manifest, read_results
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
 from tests import forked

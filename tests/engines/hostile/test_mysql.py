@@ -14,7 +14,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile import mariadb_cases, mysql_cases

@@ -17,7 +17,7 @@ import pytest
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost
 from harness.engines.execution import Ending, Execution, Limits, execute
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.cases import Hostile

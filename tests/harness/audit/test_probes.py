@@ -12,7 +12,7 @@ from harness.data.questions import Difficulty, Question
 from harness.engines.execution import execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 from tests.harness.audit import small_golds as small
 

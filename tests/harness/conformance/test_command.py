@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import Schema
-from dialects.translate import Translation, Untranslatable
+from dialects.translation import Translation, Untranslatable
 from harness.analyses.conformance.command import (
     _TRANSLATORS,
     JSON,

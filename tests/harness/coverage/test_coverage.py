@@ -6,7 +6,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
-from dialects.translate import Untranslatable, translate
+from dialects.translation import Untranslatable, translate
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import command, expectations
 from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, OverrideState
@@ -17,8 +17,8 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.server import Server
 from tests.every_engine import LOADED
 

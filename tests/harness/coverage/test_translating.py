@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from dialects.translate import Untranslatable, translate
+from dialects.translation import Untranslatable, translate
 from harness.analyses.coverage import expectations
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Label, label
@@ -20,8 +20,8 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
-from loaders.census import census
-from loaders.load import load
+from loaders.bulk_load import load
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness import own_sets

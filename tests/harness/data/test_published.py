@@ -16,7 +16,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines.execution import Limits
 from harness.scoring.tasks import Setup
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.server import Server
 from tests.evaluating import results
 

@@ -33,8 +33,8 @@ from harness.engines.execution import Limits, execute
 from loaders import index_copies
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
-from loaders.census import census
-from loaders.load import load, loaded
+from loaders.bulk_load import load, loaded
+from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, INDEXED

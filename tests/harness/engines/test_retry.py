@@ -16,7 +16,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, Session
 from harness.engines.execution import Backoff, Ending, Limits, administrating, execute_patiently
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 

@@ -21,7 +21,7 @@ from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import make_method
 from harness.predictors.prompts import PromptOptions, open_prompter, show
 from harness.predictors.schema import describe, read_database
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 

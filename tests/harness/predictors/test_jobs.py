@@ -44,7 +44,7 @@ from harness.predictors.prompts import PromptOptions
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip
 from harness.session.request import Request
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.server import Server
 from tests.harness.predictors.making import ask, problem, prompt
 

@@ -29,7 +29,7 @@ from harness.predictors import offline
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 from harness.predictors.offline import OfflinePredictor, open_offline
 from harness.predictors.schema import read_database
-from loaders.load import load
+from loaders.bulk_load import load
 
 _TYPES = {
     Dialect.SQLITE: {"id": "INTEGER", "int": "INTEGER", "real": "REAL", "text": "TEXT", "date": "DATE",

@@ -20,7 +20,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import DatabaseText
 from harness.predictors.schema import describe, read_database
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, LOADED, SERVED

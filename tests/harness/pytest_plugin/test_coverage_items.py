@@ -16,7 +16,7 @@ GAPS = """
 import os
 from pathlib import Path
 from harness.analyses.coverage import command, expectations
-from dialects.translate import Untranslatable
+from dialects.translation import Untranslatable
 
 expectations.HOME = Path(__file__).parent / "expectations"
 

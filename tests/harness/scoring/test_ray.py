@@ -23,7 +23,7 @@ from harness.scoring import ray_workers
 from harness.scoring.ray_workers import _ALONE, LOCAL, RayWorkers, _versions, difference, require_answer
 from harness.scoring.tasks import JudgeTask, Setup, Workers
 from harness.scoring.workers import LocalWorkers
-from loaders import load as loading
+from loaders import bulk_load as loading
 from loaders.base.digests import sha256
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -27,7 +27,7 @@ from harness.scoring.judge import Judge
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult
 from loaders.base.store import EntryKind, Store
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.server import Server
 
 

@@ -25,7 +25,7 @@ from harness.metrics import spider_suite
 from harness.scoring.golds import Gold
 from harness.scoring.tasks import Setup
 from harness.scoring.variants import OWN, Suite, find_variants
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.evaluating import results

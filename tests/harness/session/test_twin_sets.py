@@ -16,14 +16,14 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from dialects.translate import Untranslatable, translate
+from dialects.translation import Untranslatable, translate
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.data.twin_sources import of_set
 from harness.provision import dsn
-from loaders.census import census
+from loaders.file_census import census
 from loaders.server import Server
 from loaders.twins.builder import TwinResult, make
 from tests.harness import own_sets as sets

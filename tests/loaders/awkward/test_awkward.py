@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.postgresql import folded
+from loaders.bulk_load import Loaded, load, load_each, loaded
 from loaders.inventory import inventory
-from loaders.load import Loaded, load, load_each, loaded
 from loaders.namespace import Database, Marker
 from loaders.server import Server
 from tests.every_engine import OWN

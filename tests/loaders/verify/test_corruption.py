@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from dialects.enums import Dialect, Profile
-from loaders.load import load
+from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify import DifferenceKind, verified_lines, verify

@@ -12,7 +12,7 @@ from harness.cli import databases, main
 from harness.data.sets.loader import load_set
 from loaders import verify
 from loaders.base.errors import EngineUnavailable
-from loaders.load import load, loaded
+from loaders.bulk_load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from loaders.verify import DifferenceKind, verified_lines

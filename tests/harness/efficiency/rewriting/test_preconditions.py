@@ -14,7 +14,7 @@ from harness.analyses.rewriting import RULES, consider, proven
 from harness.analyses.study.parts.paper_cases import CASES as PAPER_CASES
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 
 SCRIPT = """

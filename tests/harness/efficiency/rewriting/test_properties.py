@@ -14,7 +14,7 @@ from dialects.schema import Schema
 from harness.analyses.rewriting import RULES, Rewritten, proven, rewrite
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from loaders.census import census
+from loaders.file_census import census
 from loaders.namespace import Database
 from tests.fuzz.campaign import query
 from tests.fuzz.catalog import catalog

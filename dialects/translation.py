@@ -94,7 +94,7 @@ def translate(  # noqa: PLR0913 - what a translation depends on
 
     Args:
         sql: a SELECT, VALUES or compound SELECT in SQLite's SQL.
-        schema: the census of its database, from `loaders.census`.
+        schema: the census of its database, from `loaders.file_census`.
         target: the dialect; for SQLite the text is returned unchanged.
         as_json: whether a result column that holds numbers and texts may give each value as JSON.
         samples: a value for parameters whose type no place tells, by name or number, or where others than
