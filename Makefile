@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on several database engines. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs check test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs check test test-all fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -152,9 +152,12 @@ twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 check: lint ## lint, and run the tests that need no server and little time: what to run before every commit
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not engine and not slow' $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not engine and not slow and not thorough' $(ARGS)
 
-test: $(DEVELOPING) ## run all tests on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
+test: $(DEVELOPING) ## test every promise on every engine once, on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not thorough' $(ARGS)
+
+test-all: $(DEVELOPING) ## run all tests, the thorough ones, too: hostile texts, faults, images, browsers, frameworks, benchmarks
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 fuzz: $(DEVELOPING) ## generate SQLite queries and compare every engine's rows with SQLite's; needs `make up`

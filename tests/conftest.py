@@ -74,14 +74,14 @@ def _leave_the_users_alone() -> None:
 
 _leave_the_users_alone()
 
-# Each run draws the same examples; `make check` draws fewer than `make test`.
-for _name, _examples in (("check", 25), ("test", 150)):
+# Each run draws the same examples; `make check` and `make test` draw fewer than `make test-all`.
+for _name, _examples in (("quick", 25), ("all", 150)):
     settings.register_profile(_name, max_examples=_examples, derandomize=True, deadline=None, database=None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property is tried with."""
-    settings.load_profile("check" if "not slow" in config.getoption("markexpr") else "test")
+    settings.load_profile("quick" if "not thorough" in config.getoption("markexpr") else "all")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -169,7 +169,7 @@ MOST_PROCESSES = 8
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """What `-n auto` of `make test` is: a process for each core that this one may use.
+    """What `-n auto` of the Makefile is: a process for each core that this one may use.
 
     One alone where servers run already: tests load and drop the same databases and change settings.
     """

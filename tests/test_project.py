@@ -1,12 +1,16 @@
 """The project's own files: README, Makefile, workflows and lock agree with each other."""
 
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Callable, Collection
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from _pytest.mark.expression import Expression
 
 from tests.longest import longest, ran_on
 
@@ -26,6 +30,43 @@ def test_every_command_of_the_readme_is_run_by_ci() -> None:
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert len(commands(ROOT / "README.md")) >= 7
     assert [command for command in commands(ROOT / "README.md") if command not in ci] == []
+
+
+Markers = Collection[str]
+
+
+def chosen(command: str) -> Callable[[Markers], bool]:
+    """Whether a `make` of the tests runs a test with some markers: pytest obeys the last `-m`."""
+    [*commands] = re.findall(r"-m pytest (.*)", dry(*shlex.split(command)[1:]).stdout)
+    expressions = [word for before, word in pairwise(shlex.split(commands[-1])) if before == "-m"]
+    if not expressions:
+        return lambda _: True
+    expression = Expression.compile(expressions[-1])
+
+    def runs(markers: Markers) -> bool:
+        def has(name: str, /, **_: object) -> bool:
+            return name in markers
+
+        return expression.evaluate(has)
+
+    return runs
+
+
+def test_ci_runs_every_test_whatever_markers_it_has() -> None:
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    stages = [chosen(each) for each in re.findall(r"^as_newcomer (make (?:check|test).*)$", ci, re.MULTILINE)]
+    assert len(stages) == 3
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    markers = [each.partition(":")[0] for each in project["tool"]["pytest"]["ini_options"]["markers"]]
+    assert "thorough" in markers
+    some = [each for count in range(len(markers) + 1) for each in combinations(markers, count)]
+    assert [each for each in some if not any(runs(each) for runs in stages)] == []
+
+
+def test_make_test_leaves_out_what_is_thorough_alone_and_make_test_all_nothing() -> None:
+    for markers in ({"thorough"}, {"thorough", "engine"}, {"engine"}, {"slow", "bird"}, set[str]()):
+        assert chosen("make test")(markers) is ("thorough" not in markers)
+        assert chosen("make test-all")(markers)
 
 
 def test_the_tests_that_ci_names_are_there() -> None:
@@ -110,7 +151,7 @@ def dry(*arguments: str) -> subprocess.CompletedProcess[str]:
         ),
         *(
             (target, ["run", "dev"])
-            for target in ("setup", "check", "test", "lint", "docs", "bench", "format", "fuzz")
+            for target in ("setup", "check", "test", "test-all", "lint", "docs", "bench", "format", "fuzz")
         ),
     ],
 )

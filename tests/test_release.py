@@ -19,7 +19,7 @@ from tests.harness.adapters.test_frameworks import UV
 from tests.harness.serve.served import served
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[1]
 ADDRESS = "https://host.example/owner/name"

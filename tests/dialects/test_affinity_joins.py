@@ -94,6 +94,7 @@ def schema(database: Database) -> Schema:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(SHAPES)), ids=SHAPES)
 def test_a_comparison_has_the_rows_of_sqlite(
     server: Server, stand: Callable[[Server, Database], None], number: int, database: Database, schema: Schema

@@ -26,6 +26,7 @@ class Why(StrEnum):
 ELSEWHERE: Mapping[str, Why] = {
     "make check": Why.CI,
     "make test": Why.CI,
+    "make test-all": Why.CI,
     'python -m benchmarks.extraction --set mini_dev --predictions "$BIRD_HOME/predictions/predict_mini_dev_gpt-4-32k_sqlite.json"': Why.DATA,
     "bird-harness analyze audit --set mini_dev --dialect all": Why.DATA,
     "bird-harness analyze audit --set sample --against corrected.json --witnesses apart": Why.OWN,

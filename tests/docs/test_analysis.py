@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.blocks import ROOT, blocks
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 PAGE = ROOT / "docs" / "how-to" / "extend.md"
 

@@ -242,6 +242,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Job:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_action_scores_and_writes_a_summary(scored: Job) -> None:
     run = scored.output.read_text(encoding="utf-8").strip().removeprefix("run=")
     assert (scored.folder / run / "summary.json").is_file()
@@ -251,6 +252,7 @@ def test_the_action_scores_and_writes_a_summary(scored: Job) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("inputs", "exits", "annotated"),
     [
@@ -272,6 +274,7 @@ def test_the_action_annotates_what_fails(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_a_step_prints_is_no_command_of_the_runner(scored: Job) -> None:
     for name, inputs in (("Score", {"predictions": "nowhere"}), ("Check", {"fail-under": "ex=99"})):
         lines = scored.step(name, **inputs).stdout.splitlines()
@@ -283,6 +286,7 @@ def test_what_a_step_prints_is_no_command_of_the_runner(scored: Job) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_an_input_is_never_run_as_a_command(scored: Job) -> None:
     done = scored.step("Score", predictions="$(touch hurt)", arguments="; touch hurt")
     assert done.returncode == 2, done.stdout + done.stderr
@@ -290,6 +294,7 @@ def test_an_input_is_never_run_as_a_command(scored: Job) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_script_for_gitlab_runs(scored: Job) -> None:
     job = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["text-to-sql"]
     shutil.copytree(scored.folder / "results" / "latest", scored.folder / "baseline")

@@ -187,12 +187,14 @@ def words_of(command: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", params(servers=False))
 def test_the_commands_of_a_page_do_what_it_says(page: Path, checkout: Path) -> None:
     run(page, checkout, {})
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", params(servers=True))
 def test_the_commands_of_a_page_do_what_it_says_on_servers(
     page: Path, checkout: Path, mysql_server: Server, postgresql_server: Server

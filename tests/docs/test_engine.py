@@ -19,7 +19,7 @@ from dialects.errors import BadInput
 from harness.engines import kinds_by_name
 from tests.docs.blocks import ROOT, blocks, commands
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 PAGE = ROOT / "docs" / "how-to" / "engine.md"
 

@@ -17,6 +17,7 @@ PAGE = ROOT / "docs" / "how-to" / "extend.md"
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_metric_of_the_page_is_computed(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     written = re.search(r'```python title="([^"]+)"\n(.*?)```', page, re.DOTALL)

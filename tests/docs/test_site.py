@@ -120,6 +120,7 @@ def is_example(path: Path) -> bool:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_page_is_built(pages: dict[Path, Page], built: Path) -> None:
     wanted = {
         path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md") if not is_example(path)
@@ -128,6 +129,7 @@ def test_every_page_is_built(pages: dict[Path, Page], built: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_links_and_anchors_lead_somewhere(pages: dict[Path, Page], built: Path) -> None:
     broken = []
     for path, page in pages.items():
@@ -144,6 +146,7 @@ def test_links_and_anchors_lead_somewhere(pages: dict[Path, Page], built: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_links_of_other_files_lead_to_headings(pages: dict[Path, Page], built: Path) -> None:
     """README, CHANGELOG and the like link to pages of the repository, by headings of the site."""
     broken = []
@@ -158,6 +161,7 @@ def test_links_of_other_files_lead_to_headings(pages: dict[Path, Page], built: P
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], built: Path) -> None:
     outside = [
         f"{path.relative_to(built)}: {address}"
@@ -180,6 +184,7 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], built: Path) 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("added", "says"),
     [
@@ -205,6 +210,7 @@ def test_a_broken_link_fails_the_build(added: str, says: str, tmp_path: Path) ->
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_search_works_where_pages_are_opened_as_files_without_a_network(built: Path) -> None:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if chromium is None:

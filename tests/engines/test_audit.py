@@ -24,7 +24,7 @@ from tests.every_engine import SERVED
 from tests.harness.audit import small_golds as small
 from tests.loaders.servers import drop
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 Read = Callable[[small.Case], AuditedGold]
 

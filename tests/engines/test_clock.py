@@ -142,6 +142,7 @@ def test_sqlite_takes_the_moment_for_the_present(pinned: Database, pooled: bool)
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("server", LOADED, indirect=True)
 def test_servers_and_translated_golds_do(pinned: Database, server: Server) -> None:
     load([pinned], server)
@@ -192,6 +193,7 @@ def test_a_moment_is_a_day_or_a_time_that_every_engine_has(text: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_records_it_and_its_tables_tell(tmp_path: Path) -> None:
     folder = tmp_path / "ages"
     (folder / "databases" / "clock").mkdir(parents=True)

@@ -46,7 +46,7 @@ from tests import forked
 from tests.engines.victims import Victim, children, victim
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 QUESTIONS = 18
 SHORT, LONG = 0.1, 2.0

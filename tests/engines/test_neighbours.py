@@ -15,7 +15,7 @@ from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 PAGE = Path(__file__).parents[2] / "docs/measurements/dialect-gap.md"
 _ROW = re.compile(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$", re.MULTILINE)

@@ -26,7 +26,7 @@ from tests.engines.hostile.mysql_cases import CASES as MYSQL_CASES
 from tests.engines.hostile.postgresql_cases import CASES as POSTGRESQL_CASES
 from tests.loaders.servers import drop
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=20.0)
 SHORT = Limits(seconds=0.2)

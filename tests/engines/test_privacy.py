@@ -27,7 +27,7 @@ from tests.engines.hostile.cases import Absent
 from tests.engines.hostile.privacy_cases import CHANNELS, PLACES, Channel, Place
 from tests.loaders.servers import ask
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=20)
 MARKER = "bird_gold_7c1e"

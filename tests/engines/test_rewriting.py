@@ -23,7 +23,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness.efficiency.rewriting.worlds import ORDINARY, World, queries, worlds
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=30)
 

@@ -21,7 +21,7 @@ from loaders.server import Origin, Server
 from tests.loaders.servers import ask
 from tests.watching import Watched, in_turn
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.counting import TEXTS, numbers_in
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 READ: Mapping[Dialect, str] = {
     Dialect.SQLITE: "scan_step",

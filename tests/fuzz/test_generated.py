@@ -27,6 +27,7 @@ def _fault(checker: Checker, catalog: Catalog, node: Node, target: Dialect) -> s
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("target", LOADED)
 def test_generated_queries_answer_the_same(
     checker: Checker, catalogs: list[Catalog], target: Dialect

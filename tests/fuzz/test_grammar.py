@@ -13,7 +13,7 @@ from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered
 from tests.fuzz.tree import TAGS, Node
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 QUERIES = 2_500
 OPEN = {"group-concat", "json-group"}

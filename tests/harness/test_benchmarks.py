@@ -46,7 +46,7 @@ from tests import forked
 from tests.engines.hostile.cases import Hostile
 from tests.harness.pytest_plugin.running import name
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[2]
 

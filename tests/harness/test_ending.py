@@ -20,7 +20,7 @@ from tests.harness.conftest import Call
 from tests.harness.pytest_plugin.running import WITHOUT
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 PATIENT_SECONDS = 120
 ENOUGH = 4

@@ -12,7 +12,7 @@ from loaders.sample import PREDICTIONS
 from tests import forked
 from tests.harness.conftest import Call
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ANSWERS = "predict_sample_careless_sqlite.json"
 

@@ -81,6 +81,7 @@ def _growth(read: Callable[[str], object], piece: str, end: str) -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_reader_takes_a_time_that_grows_with_the_length(read: Callable[[str], object]) -> None:
     steep = [

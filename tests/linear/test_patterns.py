@@ -53,6 +53,7 @@ def test_all_patterns_are_found() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_work_grows_with_the_length_and_no_faster() -> None:
     attacked = [one for one in in_the_project()[0] if not one.where.startswith(tuple(EXEMPT))]
     worse = {one.where: worst(one, is_bounded=one.where.startswith(BOUNDED)) for one in attacked}

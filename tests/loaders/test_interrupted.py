@@ -21,7 +21,7 @@ from tests.every_engine import LOADED, OWN
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 SERVERS = OWN
 
 ROWS = 5_000

@@ -20,7 +20,7 @@ from loaders.bulk_load import load
 from loaders.server import Origin, Server
 from tests.engines.hostile.test_limits import GOES_ON, MEMORY
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
 @pytest.fixture

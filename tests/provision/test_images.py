@@ -13,7 +13,7 @@ from harness.provision.containers import docker
 from loaders.base.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
 SECONDS = 90

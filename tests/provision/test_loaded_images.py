@@ -35,7 +35,7 @@ from loaders.server import Origin, Server
 from tests.loaders.servers import ask
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
 SECONDS = 90

@@ -8,7 +8,7 @@ from harness.provision import packages
 from loaders.base.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
 @pytest.fixture(autouse=True)

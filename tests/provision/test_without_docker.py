@@ -20,6 +20,7 @@ _COMMAND = "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n"
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", [_COMMAND, None], ids=["command", "no command"])
 def test_tests_of_containers_are_left_out_for_that_one_reason(command: str | None, tmp_path: Path) -> None:
     if command:  # it fails as the real one does

@@ -26,7 +26,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.duckdb_cases import BREAKING, CROWDED, HARMLESS_FUNCTIONS, REACHING, REGISTERING
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 PROBE = (
     "SELECT count(*), current_setting('enable_external_access'), current_setting('lock_configuration')"

@@ -34,7 +34,7 @@ from tests.engines.hostile.running import (
     write_lines,
 )
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 QUESTIONS = 24
 CROWDED = ("5", "6")

@@ -33,7 +33,7 @@ from tests import forked
 from tests.engines.victims import Victim, children, victim
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=0.5)
 HONEST = "SELECT COUNT(*) FROM Books"

@@ -20,7 +20,7 @@ from loaders.server import Server
 from tests.engines.hostile import mariadb_cases, mysql_cases
 from tests.engines.hostile.cases import Hostile
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 COLLECTION = "bird_hostile"
 LIMITS = Limits(seconds=0.1)

@@ -16,7 +16,7 @@ from harness.runs.reader import LATEST, read_results
 from loaders.sample import PREDICTIONS
 from tests.engines.hostile.running import Place, faults, junit, strange
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 QUESTIONS = 3
 SHORT = 1_000

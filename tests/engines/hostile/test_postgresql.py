@@ -23,7 +23,7 @@ from loaders.server import Server
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.postgresql_cases import CASES
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=0.1, rows=100_000)
 PATIENT = Limits(seconds=60.0)

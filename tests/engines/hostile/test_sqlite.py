@@ -118,6 +118,7 @@ def judged(setup: Setup, cases: Sequence[Hostile]) -> tuple[dict[str, Judgement]
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("cases", [CASES, UNSTOPPABLE], ids=["stoppable", "unstoppable"])
 def test_every_hostile_text_ends_as_it_may_and_leaves_nothing_behind(
     setup: Setup, scratch: Path, cases: tuple[Hostile, ...]

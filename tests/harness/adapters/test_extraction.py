@@ -26,7 +26,7 @@ from tests.harness.adapters.test_mcp import connected
 from tests.harness.serve.served import served
 from tests.harness.serve.test_nemo_gym import message, response
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 RAW = raw_answers()
 POLICY = "answer-1"

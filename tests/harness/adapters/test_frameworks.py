@@ -21,7 +21,7 @@ from tests.frameworks import FRAMEWORKS
 from tests.harness.adapters.scripted_endpoint import calls, endpoint
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 LOCKS = {"openenv": ROOT / "requirements" / "openenv.txt"}
 LOCK = ROOT / "requirements" / "adapters.txt"

@@ -82,6 +82,7 @@ def test_a_planted_difference_is_found_and_replays(  # noqa: PLR0913, PLR0917 - 
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("difference", DIFFERENT)
 def test_all_planted_differences_are_found(difference: str, shape: Shape, place: ExecutionPlace) -> None:
     """Each by a small witness of its class."""
@@ -100,6 +101,7 @@ def test_an_equal_text_is_not_refuted(rule: Rule, shape: Shape) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", range(4))
 def test_no_equal_text_is_refuted(part: int, shape: Shape, place: ExecutionPlace) -> None:
     """All return the same rows of the club, too: none is equal because it fails."""
@@ -218,6 +220,7 @@ def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: ExecutionPl
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_rules_hold_on_an_engine(server: Server, shape: Shape) -> None:
     """One pair of each returns the same rows of the club there; every third is searched, and not refuted."""
     pairs = [rule.pairs[-1] for rule in RULES if rule.is_portable]

@@ -95,6 +95,7 @@ def lines(out: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_each_query_has_one_verdict_or_a_reason(
     suite: Path, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,6 +132,7 @@ def test_each_query_has_one_verdict_or_a_reason(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_what_a_translator_gets_wrong_is_told_apart(
     suite: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +178,7 @@ def test_what_a_translator_gets_wrong_is_told_apart(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_stopped_run_goes_on_and_loses_nothing(suite: Path, mysql_server: Server) -> None:
     request, servers = request_of(suite), {Dialect.MYSQL: mysql_server}
 
@@ -207,6 +210,7 @@ def test_a_stopped_run_goes_on_and_loses_nothing(suite: Path, mysql_server: Serv
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_more_states_than_fit_at_once_and_one_that_a_server_cannot_hold(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +333,7 @@ SELECT upper(c) FROM t
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_what_no_type_holds_keeps_no_query_from_being_compared(tmp_path: Path, server: Server) -> None:
     (tmp_path / "a.test").write_text(MOTLEY, encoding="utf-8")
     out = tmp_path / "out"

@@ -83,6 +83,7 @@ def both_servers(
 
 @pytest.mark.bird
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
     name: str, both_servers: dict[Dialect, Server], tmp_path: Path

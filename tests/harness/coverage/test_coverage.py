@@ -188,6 +188,7 @@ def test_an_override_is_needed_stale_or_unneeded(
 
 @pytest.mark.bird
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_every_gold_of_mini_dev_runs_and_nearly_all_return_sqlites_rows(
     bird_home: Path, name: str, server: Server

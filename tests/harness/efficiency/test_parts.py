@@ -102,6 +102,7 @@ def test_each_part_alone(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_killed_study_goes_on_and_says_the_same(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

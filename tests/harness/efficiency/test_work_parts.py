@@ -85,6 +85,7 @@ def test_the_family_is_computed_from_its_units_and_the_script_runs_on_request_al
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_on_a_server(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_PROVISION", "dsn")
     address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"

@@ -24,6 +24,7 @@ def up(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_gap_is_printed_written_linked_and_gone_on_with(
     call: Call, tmp_path: Path, up: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -60,6 +61,7 @@ def _nothing_runs(*_: object) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_gap_that_was_broken_off_goes_on_where_it_was(
     call: Call, tmp_path: Path, up: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +95,7 @@ def test_a_gap_that_was_broken_off_goes_on_where_it_was(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_predictor_without_a_second_dialect_is_refused(call: Call, tmp_path: Path, up: Server) -> None:
     path = PREDICTIONS / "predict_sample_careless_sqlite.json"
     code, _, said = call(

@@ -22,7 +22,7 @@ from harness.session.runner import run
 from loaders.server import Server
 from tests.harness.gap.planted import ALMOST, PLANTS, SERVERS, SLOW, Plant, write_answers, write_set
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
 def explained(request: Request) -> tuple[Gap, Path, int]:

@@ -29,10 +29,11 @@ ARGUMENTS = [
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What opens a browser is slow."""
+    """What opens a browser is slow, and thorough."""
     for item in items:
         if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
             item.add_marker("slow")
+            item.add_marker("thorough")
 
 
 @dataclass

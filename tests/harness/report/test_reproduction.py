@@ -357,6 +357,7 @@ def test_published_predictions_of_the_kit_are_held_against_the_published_figures
 
 @pytest.mark.bird
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_published_predictions_are_held_against_the_published_figures_on_a_server(
     bird_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
 ) -> None:

@@ -23,7 +23,7 @@ from tests.harness.conftest import Call
 from tests.harness.real_runs import evaluated
 from tests.harness.run_folders import right_on, write_run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 
 @pytest.fixture(scope="module")

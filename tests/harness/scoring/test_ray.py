@@ -29,7 +29,7 @@ from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests import forked
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 QUESTIONS = load_set("sample")
 

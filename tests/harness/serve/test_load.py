@@ -32,6 +32,7 @@ from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, SERVERS, WORKER
 from tests.reasons import Reason, skip
 
 pytestmark = [
+    pytest.mark.thorough,
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds processes in /proc"),
 ]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, Served, served
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 GOLD = "SELECT COUNT(*) FROM books"
 ASKED = {"input": [{"role": "user", "content": "How many books are there?"}]}

@@ -133,7 +133,7 @@ def _exact(value: Any, *, single: bool) -> tuple[type, Any]:
     return type(value), value
 
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 CASES = (*values.VALUES, *values.TEXTS, *tables.NAMES, *tables.TABLES, *tables.KEYS, *values.FILES)
 ALTERNATING = CASES[len(values.VALUES) :]

@@ -78,6 +78,7 @@ def shops(make_file: MakeFile) -> list[TwinSource]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_bytes_do_not_depend_on_the_number_of_processes(make_file: MakeFile, tmp_path: Path) -> None:
     sources = shops(make_file)
     make(sources, tmp_path / "one", workers=1)
@@ -198,6 +199,7 @@ def sound(path: Path, golds: Iterable[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_schema_gets_a_twin(make_file: MakeFile, tmp_path: Path) -> None:
     drawn = (schema(seed) for seed in range(24))
     scripts = [*((each.script, each.golds) for each in drawn), *((script, (gold,)) for script, gold in ODD)]

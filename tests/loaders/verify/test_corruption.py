@@ -16,7 +16,7 @@ from tests.every_engine import OWN, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 SERVERS = OWN
 
 SHOP = """

@@ -206,6 +206,7 @@ def test_nothing_is_verified_on_sqlite_and_a_dead_server_is_unavailable(make_fil
 
 @pytest.mark.bird
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_the_published_databases_load_and_verify_clean(
     server: Server, profile: Profile, bird_home: Path
 ) -> None:

@@ -21,7 +21,7 @@ from tests.fuzz.catalog import catalog
 from tests.fuzz.databases import databases
 from tests.harness.efficiency.rewriting.worlds import ORDINARY, World, queries, worlds
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ENGINE = SQLiteEngine(pooled=False)
 LIMITS = Limits(seconds=10)

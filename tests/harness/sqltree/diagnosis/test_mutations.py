@@ -122,6 +122,7 @@ def test_the_samples_golds_are_the_same_when_they_are_written_again(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.bird
 @pytest.mark.parametrize("dialect", PUBLISHED)
 def test_mistakes_in_mini_devs_golds_are_told_apart(bird_home: Path, dialect: Dialect) -> None:
