@@ -141,12 +141,12 @@ translate: $(RUNNING) ## write the golds of SET in DIALECT into OUT, with certif
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 conformance: $(RUNNING) ## run the queries of SUITE on SQLite and, translated, on the servers, and count what became of them
-	@$(HARNESS) analyze conformance $(if $(SUITE),"$(SUITE)") $(on_dialect) $(if $(TRANSLATOR),--translator "$(TRANSLATOR)") \
+	@$(HARNESS) lab conformance $(if $(SUITE),"$(SUITE)") $(on_dialect) $(if $(TRANSLATOR),--translator "$(TRANSLATOR)") \
 	  $(if $(SAMPLE),--sample "$(SAMPLE)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server is here, as CI runs it on all of them
-	@$(HARNESS) analyze matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+	@$(HARNESS) lab matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)

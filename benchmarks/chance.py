@@ -13,7 +13,7 @@ found for a right answer, so that it refutes this one by construction; *others* 
 found for the same text.
 
     bird-harness eval --set mini_dev --predictions BIRD_HOME/predictions --extract fences --out results/chance
-    bird-harness analyze chance results/chance/latest --seconds 0.2
+    bird-harness lab chance results/chance/latest --seconds 0.2
     python -m benchmarks.chance twins results/chance/latest/chance-...
 """
 
@@ -140,7 +140,7 @@ def _bytes(shape: Shape, data: Data, folder: Path) -> int:
 
 @app.command("twins")
 def against_twins(  # noqa: PLR0913, PLR0917 - the options
-    chance: Annotated[Path, typer.Argument(help="Folder of `analyze chance`, of all predictions.")],
+    chance: Annotated[Path, typer.Argument(help="Folder of `lab chance`, of all predictions.")],
     peer: Annotated[Path | None, typer.Option(help="Script of another generator of twins.")] = None,
     seeds: Annotated[int, typer.Option(help="Twins of each database.", min=1)] = 10,
     scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 0.02,
@@ -155,7 +155,7 @@ def against_twins(  # noqa: PLR0913, PLR0917 - the options
     found = map(load, sorted((chance / WITNESSES).glob("*.json")))
     witnesses = [one for one in found if one.dialect == Dialect.SQLITE]
     if not witnesses:
-        raise BadInput(f"{chance}: has no witness of SQLite; name a folder of analyze chance")
+        raise BadInput(f"{chance}: has no witness of SQLite; name a folder of lab chance")
     parts = {
         db_id: Part(
             of_file(questions.database(db_id).sqlite_path), [one for one in witnesses if one.db_id == db_id]

@@ -1,8 +1,8 @@
-"""SQLite's own tests as a suite for `bird-harness analyze conformance`.
+"""SQLite's own tests as a suite for `bird-harness lab conformance`.
 
     tar xf sqlite-src-3400100.tar.gz  # or any other source release
     python -m benchmarks.sqlite_tests sqlite-src/test results/suites/sqlite --each 60
-    bird-harness analyze conformance results/suites/sqlite --translator bird,sqlglot
+    bird-harness lab conformance results/suites/sqlite --translator bird,sqlglot
 
 They are scripts in Tcl, which are evaluated as they are, by `tclsh` with its package sqlite3 (Debian: tcl and
 libsqlite3-tcl). Each SQL text that a script gives its first connection becomes records of sqllogictest. They
@@ -24,7 +24,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from dialects.errors import BadInput, HarnessError
-from harness.analyses.conformance.folders import statements
+from harness.engines.base import statements
 from loaders.base.processes import processors
 
 _EVALUATED = Path(__file__).with_suffix(".tcl")

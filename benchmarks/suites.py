@@ -1,8 +1,8 @@
-"""Suites for `bird-harness analyze conformance`: the golds of a question set, and generated queries.
+"""Suites for `bird-harness lab conformance`: the golds of a question set, and generated queries.
 
     python -m benchmarks.suites results/suites --set mini_dev --queries 2000
-    bird-harness analyze conformance results/suites/golds-mini_dev --translator bird,sqlglot,polyglot
-    bird-harness analyze conformance results/suites/fuzz --translator bird,sqlglot,polyglot
+    bird-harness lab conformance results/suites/golds-mini_dev --translator bird,sqlglot,polyglot
+    bird-harness lab conformance results/suites/fuzz --translator bird,sqlglot,polyglot
 
 Each database becomes a folder with its file, as a link, and `queries.sql`.
 """

@@ -5,15 +5,17 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.cli.commands import COMMANDS, app, command
+from harness.lab import lab_commands
 
 SLOW = {"numpy", "psycopg", "pymysql", "pytest", "ray", "requests", "rich", "scipy", "sqlglot"}
 OF_THE_COMMAND_LINE = {
     "dialects", "dialects.errors", "loaders", "loaders.base", "loaders.base.errors",
-    "harness", "harness.cli", "harness.cli.commands",
+    "harness", "harness.cli", "harness.cli.commands", "harness.lab",
 }  # fmt: skip
 """What is imported before a command is called."""
 
@@ -57,24 +59,27 @@ def test_completing_the_name_of_a_command_imports_none() -> None:
     assert of_the_project(imported(MAIN, **asked)) == OF_THE_COMMAND_LINE
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [*COMMANDS, *lab_commands()])
 def test_a_command_is_listed_as_it_describes_itself(name: str) -> None:
     described = command(name)
+    listed: Any = COMMANDS.get(name) or lab_commands()[name]
     assert described.name == name
-    assert described.hidden is COMMANDS[name].hidden
-    assert described.help.partition("\n")[0] == f"{COMMANDS[name].summary}."
+    assert described.hidden is getattr(listed, "hidden", False)
+    assert described.help.partition("\n")[0] == f"{listed.summary}."
 
 
 def test_every_command_that_is_declared_is_listed() -> None:
     there = set()
-    for path in (Path(__file__).parents[1] / "harness" / "cli").glob("*.py"):
-        there |= {path.stem} if "@app.command" in path.read_text(encoding="utf-8") else set()
-    listed = {each.module for each in COMMANDS.values()}
+    root = Path(__file__).parents[1]
+    for path in (root / "harness").rglob("*.py"):
+        if "@app.command" in path.read_text(encoding="utf-8"):
+            there.add(".".join(path.relative_to(root).with_suffix("").parts))
+    listed = {each.module for listed in (COMMANDS, lab_commands()) for each in listed.values()}
     assert there == listed
     for module in listed:
-        import_module(f"harness.cli.{module}")
+        import_module(module)
     names = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
-    assert names == set(COMMANDS)
+    assert names == {*COMMANDS, *lab_commands()}
 
 
 @pytest.mark.slow

@@ -181,7 +181,7 @@ def audit_sections(folder: Path, record: Record) -> Iterator[Section]:
         raise BadInput(f"{folder}: is without {', '.join(missing)}; leave out --probe")
     # Behind the counts are the findings with their rows.
     counts = _text(folder / "audit.md").partition("\n## ")[0].strip()
-    command = f"bird-harness analyze audit --set {record['set']} --dialect {','.join(golds)}"
+    command = f"bird-harness lab audit --set {record['set']} --dialect {','.join(golds)}"
     listed = "\n".join(_questions_found(record))
     yield "gold-audit.md", record["set"], f"`{command}`:\n\n{counts}\n\n{listed}\n"
     if record["set"] == THREADS_OF:
@@ -298,7 +298,7 @@ def chance_sections(folder: Path, record: Record) -> Iterator[Section]:
     if record["questions"]:
         raise BadInput(f"{folder}: is of some questions; leave out --question")
     _, *tables = f"\n{_text(folder / 'tables.md')}".split("\n## ")
-    command = " ".join(["bird-harness analyze chance RUN", *record["command"][4:]])
+    command = " ".join(["bird-harness lab chance RUN", *record["command"][4:]])
     shown = "\n\n".join(f"#### {one.strip()}" for one in tables if not one.startswith("Witnesses\n"))
     yield "coverage.md", "chance", f"`{command}`:\n\n{shown}\n"
 

@@ -87,7 +87,7 @@ class Context(Bench, Units):
 
     `sets`: the first is `questions`, those that were chosen, whose databases are loaded in `profile`; of the
     others only the databases matter, which are the same at other scales, and who looks at them brings them
-    onto the engines (`harness.analyses.study.copies`). `whole` are the same with all questions of the
+    onto the engines (`harness.labs.study.copies`). `whole` are the same with all questions of the
     first. `timed_engine` has an engine whose sessions are new, as times are taken. `servers` has the
     administrating account of each engine that has servers. `files` are the predictions, for the engines alone
     that are here; they may be none. `with_times`: whether the user wants times where counted work would do.

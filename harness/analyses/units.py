@@ -284,7 +284,7 @@ def kept(name: str, folder: Path | None, progress: Progress, say: Say) -> Iterat
             progress.close()
             if folder is not None:
                 say(f"interrupted {progress.far}; the measurements are in {folder}")
-                again = command(f"analyze {name}", resume=str(folder))
+                again = command(f"lab {name}", resume=str(folder))
                 say(f"`{again}` continues it")
             raise
 

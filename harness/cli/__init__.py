@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from typer import TyperException
 
 from dialects.errors import BadInput, HarnessError
-from harness.cli.commands import ANALYZE, app
+from harness.cli.commands import LAB, app
 from loaders.base.errors import Terminated, brief, stopped_exit, terminable
 
 _NO_CHOICE = "Invalid value for '", "': Value error, ", " is not one of "
@@ -43,7 +43,7 @@ def _run() -> int:
     """Run the command; the exit code."""
     try:
         # A group without a command shows its whole help.
-        return app(prog_name="bird-harness", standalone_mode=sys.argv[1:] in ([], [ANALYZE])) or 0
+        return app(prog_name="bird-harness", standalone_mode=sys.argv[1:] in ([], [LAB])) or 0
     except HarnessError as error:
         say(f"bird-harness: {error}")
         return error.exit_code

@@ -85,16 +85,14 @@ def search_chance(  # noqa: PLR0913 - one parameter an option
         typer.echo((found.folder / f"{TABLES}.json").read_text(encoding="utf-8"), nl=False)
     else:
         give(TEXTS[form](found.document, found.document.run_id), None, say)
-    say(f"written to {found.folder}; {PAGE} shows the witnesses, and `analyze replay` executes one")
+    say(f"written to {found.folder}; {PAGE} shows the witnesses, and `lab replay` executes one")
 
 
 @app.command()
 @asks("seconds")
 def replay(
     request: Request,
-    witness: Annotated[
-        Path, typer.Argument(metavar="WITNESS", help="File that `analyze chance` has written.")
-    ],
+    witness: Annotated[Path, typer.Argument(metavar="WITNESS", help="File that `lab chance` has written.")],
     *,
     as_json: AsJson = False,
 ) -> None:

@@ -5,6 +5,7 @@ the project. Within the modules of commands imports are at the top, as everywher
 """
 
 import gc
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
 import harness
+from harness.lab import absent, lab_commands
 
 
 class Group(StrEnum):
@@ -25,8 +27,8 @@ class Group(StrEnum):
     SCORE = "Score predictions"
     SERVE = "Prepare data and servers"
     PROVE = "Translate and analyze"
-    ANALYZE = "Analyses"
-    """The commands of `analyze`."""
+    LAB = "Labs"
+    """The commands of `lab`."""
 
 
 @dataclass(frozen=True)
@@ -48,182 +50,175 @@ _STATUS = "Show which engines and databases are ready, and how to add the rest"
 
 COMMANDS: Mapping[str, ListedCommand] = {
     "eval": ListedCommand(
-        "evaluate",
+        "harness.cli.evaluate",
         Group.SCORE,
         "Score prediction files and print the table",
         "eval --predictions predictions/ --dialect postgresql",
     ),
     "predict": ListedCommand(
-        "predict",
+        "harness.cli.predict",
         Group.SCORE,
         "Ask a model for SQL and write prediction files; with --eval, score them",
         "predict openai:gpt-4o-mini --set mini_dev --limit 20 --eval",
     ),
     "reproduce": ListedCommand(
-        "reproduce",
+        "harness.cli.reproduce",
         Group.SCORE,
         "Score published predictions and compare the scores with the published ones",
         "reproduce --set mini_dev --dialect all",
     ),
-    "runs": ListedCommand("reports", Group.SCORE, "List runs, newest first, with their best EX", "runs"),
+    "runs": ListedCommand(
+        "harness.cli.reports", Group.SCORE, "List runs, newest first, with their best EX", "runs"
+    ),
     "report": ListedCommand(
-        "reports",
+        "harness.cli.reports",
         Group.SCORE,
         "Print or write the tables of a run, or one table of runs of several sets",
         "report results/spider/latest results/spider-syn/latest --format latex",
     ),
     "compare": ListedCommand(
-        "reports",
+        "harness.cli.reports",
         Group.SCORE,
         "Compare runs, predictors or engines, question by question; exits 1 on a regression",
         "compare results/latest:sqlite/careless results/latest:sqlite/every-fifth-wrong",
     ),
     "explain": ListedCommand(
-        "explain",
+        "harness.cli.explain",
         Group.SCORE,
         "Show the execution plans of gold and prediction side by side",
         "explain results/latest --question 3 --dialect sqlite",
     ),
     "submit": ListedCommand(
-        "bundles",
+        "harness.cli.bundles",
         Group.SCORE,
         "Pack a finished run into one file that anyone can verify",
         "submit results/latest --out mine.bundle.json",
     ),
     "verify": ListedCommand(
-        "bundles",
+        "harness.cli.bundles",
         Group.SCORE,
         "Execute the predictions of a bundle again; exits 1 if an outcome or a score is another",
         "verify mine.bundle.json",
     ),
     "board": ListedCommand(
-        "bundles",
+        "harness.cli.bundles",
         Group.SCORE,
         "Write a static site of the verified bundles in a folder",
         "board bundles/ --out site",
     ),
     "log": ListedCommand(
-        "reports",
+        "harness.cli.reports",
         Group.SCORE,
         "Log a run to Weights & Biases or MLflow: scores, tables and report; or copy it to a URL",
         "log results/latest --to mlflow",
     ),
-    "cache": ListedCommand("reports", Group.SCORE, "Show or clear the result cache", "cache --clear"),
+    "cache": ListedCommand(
+        "harness.cli.reports", Group.SCORE, "Show or clear the result cache", "cache --clear"
+    ),
     "data": ListedCommand(
-        "databases",
+        "harness.cli.databases",
         Group.SERVE,
         "Download a published question set and its databases",
         "data --set mini_dev",
     ),
     "describe": ListedCommand(
-        "describe",
+        "harness.cli.describe",
         Group.SERVE,
         "Describe question sets side by side, or with --columns what their databases store",
         "describe --set sample",
     ),
     "twins": ListedCommand(
-        "twins",
+        "harness.cli.twins",
         Group.SERVE,
         "Generate synthetic databases with the same schema and other rows",
         "twins --set sample --out results/twins",
     ),
     "up": ListedCommand(
-        "servers",
+        "harness.cli.servers",
         Group.SERVE,
         "Start MySQL and PostgreSQL with Docker, or without it by --native, and wait until they answer",
         "up",
     ),
-    "down": ListedCommand("servers", Group.SERVE, "Stop the servers that `up` started", "down"),
-    "status": ListedCommand("servers", Group.SERVE, _STATUS, "status --set sample"),
-    "doctor": ListedCommand("servers", Group.SERVE, _STATUS, "status --set sample", hidden=True),
+    "down": ListedCommand("harness.cli.servers", Group.SERVE, "Stop the servers that `up` started", "down"),
+    "status": ListedCommand("harness.cli.servers", Group.SERVE, _STATUS, "status --set sample"),
+    "doctor": ListedCommand("harness.cli.servers", Group.SERVE, _STATUS, "status --set sample", hidden=True),
     "load": ListedCommand(
-        "databases",
+        "harness.cli.databases",
         Group.SERVE,
         "Load the databases of a question set into the servers that are up",
         "load --set sample --dialect mysql",
     ),
     "serve": ListedCommand(
-        "serve",
+        "harness.cli.serve",
         Group.SERVE,
         "Serve scores over HTTP, for rewards in training: POST /score, GET /health, /metrics, /docs",
         "serve --set sample --metrics ex",
     ),
     "mcp": ListedCommand(
-        "mcp",
+        "harness.cli.mcp",
         Group.SERVE,
         "Serve databases to agents by the Model Context Protocol, on standard input and output",
         "mcp --set mini_dev",
     ),
     "translate": ListedCommand(
-        "translate",
+        "harness.cli.translate",
         Group.PROVE,
         "Translate a SQLite query or the golds of a set; exits 1 if one is not exact or not proven",
         "translate --set sample --dialect mysql --out results/translated",
     ),
     "coverage": ListedCommand(
-        "coverage",
+        "harness.cli.coverage",
         Group.PROVE,
         "Prove that golds return the same rows on servers as on SQLite; exits 1 on a regression",
         "coverage --set sample --dialect postgresql",
     ),
-    "audit": ListedCommand(
-        "audit",
-        Group.ANALYZE,
-        "Audit gold SQL for likely errors; writes the evidence and a page to review it",
-        "analyze audit --set sample --dialect sqlite",
-    ),
     "chance": ListedCommand(
-        "chance",
-        Group.ANALYZE,
+        "harness.cli.chance",
+        Group.LAB,
         "Search small databases that refute right answers of a run",
-        "analyze chance results/latest",
-    ),
-    "conformance": ListedCommand(
-        "conformance",
-        Group.ANALYZE,
-        "Run queries on SQLite and, translated, on servers; exits 1 if results differ without a warning",
-        "analyze conformance suites/shop --dialect all",
-    ),
-    "gap": ListedCommand(
-        "gap",
-        Group.ANALYZE,
-        "Explain why scores differ between SQLite and the other engines",
-        "analyze gap --set sample --dialect all",
+        "lab chance results/latest",
     ),
     "matrix": ListedCommand(
-        "matrix",
-        Group.ANALYZE,
+        "harness.cli.matrix",
+        Group.LAB,
         "Run `coverage` on engine versions installed or with Docker images here; exits 1 on a regression",
-        "analyze matrix --dialect all",
+        "lab matrix --dialect all",
     ),
     "replay": ListedCommand(
-        "chance",
-        Group.ANALYZE,
+        "harness.cli.chance",
+        Group.LAB,
         "Execute the texts of a witness again; exits 1 if it does not refute the answer",
-        "analyze replay witness.json",
-    ),
-    "study": ListedCommand(
-        "study",
-        Group.ANALYZE,
-        "Measure efficiency: rewrites, indexes, plans and counted work",
-        "analyze study --part e1 --dialect sqlite",
+        "lab replay witness.json",
     ),
 }
 """Every command by its name, in the order of the help."""
 
-ANALYZE = "analyze"
-"""The group of commands that has the analyses."""
-_ANALYZE_SUMMARY = "Analyze golds, translations, engines and efficiency: " + ", ".join(
-    name for name, each in COMMANDS.items() if each.group is Group.ANALYZE
-)
+LAB = "lab"
+"""The group of commands that labs bring."""
+_LAB_SUMMARY = "Use a tool beside the evaluation: audits, studies and others; bird-harness lab lists them"
+
+_ANALYZE = "analyze"
+"""The group's old name."""
 
 RENAMED: Mapping[str, tuple[str, ...]] = {
-    **{name: (ANALYZE, name) for name, each in COMMANDS.items() if each.group is Group.ANALYZE},
+    **{name: (LAB, name) for name in ("audit", "chance", "conformance", "gap", "matrix", "replay", "study")},
     "golds": ("compare", "--golds"),
     "census": ("describe", "--columns"),
     "images": ("up", "--build", "--no-start"),
 }
 """New names of the commands of version 0.1, whose old names still work."""
+
+
+def grouped(group: Group) -> Mapping[str, ListedCommand]:
+    """Return the commands of a group by name, in the order of the help: the labs' own with those of `lab`."""
+    found = {name: each for name, each in COMMANDS.items() if each.group is group}
+    if group is not Group.LAB:
+        return found
+    brought = {
+        name: ListedCommand(each.module, group, each.summary, each.example)
+        for name, each in lab_commands().items()
+    }
+    return dict(sorted({**found, **brought}.items()))
 
 
 class LazyGroup(TyperGroup):
@@ -233,15 +228,13 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, each in COMMANDS.items():
-            if each.group in self.groups:
+        for group in self.groups:
+            for name, each in grouped(group).items():
                 self.add_command(TyperCommand(name, short_help=each.summary, hidden=each.hidden))
 
     def listed(self, group: Group) -> list[tuple[str, str]]:
         """Return the names and summaries below a heading of the help."""
-        return [
-            (name, each.summary) for name, each in COMMANDS.items() if each.group is group and not each.hidden
-        ]
+        return [(name, each.summary) for name, each in grouped(group).items() if not each.hidden]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the help's lists of commands, one for each group; no description is cut."""
@@ -263,31 +256,44 @@ class LazyGroup(TyperGroup):
         return name, called, resumed(rest, known) if "--resume" in known else rest
 
 
-class AnalysisGroup(LazyGroup):
-    """The commands of `analyze`."""
+class LabGroup(LazyGroup):
+    """The commands of `lab`."""
 
-    groups = (Group.ANALYZE,)
+    groups = (Group.LAB,)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return a command; says which labs are not there where it is of none that is."""
+        if args[0] not in self.commands and not args[0].startswith("-") and (gone := absent()):
+            ctx.fail(f"No such command {args[0]!r}; not installed here: lab {', '.join(gone)}")
+        return super().resolve_command(ctx, args)
 
 
 class MainGroup(LazyGroup):
-    """The commands of `bird-harness`, and the group of analyses."""
+    """The commands of `bird-harness`, and the group of labs, which are looked for when it is called."""
 
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.add_command(
-            AnalysisGroup(
-                name=ANALYZE, help=f"{_ANALYZE_SUMMARY}.", no_args_is_help=True, rich_markup_mode=None
-            )
-        )
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return [*super().list_commands(ctx), LAB]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, or the group of labs."""
+        if cmd_name != LAB:
+            return super().get_command(ctx, cmd_name)
+        return LabGroup(name=LAB, help=f"{_LAB_SUMMARY}.", no_args_is_help=True, rich_markup_mode=None)
 
     def listed(self, group: Group) -> list[tuple[str, str]]:
-        """List the commands, with the group of analyses below the last heading."""
+        """List the commands, with the group of labs below the last heading."""
         listed = super().listed(group)
-        return [*listed, (ANALYZE, _ANALYZE_SUMMARY)] if group is Group.PROVE else listed
+        return [*listed, (LAB, _LAB_SUMMARY)] if group is Group.PROVE else listed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Return a command by its name or its old name."""
-        return super().resolve_command(ctx, [*RENAMED.get(args[0], args[:1]), *args[1:]])
+        """Return a command by its name or its old name, which says the new one."""
+        new = (LAB,) if args[0] == _ANALYZE else RENAMED.get(args[0])
+        if new is not None:
+            old = args[:2] if args[0] == _ANALYZE else args[:1]
+            now = " ".join((*new, *old[1:]))
+            print(f"bird-harness {' '.join(old)}: now `bird-harness {now}`", file=sys.stderr)  # noqa: T201 - to the user
+        return super().resolve_command(ctx, [*(new or args[:1]), *args[1:]])
 
 
 _RESUME = "--resume"
@@ -341,13 +347,14 @@ def _positive(word: str) -> str:
 
 def command(name: str) -> Any:
     """Return a command with its options: imports its module, which registers it with `app`."""
-    import_module(f"harness.cli.{COMMANDS[name].module}")
+    listed = COMMANDS.get(name) or grouped(Group.LAB)[name]
+    import_module(listed.module)
     # What is imported stays to the end: not to be looked through by every collection.
     gc.freeze()
     for each in app.registered_commands:
         function = each.callback
         if function is not None and name == (each.name or function.__name__):
-            each.epilog = f"Example: bird-harness {COMMANDS[name].example}"
+            each.epilog = f"Example: bird-harness {listed.example}"
             return get_command_from_info(each, pretty_exceptions_short=True, rich_markup_mode=None)
     raise LookupError(name)
 

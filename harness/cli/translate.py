@@ -13,7 +13,6 @@ from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput
 from dialects.source import QUOTED
 from dialects.translation import Translation, Untranslatable
-from harness.analyses.conformance.folders import statements
 from harness.analyses.coverage.golds import (
     GoldTranslator,
     TextTranslator,
@@ -30,6 +29,7 @@ from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set, with_readable_databases
 from harness.engines import kind_of
+from harness.engines.base import statements
 from harness.engines.execution import Limits
 from harness.report.console import loading_bar
 from harness.session.plan import find_servers

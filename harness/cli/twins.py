@@ -36,7 +36,7 @@ def twins(  # noqa: PLR0913 - one parameter an option
     seed: Annotated[int, typer.Option(help="Seed of the generated rows.")] = 1,
     witnesses: Annotated[
         Path | None,
-        typer.Option(help="Folder of `analyze chance`: also write its witnesses, merged, next to the twins."),
+        typer.Option(help="Folder of `lab chance`: also write its witnesses, merged, next to the twins."),
     ] = None,
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
     workers: Annotated[int | None, typer.Option(help="Number of processes. Default: one per core.")] = None,
@@ -82,4 +82,4 @@ def _read(folder: Path, sources: Sequence[TwinSource]) -> list[Witness]:
     found = [load(path) for path in sorted((folder / WITNESSES).glob("*.json"))]
     if of_sqlite := [one for one in found if one.dialect == Dialect.SQLITE]:
         return of_sqlite
-    raise BadInput(f"{folder}: has no witness of SQLite; name the folder of a run or of `analyze chance`")
+    raise BadInput(f"{folder}: has no witness of SQLite; name the folder of a run or of `lab chance`")

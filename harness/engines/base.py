@@ -6,6 +6,7 @@ its errors; it knows nothing about questions, predictions or scores.
 
 import re
 import select
+import sqlite3
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -75,6 +76,27 @@ _NOTHING = re.compile(r"(?:[\s;\ufeff]++|(?:--|\#)[^\n]*+|/\*(?!!)(?:[^*]++|\*(?
 def is_empty(sql: str) -> bool:
     """Return True if a text has only blanks, semicolons and comments, of any engine's."""
     return _NOTHING.match(sql) is not None
+
+
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the statements of a SQL text, each with its line from 1; comments and blanks alone are none."""
+    line, buffer = 1, ""
+    for piece in text.replace("\r\n", "\n").split(";"):
+        buffer += piece
+        if sqlite3.complete_statement(buffer + ";"):
+            if not is_empty(buffer):
+                yield line + _blank_lines(buffer), buffer.strip()
+            line += buffer.count("\n")
+            buffer = ""
+        else:
+            buffer += ";"
+    rest = buffer.removesuffix(";")
+    if not is_empty(rest):
+        yield line + _blank_lines(rest), rest.strip()
+
+
+def _blank_lines(text: str) -> int:
+    return text[: len(text) - len(text.lstrip())].count("\n")
 
 
 class EngineLost(EngineUnavailable):

@@ -1,7 +1,7 @@
 """Closed lists of the error classes of a text, and of the small edits that may repair it.
 
 Each engine has one table of its errors (`ErrorTable`) in its record; the edits are the same for all engines
-and are implemented in `harness.analyses.gap`.
+and are implemented in `harness.labs.gap`.
 """
 
 import re

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 import typer.main
 
-from harness.cli.commands import ANALYZE, COMMANDS, Group
+from harness.cli.commands import LAB, Group, grouped
 from harness.cli.commands import command as loaded
 from tests.docs.blocks import ROOT
 from tests.docs.reference.plugin import declared
@@ -52,10 +52,9 @@ def fault(command: str) -> str | None:  # noqa: PLR0911 - a way to look at each 
 def _of_group(arguments: Sequence[str]) -> str | None:
     if arguments[:1] == ["--version"] or arguments[-1:] == ["--help"]:
         return None
-    within = arguments[:1] == [ANALYZE]
+    within = arguments[:1] == [LAB]
     name, *words = arguments[within:] or [""]
-    listed = COMMANDS.get(name)
-    if listed is None or (listed.group is Group.ANALYZE) is not within:
+    if all(name not in grouped(group) for group in Group if (group is Group.LAB) is within):
         return f"bird-harness has no command {arguments[:2]}"
     return _parsed(loaded(name), words)
 

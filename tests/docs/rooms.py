@@ -24,8 +24,7 @@ ROOT = Path(__file__).parents[2]
 _SMALL = 120
 """Lines."""
 _JSON = re.compile(r"\bjson\.(?:loads?|dumps?)\b")
-_OPTIONAL = ("harness/analyses/", "harness/predictors/", "loaders/twins/")
-"""What loading, scoring and reporting do without: the folders of commands that stand beside them."""
+_LABS = "harness/labs/"
 FENCE = "```text rooms\n"
 """What the picture of a page begins with."""
 
@@ -158,7 +157,7 @@ def weights() -> str:
             text = path.read_text(encoding="utf-8")
             folders.setdefault(top, []).append(text)
             if top in LIBRARIES:
-                part = "optional" if name.startswith(_OPTIONAL) else "core"
+                part = "labs" if name.startswith(_LABS) else "core"
                 folders.setdefault(f"product: {part}", []).append(text)
             if top == "harness" and len(inner) > 1:
                 folders.setdefault(f"{top}.{inner[0]}", []).append(text)
@@ -179,7 +178,8 @@ def weights() -> str:
 
 def purpose(name: str) -> str:
     """What a room is for, as the first line of its docstring says."""
-    path = ROOT.joinpath(*name.split("."), "__init__.py")
+    path = ROOT.joinpath(*name.split("."))
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n")[0]
 
 

@@ -42,9 +42,7 @@ def called(place: Path, words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_analysis_of_the_page_measures_once_and_is_found_by_both_names(place: Path) -> None:
-    command = re.search(
-        r"```console\nbird-harness (analyze study .*?)\n```", PAGE.read_text(encoding="utf-8")
-    )
+    command = re.search(r"```console\nbird-harness (lab study .*?)\n```", PAGE.read_text(encoding="utf-8"))
     assert command
     by_module = called(place, f"{command[1]} --limit 10 --out first")
     assert by_module.returncode == 0, by_module.stderr
@@ -53,10 +51,10 @@ def test_the_analysis_of_the_page_measures_once_and_is_found_by_both_names(place
     assert "# Golds without rows of sample" in (folder / "tables.md").read_text(encoding="utf-8")
     units = (folder / "journal.jsonl").read_text(encoding="utf-8")
     assert len(units.splitlines()) == 10
-    again = called(place, f"study --resume {folder}")
+    again = called(place, f"lab study --resume {folder}")
     assert (again.returncode, again.stdout) == (0, by_module.stdout)
     assert (folder / "journal.jsonl").read_text(encoding="utf-8") == units
-    installed = called(place, "study --part empty --dialect sqlite --limit 10 --out second --json")
+    installed = called(place, "lab study --part empty --dialect sqlite --limit 10 --out second --json")
     assert installed.returncode == 0, installed.stderr
     figures = json.loads(installed.stdout)["tables"][0]["figures"]
     assert {figure["metric"]: figure["value"] for figure in figures} == {"golds": 10, "empty": 0}
@@ -71,7 +69,7 @@ def test_the_analysis_of_the_page_measures_once_and_is_found_by_both_names(place
     ],
 )
 def test_what_is_no_analysis_is_refused_in_a_line(place: Path, name: str, told: str) -> None:
-    done = called(place, f"study --part {name} --dialect sqlite --out out")
+    done = called(place, f"lab study --part {name} --dialect sqlite --out out")
     assert done.returncode == 2
     assert told in done.stderr
     assert done.stderr.count("\n") == 1

@@ -97,7 +97,7 @@ _CONTRACTS = {
         "harness.report.table_model",
     },
     "docs/how-to/predictors.md": {"harness.predictors.base", "harness.predictors.offline"},
-    "docs/explanation/efficiency.md": {"harness.analyses.rewriting"},
+    "docs/explanation/efficiency.md": {"harness.labs.study.rewriting"},
 }
 """The pages for those who add an engine, an analysis or a predictor, and the modules that they extend."""
 

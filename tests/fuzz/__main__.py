@@ -9,8 +9,8 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import HarnessError
-from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
+from harness.labs.conformance.comparison import Checker
 from harness.session.plan import find_servers
 from loaders.bulk_load import load
 from tests.every_engine import LOADED

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import Checked, Checker, QueryVerdict, without_names
 from harness.engines.execution import Ending, Execution, Limits
+from harness.labs.conformance.comparison import Checked, Checker, QueryVerdict, without_names
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement
 from tests.fuzz.shrinking import shrink

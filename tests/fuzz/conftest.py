@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import Checker
 from harness.engines import on_server
 from harness.engines.base import Engine
+from harness.labs.conformance.comparison import Checker
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server

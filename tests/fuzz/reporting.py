@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import QueryVerdict
+from harness.labs.conformance.comparison import QueryVerdict
 from tests.fuzz.campaign import MOST_UNTRANSLATABLE, Fault, Result
 from tests.fuzz.tree import TAGS
 

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.comparison import Checker, QueryVerdict
 from harness.engines.execution import Ending
+from harness.labs.conformance.comparison import Checker, QueryVerdict
 from tests.every_engine import LOADED
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.commands import ANALYZE, COMMANDS, RENAMED, Group, MainGroup
+from harness.cli.commands import LAB, RENAMED, Group, MainGroup, grouped
 from loaders.base.errors import command
 from loaders.sample import PREDICTIONS
 from tests import forked
@@ -46,30 +46,40 @@ def test_the_version_is_the_installed_one() -> None:
     assert done.stdout == f"bird-harness {version('bird-harness')}\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+LISTED = {name: each for group in Group for name, each in grouped(group).items()}
+
+
+@pytest.mark.parametrize("name", LISTED)
 def test_every_command_has_help_with_an_example_that_can_be_typed(call: Call, name: str) -> None:
-    words = (ANALYZE, name) if COMMANDS[name].group is Group.ANALYZE else (name,)
+    words = (LAB, name) if LISTED[name].group is Group.LAB else (name,)
     code, output, _ = call(*words, "--help")
     assert code == 0
     assert f"Usage: bird-harness {' '.join(words)}" in output
-    example = f"bird-harness {COMMANDS[name].example}"
+    example = f"bird-harness {LISTED[name].example}"
     assert f"Example: {example}" in " ".join(output.split())
-    assert example.split()[1:][: len(words)] == list(words) or COMMANDS[name].hidden
+    assert example.split()[1:][: len(words)] == list(words) or LISTED[name].hidden
     assert fault(example) is None
 
 
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_a_command_is_found_by_its_old_name(call: Call, old: str, new: tuple[str, ...]) -> None:
-    code, output, _ = call(old, "--help")
+    code, output, said = call(old, "--help")
     assert code == 0
     assert all(word in output for word in new)
+    assert said == f"bird-harness {old}: now `bird-harness {' '.join(new)}`\n"
+
+
+def test_the_group_of_labs_is_found_by_its_old_name(call: Call) -> None:
+    code, output, said = call("analyze", "gap", "--help")
+    assert (code, said) == (0, "bird-harness analyze gap: now `bird-harness lab gap`\n")
+    assert "Usage: bird-harness lab gap" in output
 
 
 def test_at_most_twenty_four_commands_are_listed_at_the_top(call: Call) -> None:
     _, output, _ = call("--help")
     listed = [line for line in output.splitlines() if re.match(r"  [a-z]+  ", line)]
     assert len(listed) <= 24
-    code, _, said = call("analyze")
+    code, _, said = call("lab")
     assert code == 2
     assert "  gap  " in said
 

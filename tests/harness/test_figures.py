@@ -9,12 +9,12 @@ import pytest
 from benchmarks.figures.pages import renew, replace_section, threads
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.audit.probes import PROBES
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason
 from harness.analyses.coverage.command import write_folder
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loader import load_set
+from harness.labs.audit.probes import PROBES
 from loaders.base.paths import FIGURES
 from tests.harness.conftest import Call
 
@@ -100,13 +100,13 @@ def test_a_part_cannot_become_what_is_expected_of_the_whole(tmp_path: Path) -> N
 
 def test_an_audit_of_every_gold_renews_its_page(call: Call, tmp_path: Path) -> None:
     shown = page(tmp_path, "gold-audit.md", "sample")
-    call("audit", "--out", str(tmp_path / "whole"), "--judged", str(FIGURES / "judged" / "audit.json"))
+    call("lab", "audit", "--out", str(tmp_path / "whole"), "--judged", str(FIGURES / "judged" / "audit.json"))
     [whole] = (tmp_path / "whole").iterdir()
     assert renew(whole, tmp_path) == [shown]
     text = lines(shown, "sample")
-    assert text[0] == "`bird-harness analyze audit --set sample --dialect sqlite`:"
+    assert text[0] == "`bird-harness lab audit --set sample --dialect sqlite`:"
     assert "| null-first | SQLite | 23 |" in text
-    call("audit", "--limit", "1", "--out", str(tmp_path / "part"))
+    call("lab", "audit", "--limit", "1", "--out", str(tmp_path / "part"))
     [part] = (tmp_path / "part").iterdir()
     with pytest.raises(BadInput, match="1 of 66 golds for sqlite were read; leave out --limit"):
         renew(part, tmp_path)
@@ -122,7 +122,7 @@ def test_an_audit_of_some_probes_or_of_a_pack_renews_no_page(
     pack = {"name": "mine", "version": "1", "set": "sample", "golds": [{"question_id": 1, "sql": "SELECT 1"}]}
     (tmp_path / "pack.json").write_text(json.dumps(pack))
     value = {"--probe": ",".join(PROBES.keys() - {"fails", "empty"}), "--gold": str(tmp_path / "pack.json")}
-    call("audit", option, value[option], "--out", str(tmp_path / "out"))
+    call("lab", "audit", option, value[option], "--out", str(tmp_path / "out"))
     [folder] = (tmp_path / "out").iterdir()
     with pytest.raises(BadInput, match=refusal):
         renew(folder, tmp_path)
@@ -171,7 +171,7 @@ def test_a_gap_of_every_question_renews_its_page(tmp_path: Path) -> None:
 
 def test_a_study_renews_the_sections_of_its_parts(tmp_path: Path) -> None:
     shown = page(tmp_path, "efficiency.md", "e1", "e2")
-    command = ["bird-harness", "analyze", "study", "--set=/some/where/MINIDEV", "--dialect=sqlite"]
+    command = ["bird-harness", "lab", "study", "--set=/some/where/MINIDEV", "--dialect=sqlite"]
     (tmp_path / "study.json").write_text(json.dumps({"command": command, "parts": ["e1", "e2"]}))
     tables = {"E1: short": 3, "E1: long": 46, "E2: cases": 45}
     text = "".join(f"\n## {title}\n\n| a |\n|---|\n" + "| 1 |\n" * rows for title, rows in tables.items())
@@ -179,7 +179,7 @@ def test_a_study_renews_the_sections_of_its_parts(tmp_path: Path) -> None:
     assert renew(tmp_path, tmp_path) == [shown, shown]
     first = lines(shown, "e1")
     assert first[:6] == [
-        "`bird-harness analyze study --set=MINIDEV --dialect=sqlite`:",
+        "`bird-harness lab study --set=MINIDEV --dialect=sqlite`:",
         "", "- of a set", "", "#### E1: short", "",
     ]  # fmt: skip
     assert first[-1] == "In the folder of the study, too: E1: long."

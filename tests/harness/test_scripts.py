@@ -103,7 +103,7 @@ def test_what_reports_prints_json_to_standard_output_alone(call: Call) -> None:
         (("cache", "--json"), "file_bytes"),
         (("status", "--json"), "engines"),
         (("describe", "--json"), "sets"),
-        (("golds", folder, folder, "--json"), "tables"),
+        (("compare", "--golds", folder, folder, "--json"), "tables"),
     ):
         code, output, errors = call(*words)
         assert code == 0, errors

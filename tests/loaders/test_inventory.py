@@ -176,15 +176,15 @@ def test_json_holds_the_same_for_programs(make_file: MakeFile) -> None:
 def test_the_command_takes_a_file_or_a_set(make_file: MakeFile, tmp_path: Path) -> None:
     path = make_file("CREATE TABLE t (c REAL)")
     call = CliRunner().invoke
-    assert call(app, ["census", str(path)]).output.startswith(f"{path}: UTF-8, 1 table; ")
-    assert [file["path"] for file in json.loads(call(app, ["census", str(path), "--json"]).output)] == [
-        str(path)
-    ]
-    one = call(app, ["census", "--set", "sample", "--db", "city_library"]).output.splitlines()
+    assert call(app, ["describe", "--columns", str(path)]).output.startswith(f"{path}: UTF-8, 1 table; ")
+    assert [
+        file["path"] for file in json.loads(call(app, ["describe", "--columns", str(path), "--json"]).output)
+    ] == [str(path)]
+    one = call(app, ["describe", "--columns", "--set", "sample", "--db", "city_library"]).output.splitlines()
     assert [line.split(":")[0].rsplit("/", 1)[-1] for line in one if line[0] != " "] == [
         "city_library.sqlite"
     ]
     with pytest.raises(BadInput, match="--db nowhere: sample has no such database; it has botanic_garden"):
-        call(app, ["census", "--db", "nowhere"], catch_exceptions=False)
+        call(app, ["describe", "--columns", "--db", "nowhere"], catch_exceptions=False)
     with pytest.raises(BadInput, match="unable to open database file"):
-        call(app, ["census", str(tmp_path / "none.sqlite")], catch_exceptions=False)
+        call(app, ["describe", "--columns", str(tmp_path / "none.sqlite")], catch_exceptions=False)

@@ -95,6 +95,6 @@ def test_a_set_without_data_is_refused_before_anything_is_started(
 ) -> None:
     monkeypatch.setenv("BIRD_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    result = CliRunner().invoke(app, ["images", "--loaded", "--set", "mini_dev"])
+    result = CliRunner().invoke(app, ["up", "--build", "--no-start", "--loaded", "--set", "mini_dev"])
     assert isinstance(result.exception, BadInput)
     assert str(tmp_path) in str(result.exception)

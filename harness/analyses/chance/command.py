@@ -67,7 +67,7 @@ class ChanceRequest:
     @property
     def command(self) -> list[str]:
         """The words of the command that asks for the same."""
-        words = ["bird-harness", "analyze", "chance", self.run, f"--seconds={self.seconds:g}"]
+        words = ["bird-harness", "lab", "chance", self.run, f"--seconds={self.seconds:g}"]
         words += [f"--timeout={self.request.seconds:g}", f"--workers={self.workers}"]
         words += [f"--known={folder.absolute()}" for folder in self.known]
         return [*words, *(f"--question={key}" for key in self.request.keys)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from harness.cli.commands import ANALYZE, COMMANDS, Group, ListedCommand, app
+from harness.cli.commands import LAB, Group, ListedCommand, app, grouped
 from harness.cli.commands import command as loaded
 from tests.docs.blocks import ROOT
 from tests.docs.reference.markdown import cell, one_line
@@ -21,12 +21,18 @@ Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 a
 
 def commands() -> Mapping[str, Any]:
     """Every command of the command line that is shown to users, by name."""
-    return {name: loaded(name) for name, listed in sorted(COMMANDS.items(), key=_place) if not listed.hidden}
+    return {name: loaded(name) for name, listed in _listed().items() if not listed.hidden}
+
+
+def _listed() -> Mapping[str, ListedCommand]:
+    """Every command, in the order of the page."""
+    every = {name: each for group in Group for name, each in grouped(group).items()}
+    return dict(sorted(every.items(), key=_place))
 
 
 def _place(entry: tuple[str, ListedCommand]) -> tuple[bool, str]:
-    """Analyses come after the other commands."""
-    return entry[1].group is Group.ANALYZE, entry[0]
+    """Labs come after the other commands."""
+    return entry[1].group is Group.LAB, entry[0]
 
 
 def cli() -> str:
@@ -35,8 +41,9 @@ def cli() -> str:
         "# Commands and make targets\n",
         _HEAD,
     ]
+    listed = _listed()
     for name, command in commands().items():
-        words = f"{ANALYZE} {name}" if COMMANDS[name].group is Group.ANALYZE else name
+        words = f"{LAB} {name}" if listed[name].group is Group.LAB else name
         arguments = [param for param in command.params if param.param_type_name == "argument"]
         shown = "".join(f" {_argument(param)}" for param in arguments)
         parts += [
@@ -44,7 +51,7 @@ def cli() -> str:
             f"`bird-harness {words}{shown} [OPTIONS]`\n",
             f"{one_line(command.help)}\n",
         ]
-        parts += [f"```console\nbird-harness {COMMANDS[name].example}\n```\n"]
+        parts += [f"```console\nbird-harness {listed[name].example}\n```\n"]
         types = _types(name)
         rows = [
             _parameter(param, types[param.name])

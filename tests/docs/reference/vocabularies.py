@@ -11,10 +11,10 @@ import loaders.base.errors
 from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.errors import HarnessError
-from harness.analyses.conformance import comparison
 from harness.analyses.coverage import answers
 from harness.data import outcomes, questions
 from harness.engines import errors as engine_errors
+from harness.labs.conformance import comparison
 from harness.metrics import METRICS
 from harness.sqltree import constructs, diagnosis
 from tests.docs.reference.markdown import cell, one_line

@@ -312,7 +312,7 @@ def test_the_command_finds_and_replays(tmp_path: Path) -> None:
         (tmp_path / f"predict_sample_{name}_sqlite.jsonl").write_text("\n".join(lines))
     named = ("--predictions", ".", "--dialect", "sqlite")
     run = evaluated(tmp_path, *named, *(f"--question={key}" for key in answers))
-    words = ("analyze", "chance", str(run), "--seconds", "0.1", "--workers", "1", "--json")
+    words = ("lab", "chance", str(run), "--seconds", "0.1", "--workers", "1", "--json")
     done = forked.run("harness", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     [folder] = run.glob("chance-*")
@@ -328,9 +328,9 @@ def test_the_command_finds_and_replays(tmp_path: Path) -> None:
     assert " 2 of 2 | 0 |" in (folder / "tables.md").read_text(), "both replay and break no key"
     listed = [each["file"] for each in parse_json(done.stdout)["witnesses"]]
     assert sorted(listed) == sorted(f"witnesses/{path.name}" for path in (folder / "witnesses").iterdir())
-    again = forked.run("harness", "analyze", "chance", "--resume", str(folder), "--json", cwd=tmp_path)
+    again = forked.run("harness", "lab", "chance", "--resume", str(folder), "--json", cwd=tmp_path)
     assert (again.stdout, again.returncode) == (done.stdout, 0)
     assert (folder / "journal.jsonl").read_text() == journal
-    done = forked.run("harness", "replay", str(folder / listed[0]), cwd=tmp_path)
+    done = forked.run("harness", "lab", "replay", str(folder / listed[0]), cwd=tmp_path)
     assert done.returncode == 0
     assert done.stdout.splitlines()[-1].startswith("refuted: ")

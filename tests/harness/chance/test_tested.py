@@ -72,13 +72,13 @@ def test_a_run_has_the_witnesses_of_refuted_answers(run: Path, tmp_path: Path) -
     for one in refuted:
         found = load(run / file_of(*key_of(one)))
         assert one.tested == AnswerVerdict(Verdict.REFUTED, found.difference, found.plausible)
-        done = forked.run("harness", "replay", str(run / file_of(*key_of(one))), cwd=tmp_path)
+        done = forked.run("harness", "lab", "replay", str(run / file_of(*key_of(one))), cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     done = forked.run("harness", "report", str(run), cwd=tmp_path)
     assert "of 3 right answers, witnesses refute 2, 1 of them plausibly; 1 are equal" in " ".join(
         done.stdout.split()
     )
-    words = ("analyze", "chance", str(run), "--seconds", "0.01", "--workers", "1", "--out", "found")
+    words = ("lab", "chance", str(run), "--seconds", "0.01", "--workers", "1", "--out", "found")
     done = forked.run("harness", *words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     [folder] = (tmp_path / "found").glob("chance-*")

@@ -78,7 +78,7 @@ def test_the_table_says_what_is_covered_what_got_worse_and_what_could_not_be_run
 def test_the_matrix_is_printed_for_programs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["bird-harness", "matrix", "--json"])
+    monkeypatch.setattr(sys, "argv", ["bird-harness", "lab", "matrix", "--json"])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 0

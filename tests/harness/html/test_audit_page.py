@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from dialects.enums import Dialect
-from harness.analyses.audit.command import AuditRequest, audit
-from harness.analyses.audit.tables import page as page_of
 from harness.data.gold_packs import apply_pack, read_pack
 from harness.data.sets.loader import load_set
+from harness.labs.audit.command import AuditRequest, audit
+from harness.labs.audit.tables import page as page_of
 from tests.harness.html.conftest import View
 
 

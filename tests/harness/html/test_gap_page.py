@@ -7,15 +7,15 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from dialects.enums import Dialect, Profile
-from harness.analyses.gap.cause_rules import Cause, Direction, FoundCause, Mended
-from harness.analyses.gap.edits import Edit
-from harness.analyses.gap.experiments import Trial
-from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
-from harness.analyses.gap.files import write_gap_page
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
 from harness.data.published_scores import Provenance
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind
+from harness.labs.gap.cause_rules import Cause, Direction, FoundCause, Mended
+from harness.labs.gap.edits import Edit
+from harness.labs.gap.experiments import Trial
+from harness.labs.gap.explanations import Explained, Gap, PredictorGap, WhatIf
+from harness.labs.gap.files import write_gap_page
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE
 from tests.harness.html.test_looks import violations

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.study.command import PAGE, StudyRequest, study
-from harness.analyses.study.parts import chosen_parts
+from harness.labs.study.command import PAGE, StudyRequest, study
+from harness.labs.study.parts import chosen_parts
 from harness.session.request import Request
 from tests.harness.html.conftest import View
 from tests.harness.html.test_looks import MOST_BYTES, violations

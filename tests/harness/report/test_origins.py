@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.analyses.gap.explanations import Gap
-from harness.analyses.gap.tables import synthetic_lines
 from harness.data.published_scores import Provenance, databases_note, origins
 from harness.data.published_sets import published
+from harness.labs.gap.explanations import Gap
+from harness.labs.gap.tables import synthetic_lines
 from harness.report.console import console_text
 from harness.report.documents import cautions, tables
 from harness.report.texts import json_text, latex, markdown

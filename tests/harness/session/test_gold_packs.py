@@ -119,7 +119,7 @@ def test_runs_under_two_golds_stand_side_by_side(
     code, printed, _ = call("report", str(second), "--format", "markdown", "--table", "paper")
     assert code == 0
     assert line in printed
-    code, printed, _ = call("golds", str(first), str(second), "--format", "csv")
+    code, printed, _ = call("compare", "--golds", str(first), str(second), "--format", "csv")
     assert code == 0
     assert "fix 1" in printed
 

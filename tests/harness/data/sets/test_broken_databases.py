@@ -9,9 +9,9 @@ import pytest
 
 from dialects.errors import BadInput
 from harness import Evaluator, Triple
-from harness.analyses.conformance import folders
 from harness.data.outcomes import Outcome
 from harness.data.sets.loader import load_databases, load_set
+from harness.labs.conformance import folders
 from harness.scoring.variants import find_variants
 from tests.harness import own_sets
 from tests.harness.conftest import Call
@@ -73,7 +73,7 @@ def test_commands_on_the_whole_set_skip_them_with_a_line(
     folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BIRD_PROVISION", "dsn")
-    code, _, said = call("analyze", "audit", "--set", str(folder), "--out", "audit")
+    code, _, said = call("lab", "audit", "--set", str(folder), "--out", "audit")
     assert code == 0
     _names_each_once(said)
     code, _, said = call("translate", "--set", str(folder), "--dialect", "mysql", "--out", "translated")

@@ -118,7 +118,7 @@ def test_a_run_of_other_questions_is_not_resumed(call: Call, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.name in ONE_LINE], ids=lambda case: case.name
 )
-@pytest.mark.parametrize("asked", ["eval", "load", "predict offline", "census", "status"])
+@pytest.mark.parametrize("asked", ["eval", "load", "predict offline", "describe --columns", "status"])
 def test_what_is_wrong_is_one_line_and_exit_code_2(
     call: Call, tmp_path: Path, asked: str, case: Case
 ) -> None:
@@ -184,7 +184,7 @@ def test_the_matrix_names_the_set_and_not_its_path(call: Call, tmp_path: Path) -
     with pytest.MonkeyPatch.context() as patch:
         for name, value in env.items():
             patch.setenv(name, value)
-        _, output, _ = call("matrix", "--set", "own")
+        _, output, _ = call("lab", "matrix", "--set", "own")
     rows = [line for line in output.splitlines() if "not run" in line and "Shop-Bench" in line]
     assert rows
     assert not any(" own " in line for line in output.splitlines())

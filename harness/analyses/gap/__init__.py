@@ -1,1 +1,0 @@
-"""Why predictors score otherwise on another engine: explained by executions, one question at a time."""

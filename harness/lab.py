@@ -1,0 +1,130 @@
+"""Labs: tools above the harness that no evaluation needs, a record each.
+
+Everything that the core knows of a lab is its record `Lab`, which has names and the modules that keep them:
+a module is imported when its command is called, or its metric, section or option is asked for. The labs of
+the project are the folders of `harness/labs` that `OWN` names; without its folder a lab is not there, and
+nothing else changes. An installed package brings one by an entry point of the group `bird_harness.labs`
+(docs/how-to/lab.md).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from dialects.errors import BadInput
+
+OWN = ("audit", "conformance", "gap", "study")
+"""The labs of the project."""
+
+_FOLDER = "harness.labs"
+
+GROUP = "bird_harness.labs"
+"""Entry points by which an installed package brings labs: each names a record."""
+
+
+@dataclass(frozen=True)
+class LabCommand:
+    """A command of a lab.
+
+    `module` registers it with `app` of `harness.cli.commands`; `summary` is the first sentence of its help,
+    without the full stop; `example` is a call of it, without `bird-harness`.
+    """
+
+    module: str
+    summary: str
+    example: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lab:
+    """What a lab adds. A place is `module:attribute`, imported when it is asked for.
+
+    `commands` are those of `bird-harness lab`, by name. `metrics` are places of `harness.metrics.Metric`, by
+    name. `sections` are places of functions that take a `harness.runs.reader.Run` and return the tables
+    (`TableModel`) that a report has after its own. `options` are places of what carries an option of an
+    evaluation out, by its field in `harness.session.request.Request`.
+    """
+
+    name: str
+    commands: Mapping[str, LabCommand] = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    sections: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def labs() -> Mapping[str, Lab]:
+    """Return every lab that is there, by name: the project's own, then those of installed packages.
+
+    Raises:
+        BadInput: an installed package brings one that cannot be used.
+    """
+    found = {lab.name: lab for lab in _own()}
+    for point in entry_points(group=GROUP):
+        lab = _brought(point)
+        if lab.name in {*OWN, *found}:
+            raise BadInput(f"{_whose(point)}: lab {lab.name!r} already exists; choose another name")
+        taken = {name for other in found.values() for name in (*other.commands, *other.metrics)}
+        if again := sorted(taken & {*lab.commands, *lab.metrics}):
+            raise BadInput(f"{_whose(point)}: {again[0]!r} already exists; choose another name")
+        found[lab.name] = lab
+    return found
+
+
+def _own() -> Iterator[Lab]:
+    for name in OWN:
+        try:
+            yield import_module(f"{_FOLDER}.{name}").LAB
+        except ModuleNotFoundError as error:
+            # Without its folder a lab is not there; anything else that is missing is a fault.
+            if error.name not in {_FOLDER, f"{_FOLDER}.{name}"}:
+                raise
+
+
+def _brought(point: EntryPoint) -> Lab:
+    """Load the record that an entry point names.
+
+    Raises:
+        BadInput: there is none.
+    """
+    try:
+        lab = point.load()
+    except Exception as error:
+        words = f"cannot be imported ({type(error).__name__}: {error})"
+        raise BadInput(f"{_whose(point)}: {words}; repair or uninstall it") from error
+    if not isinstance(lab, Lab):
+        raise BadInput(f"{_whose(point)}: not a Lab; name a record of that class")
+    return lab
+
+
+def _whose(point: EntryPoint) -> str:
+    """Return the name of an entry point for messages."""
+    package = f" of package {point.dist.name}" if point.dist is not None else ""
+    return f"lab {point.value}{package}"
+
+
+def absent() -> list[str]:
+    """Return the names of the project's own labs that are not there."""
+    return [name for name in OWN if name not in labs()]
+
+
+def lab_commands() -> Mapping[str, LabCommand]:
+    """Return the commands of all labs by name, in alphabetical order."""
+    found = {name: each for lab in labs().values() for name, each in lab.commands.items()}
+    return dict(sorted(found.items()))
+
+
+def at(place: str) -> Any:
+    """Return the object at a place.
+
+    Raises:
+        BadInput: it is not there; only the record of an installed package can be wrong.
+    """
+    module, _, attribute = place.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise BadInput(f"lab: {place!r} cannot be imported ({error}); correct its record") from error

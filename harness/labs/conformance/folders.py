@@ -1,0 +1,78 @@
+"""Finds the scripts of a suite: sqllogictest files, and folders of SQL with a schema or a database file.
+
+A folder with `schema.sql`, or with one SQLite file, is a database; every other `.sql` file in it has queries,
+as many as it likes, each ended by a semicolon. Everything else is looked through for more of both.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from dialects.errors import BadInput
+from harness.data.set_families import DATABASE_SUFFIXES
+from harness.engines.base import statements
+from harness.labs.conformance import sqllogictest
+from harness.labs.conformance.sqllogictest import QueryRecord, Record, Script, StatementRecord
+from loaders.base.files import read_text, visible
+
+SCHEMA = "schema.sql"
+QUERIES = ".sql"
+
+
+def scripts(suite: Path) -> list[Script]:
+    """Return the scripts of a suite, by name.
+
+    Args:
+        suite: a folder, or one sqllogictest file.
+
+    Raises:
+        BadInput: there is no such folder or file, or nothing in it that is a suite.
+    """
+    try:
+        found = list(_below(suite, suite if suite.is_dir() else suite.parent))
+    except OSError as error:
+        raise BadInput(f"{suite}: cannot be read ({error.strerror})") from error
+    if not found:
+        raise BadInput(
+            f"{suite}: is not a suite; it needs {' or '.join(sqllogictest.SUFFIXES)} files, or folders with "
+            f"{SCHEMA} or a SQLite file next to {QUERIES} files; see docs/how-to/coverage.md"
+        )
+    return sorted(found, key=lambda script: script.name)
+
+
+def _below(path: Path, suite: Path) -> Iterator[Script]:
+    if path.is_file():
+        name = path.relative_to(suite).as_posix()
+        if path.suffix.lower() in sqllogictest.SUFFIXES:
+            yield Script(name, partial(sqllogictest.read, path), (path,))
+        return
+    inside = visible(path)
+    files = [each for each in inside if each.is_file()]
+    bases = [each for each in files if each.suffix.lower() in DATABASE_SUFFIXES]
+    schema = next((each for each in files if each.name == SCHEMA), None)
+    queries = [each for each in files if each.suffix.lower() == QUERIES and each is not schema]
+    if schema and bases:
+        raise BadInput(f"{path}: has {SCHEMA} and {bases[0].name}; keep the one for the queries")
+    if len(bases) > 1 and queries:
+        raise BadInput(f"{path}: has {len(bases)} SQLite files; keep one next to its queries")
+    if (schema or bases) and queries:
+        base = bases[0] if bases else None
+        read = partial(_read, schema, queries, path)
+        used = (*([schema] if schema else bases), *queries)
+        name = path.relative_to(suite).as_posix() if path != suite else suite.absolute().name
+        yield Script(name, read, tuple(used), base)
+    elif queries:
+        raise BadInput(f"{queries[0]}: no {SCHEMA} and no SQLite file next to it; add its database")
+    elif schema or bases:
+        raise BadInput(f"{path}: has a database and no queries; add a {QUERIES} file with some")
+    for each in inside:
+        yield from _below(each, suite) if each.is_dir() or each in files else ()
+
+
+def _read(schema: Path | None, queries: Sequence[Path], folder: Path) -> Iterator[Record]:
+    if schema is not None:
+        for line, sql in statements(read_text(schema).text):
+            yield StatementRecord(line, sql)
+    for path in queries:
+        for line, sql in statements(read_text(path).text):
+            yield QueryRecord(line, sql, file=path.relative_to(folder).as_posix())
