@@ -12,7 +12,7 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.generator import Generator
 
 from dialects.errors import Untranslatable
-from dialects.nodes import BoundValue, Double, Fits, Joined, Matches, Quotient, Remainder, Whole
+from dialects.nodes import Alternatives, BoundValue, Double, Fits, Joined, Matches, Quotient, Remainder, Whole
 
 _OR, _AND, _NOT, _COMPARISON, _OTHER, _SUM, _PRODUCT, _SIGN, ATOM = range(1, 10)
 
@@ -142,7 +142,10 @@ class TargetGenerator(Generator):
 
         Raises:
             Untranslatable: the compiler does not make such a node.
+            TypeError: a rewrite has taken a value of several types for one.
         """
+        if isinstance(expression, Alternatives):
+            raise TypeError("a value of several types is used as one")
         if isinstance(expression, exp.Expr) and key is None and type(expression) not in self._dispatch:
             raise Untranslatable(type(expression).__name__, "no target spells this node")
         return super().sql(expression, key, comment)

@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from dialects.errors import Untranslatable
 from dialects.nodes import (
+    Alternatives,
     AsInteger,
     Bigint,
     Decoded,
@@ -257,7 +258,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
         readings = exact_readings(t.node) if rounds else [reading(t.node)]
         return choose(c, [(test, rewrite(read)) for test, read in readings], rewrite(t))
 
-    return Typed(exp.Null(), Kind.ANY, nullable=t.nullable, each=each, written=t.node)
+    return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, each=each, written=t.node)
 
 
 def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
@@ -302,7 +303,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
                 inside(literal(None) if default is None else default),
             )
 
-        return Typed(exp.Null(), Kind.ANY, nullable=nullable, each=each)
+        return Typed(Alternatives(), Kind.ANY, nullable=nullable, each=each)
     if values and all(found.boolean for found in values):
         return boolean(
             _case(

@@ -300,6 +300,15 @@ def grouped(node: exp.Expr) -> exp.Expr:
     return exp.Paren(this=node) if isinstance(node, _OPERATORS) else node
 
 
+class Alternatives(exp.Expression):
+    """A value whose kind depends on the row, where each alternative has a node of its own: `Typed.each`.
+
+    No target spells it, so that what takes the node for the value is a fault and never NULL.
+    """
+
+    arg_types = {}
+
+
 class Wide(exp.Expression):
     """A TEXT of unlimited length: the first rows of a recursive query give its columns their types."""
 

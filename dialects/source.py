@@ -60,11 +60,19 @@ def _refuse_operator(self: Any, _this: exp.Expr) -> exp.Expr:
     raise Untranslatable(name, SQLITE_ALONE[name], self._prev.start)
 
 
-_ARITHMETIC = {
-    *SQLiteParser.TERM, *SQLiteParser.FACTOR, *SQLiteParser.BITWISE,
-    TokenType.DPIPE, TokenType.ARROW, TokenType.DARROW,
-} - {TokenType.COLLATE}  # fmt: skip
-"""Operators that bind tighter than a predicate: after `x IN (1)`, the whole predicate is their operand."""
+def _parse_is(self: Any, this: exp.Expr) -> exp.Expr:
+    """Read the right side of IS up to the next operator that binds as loosely."""
+    is_negated = self._match(TokenType.NOT)
+    if self._match_text_seq("DISTINCT", "FROM"):
+        is_negated = not is_negated
+    right = self._parse_comparison()
+    if right is None:
+        self.raise_error("Expected an operand after IS")
+    value = right.unnest()
+    if not isinstance(value, exp.Null | exp.Boolean):
+        return (exp.NullSafeNEQ if is_negated else exp.NullSafeEQ)(this=this, expression=right)
+    found = exp.Is(this=this, expression=value)
+    return exp.Not(this=found) if is_negated else found
 
 
 class _Parser(SQLiteParser):
@@ -72,6 +80,9 @@ class _Parser(SQLiteParser):
 
     https://sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes
     """
+
+    _operand: exp.Expr | None = None
+    """What has been read already of the operand that comes next."""
 
     FUNCTIONS: ClassVar = {}
     FUNCTION_PARSERS: ClassVar = {"CAST": lambda self: self._parse_cast_to_words()}
@@ -97,8 +108,9 @@ class _Parser(SQLiteParser):
         **{
             token: parser
             for token, parser in SQLiteParser.RANGE_PARSERS.items()
-            if token in {TokenType.IN, TokenType.IS, TokenType.BETWEEN}
+            if token in {TokenType.IN, TokenType.BETWEEN}
         },
+        TokenType.IS: _parse_is,
         TokenType.LIKE: _like(exp.Like),
         TokenType.GLOB: _like(exp.Glob),
         TokenType.MATCH: _refuse_operator,
@@ -141,9 +153,9 @@ class _Parser(SQLiteParser):
             this = self._parse_range(this, parse_is=True)
             if self._index == before:
                 return this
-            if self._curr and self._curr.token_type in _ARITHMETIC:
-                self.raise_error("an operator follows a predicate without parentheses")
-            this = self._parse_comparison(this)
+            # After x IN (1) and x ISNULL, the whole predicate is the operand of any operator.
+            self._operand = this
+            this = self._parse_comparison()
 
     def _parse_join(self, *given: Any, **options: Any) -> exp.Join | None:
         """Read ON and USING after a comma: SQLite takes them as after JOIN."""
@@ -164,6 +176,12 @@ class _Parser(SQLiteParser):
             self._advance()
             return exp.Literal.string(self._prev.text)
         return super()._parse_primary()
+
+    def _parse_unary(self) -> exp.Expr | None:
+        if self._operand is not None:
+            read, self._operand = self._operand, None
+            return read
+        return super()._parse_unary()
 
     def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
         this = this or self._parse_bitwise()
@@ -208,7 +226,7 @@ class _Parser(SQLiteParser):
         return self.expression(exp.Offset(this=this, expression=self._parse_disjunction()))
 
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
-        low = self._parse_comparison()
+        low = self._parse_equality()
         self._match(TokenType.AND)
         return exp.Between(this=this, low=low, high=self._parse_comparison())
 
@@ -318,7 +336,7 @@ def _quoted_name(part: exp.Expr) -> exp.Identifier | None:
     return part if isinstance(part, exp.Identifier) else None
 
 
-_OWN_WORDS = ("no window follows", "an operator follows", "is no operator")
+_OWN_WORDS = ("no window follows", "is no operator")
 """Descriptions of errors that this module raises itself."""
 
 

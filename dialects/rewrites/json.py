@@ -14,6 +14,7 @@ from dialects.coercions import BIGGEST, Rewrite, as_text, choose, literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
+    Alternatives,
     Fits,
     Joined,
     JSONRows,
@@ -272,19 +273,29 @@ def rows(
         ("fullkey", text(column("f"))),
         ("path", text(column("q"))),
     ]
-    if steps:  # Nodes are counted from the beginning of the text.
-        found[4:6] = [(one, Typed(exp.Null(), Kind.ANY)) for one in ("id", "parent")]
+    unknown = frozenset({"id", "parent"}) if steps else frozenset()
     tree = exp.Select(
         expressions=[
-            exp.Alias(this=value.node, alias=exp.to_identifier(one, quoted=True)) for one, value in found
+            exp.Alias(this=value.node, alias=exp.to_identifier(one, quoted=True))
+            for one, value in found
+            if one not in unknown
         ],
         from_=exp.From(this=JSONRows(this=listed, alias=exp.to_identifier(alias, quoted=True))),
     )
     exported = [
-        (one, value.of(node=exp.column(exp.to_identifier(one, quoted=True)), each=None))
+        (
+            one,
+            Typed(Alternatives(), Kind.ANY, each=_uncounted)
+            if one in unknown
+            else value.of(node=exp.column(exp.to_identifier(one, quoted=True)), each=None),
+        )
         for one, value in found
     ]
     return tree, exported
+
+
+def _uncounted(_: Rewrite) -> Typed:
+    raise Untranslatable("id of json_each()", "SQLite counts from the beginning of the text, not of the path")
 
 
 def _step(label: str) -> str:

@@ -14,6 +14,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput, TranslatorFault
 from dialects.schema import Schema
 from dialects.translation import Translation, Untranslatable, translate
+from dialects.value_types import Context, Kind, Typed
 from loaders.file_census import census
 from tests.dialects.school import build
 from tests.every_engine import LOADED
@@ -356,6 +357,17 @@ def test_a_refusal_names_the_construct(schema: Schema, sql: str, says: str) -> N
     for dialect in LOADED:
         with pytest.raises(Untranslatable, match=re.escape(says)):
             translate(sql, schema, dialect)
+
+
+def test_what_takes_several_types_for_one_is_a_fault_and_not_null(
+    schema: Schema, target: Dialect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def careless(_: Context, t: Typed) -> Typed:
+        return t.of(kind=Kind.INTEGER)
+
+    monkeypatch.setattr("dialects.rewrites.operators.as_number", careless)
+    with pytest.raises(TranslatorFault, match="several types"):
+        translate("SELECT -IIF(id > 3, height, name) FROM pupil", schema, target)
 
 
 def test_a_fault_names_the_text(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -662,3 +662,10 @@ SELECT a FROM (SELECT id AS a FROM pupil) ORDER BY a LIMIT '0';
 SELECT id FROM pupil ORDER BY id LIMIT '2' OFFSET '0';
 SELECT id FROM pupil ORDER BY id LIMIT '00';
 SELECT (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) AS w, COUNT(*) FROM pupil p GROUP BY (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) HAVING (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) > 1;
+
+-- operators without parentheses
+SELECT id, house = 'N' IS NULL, points BETWEEN 1 AND 5 = 1, points BETWEEN 1 = id AND 5 FROM pupil ORDER BY id;
+SELECT id, house IN ('N', 'S') + 1 * 2, house ISNULL || name, points NOT NULL << 2, -points IN (-3) % 2 FROM pupil ORDER BY id;
+SELECT id, id IS points < 3, points IS NULL + 1, NOT points IS id LIKE 0, 2 * NOT points = 3 FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE house IN ('N') = 1 AND points NOTNULL + 0 OR name LIKE 'A%' IS house IN ('S') ORDER BY id;
+SELECT house IN ('N') + 1, COUNT(*) FROM pupil GROUP BY house IN ('N') + 1 ORDER BY house IN ('N') + 1;

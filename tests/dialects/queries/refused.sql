@@ -82,3 +82,8 @@ SELECT 9e999, round(9e999, 2);
 SELECT id FROM pupil LIMIT '1e999';
 SELECT a::text FROM pupil;
 SELECT x.* FROM house h JOIN (pupil x JOIN nobody y USING (id)) ON h.founded = x.id FULL JOIN mark USING (id);
+
+-- numbers of JSON's nodes
+SELECT e.id FROM pupil p, json_each('{"a":[1,2]}', '$.a') e;
+SELECT COUNT(e.id), MAX(e.parent) FROM json_each('{"a":[1,2]}', '$.a') e;
+SELECT e.value FROM json_each('{"a":[1,2]}', '$.a') e WHERE e.id = 3;
