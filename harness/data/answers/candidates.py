@@ -83,7 +83,7 @@ _MARKS = (
     r"(?<!`)`(?P<one>[^`\n]++)`(?!`)|"
     r"(?P<next>^[ \t#*]*+(?:(?i:question|q|user|human|input|instruction|user question)\**+[ \t]*+[:\uff1a]|"
     r"(?i:user|human)[ \t]*+$)|^/\*[ \t]*+(?:Answer|Given|Some|Complete)\b|"
-    r"^--[ \t]*+Using valid[ \t]++\w++[ \t]*+,)|"
+    r"^--[ \t]*+(?:Using valid[ \t]++\w++[ \t]*+,|(?i:question|user question)\b[ \t]*+\d{0,4}+[:\uff1a]))|"
     rf"^[ \t]*+{_BULLET}?+(?P<comment>--(?!-)|/\*)|"
     rf"(?:^[ \t]*+{_BULLET}?+|[:\uff1a>»→;][ \t]*+|=[ \t]*+(?!\()"
     r"|(?<=[>\[\]])[ \t]*+|(?:\breturn[ \t]++|\()(?=[rRfF]{0,2}+[\"'])|(?<=\s)(?=[\"“]))"
@@ -111,7 +111,7 @@ _JOINED = re.compile(r"[ \t]*+(?:[+.\\][ \t]*+){0,2}+(?:\r?\n)?+[ \t]*+(?:[+.&][
 """What joins two literals of a program."""
 _IS_OPEN = re.compile(r"(?:\(|\b(?:UNION|ALL|EXCEPT|INTERSECT|IN|AS|EXISTS))\s*+\Z", flags=re.IGNORECASE)
 _MENTION = re.compile(r"(?<![\w'\"`(])SELECT\s")
-_OF_MENTION = re.compile(r";|\bFROM\b")
+_OF_MENTION = re.compile(r";[;\s]*+|\bFROM\b")
 _MOST_MENTIONS, _LONGEST_COLUMNS = 4, 400
 _OF_ANOTHER = re.compile(r"\b(?:EXPLAIN|PLAN|ANALYZE|AS|INTO|EXISTS|IN)\s*+\Z|\)\s*+\Z", flags=re.IGNORECASE)
 """A statement whose part a query is."""
@@ -197,6 +197,8 @@ class Reader:
         """Return the queries within sentences that are statements."""
         found: list[QueryCandidate] = []
         at = 0
+        if _MENTION.search(text) is None:
+            return found
         marks = list(_OF_MENTION.finditer(text))
         places = [mark.start() for mark in marks]
         mentions = []
@@ -204,7 +206,7 @@ class Reader:
             place = bisect_left(places, match.end())
             if (
                 place < len(marks)
-                and marks[place][0] != ";"
+                and not marks[place][0].startswith(";")
                 and places[place] - match.end() <= _LONGEST_COLUMNS
             ):
                 mentions.append(match)
@@ -263,7 +265,11 @@ class _Scan:
             elif mark["next"] is not None:
                 if is_begun or any(one.kind is not CandidateKind.INLINE for one in found):
                     return found, len(self.text)
-                at = mark.end()
+                if mark["next"].startswith("--"):
+                    one, at = self._after_comment(mark.start("next"), "--")
+                    found += [one] if one else []
+                else:
+                    at = mark.end()
             else:
                 one, at = self._marked(mark)
                 if one is not None and not _outweighed(found, one):
@@ -301,7 +307,7 @@ class _Scan:
         handlers: dict[str, Callable[[re.Match[str]], tuple[QueryCandidate | None, int]]] = {
             "fence": self._block, "boxed": self._box, "document": self._document, "pair": self._pair,
             "code": self._latex, "cell": self._cell, "two": self._inline, "one": self._inline,
-            "comment": self._after_comment, "sql": self._prose,
+            "comment": self._comments, "sql": self._prose,
         }  # fmt: skip
         name = next(name for name in handlers if mark[name] is not None)
         return handlers[name](mark)
@@ -442,15 +448,18 @@ class _Scan:
                 code, after = self.text[mark.start("one") : last], last + 1
         return QueryCandidate(code, CandidateKind.INLINE, "inline", mark.start(), after), after
 
-    def _after_comment(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
+    def _comments(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
+        return self._after_comment(mark.start("comment"), mark["comment"])
+
+    def _after_comment(self, at: int, opening: str) -> tuple[QueryCandidate | None, int]:
         """Remember a comment at the beginning of a line: a query may follow."""
-        at, text = mark.start("comment"), self.text
-        if mark["comment"] == "--":
+        text = self.text
+        if opening == "--":
             after = text.find("\n", at) + 1 or len(text)
         else:
             closed = text.find("*/", at) if self._is_commented else -1
             self._is_commented = closed >= 0
-            after = closed + 2 if closed >= 0 else mark.end()
+            after = closed + 2 if closed >= 0 else at + len(opening)
         first = self._comment[0] if not text[self._comment[1] : at].strip() and self._comment[1] >= 0 else at
         self._comment = first, after
         is_duckdb = self.reader.budget.dialect == Dialect.DUCKDB

@@ -55,6 +55,10 @@ _LITERAL_ENDS = re.compile(rf"[^'\n]{{0,{_LONGEST_LITERAL}}}+'(?=[\s),;|\]`\"]|\
 _CLOSED = re.compile(r"</(?P<tag>answer|final_answer|solution)>\s*+\Z", re.IGNORECASE)
 _QUOTED = re.compile(r"(?:^[ \t]{0,3}>[^\n]*+(?:\n|\Z))++", flags=re.MULTILINE)
 _QUOTE = re.compile(r"^[ \t]{0,3}>[ \t]?", flags=re.MULTILINE)
+_ESCAPED = re.compile(r"[^\"'\\\n]*+\\n(?![b-eg-rtuvx-z])(?:[^\\\n]++|\\[nrt\"'\\])*+\Z", flags=re.DOTALL)
+"""A text of one line whose line breaks are written as `\\n`, before any quote."""
+_ESCAPE = re.compile(r"\\([nrt\"'\\])")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 _PROMPT = re.compile(
     r"^(?:(?:sqlite|mysql)>|MariaDB \[[^\]\n]{0,60}+\]>|\w++=[#>])[ \t]", flags=re.MULTILINE | re.IGNORECASE
 )
@@ -71,12 +75,15 @@ def visible(text: str) -> str:
 
     - Of several turns, the first of the assistant's counts, up to the next one of anybody else.
     - Reasoning in tags or channels is left out; where it was cut off, all that follows is.
-    - A text that is one JSON string stands for what that holds.
+    - A text that is one JSON string stands for what that holds, and so does one of one line with escaped
+      line breaks.
     - The prompts of a database's client are left out of a statement's further lines.
     - Quoted lines that hold a query or a fence are unquoted.
     """
     text = text.lstrip("\ufeff\u200b\u2060").partition(BIRD)[0]
     text = quoted(text) or text
+    if "\\n" in text and _ESCAPED.match(text.strip()):
+        text = _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
     text = _without_reasoning(_turn(text))
     if said := _SAID.match(text):
         text = text[said.end() :]

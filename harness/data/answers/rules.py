@@ -37,6 +37,12 @@ REPLY_RULES = (
         "SELECT 1",
     ),
     ExtractionRule(
+        "escaped lines",
+        "A text of one line whose line breaks are written as `\\n`, before any quote, is unescaped.",
+        "The SQL:\\nSELECT a\\nFROM t",
+        "SELECT a\nFROM t",
+    ),
+    ExtractionRule(
         "bird",
         "What follows BIRD's separator is no SQL.",
         "SELECT 1\t----- bird -----\tfinancial",
