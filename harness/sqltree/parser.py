@@ -1,5 +1,6 @@
 """Parsing in bounded time: with each level of `DATE(DATE(...` sqlglot reads what is inside twice as often."""
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,6 +22,10 @@ _MOST_STEPS = 10_000
 """Steps of a parser: tokens of the text, and those that it reads again."""
 
 _SPEAKERS = {dialect: sqlglot.Dialect.get_or_raise(name) for dialect, name in SQLGLOT.items()}
+
+
+# sqlglot's remarks on a text are not for the terminal.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
 
 class TooMuch(Exception):

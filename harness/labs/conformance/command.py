@@ -232,10 +232,6 @@ def _write(path: Path, text: str) -> None:
 
 # Translators: the project's, and others on the same board.
 
-# sqlglot's remarks on a text are not for the terminal.
-logging.getLogger("sqlglot").addHandler(logging.NullHandler())
-
-
 def _sqlglot(sql: str, schema: Schema, target: Dialect) -> Translation:
     """As `sqlglot.transpile(sql, read="sqlite", write=...)`; what it calls unsupported is a warning."""
     del schema
