@@ -4,7 +4,6 @@ Queries are run state by state. Servers get the states in batches, into a fixed 
 the batch before are replaced.
 """
 
-import logging
 import os
 import random
 import sqlite3
@@ -231,6 +230,7 @@ def _write(path: Path, text: str) -> None:
 
 
 # Translators: the project's, and others on the same board.
+
 
 def _sqlglot(sql: str, schema: Schema, target: Dialect) -> Translation:
     """As `sqlglot.transpile(sql, read="sqlite", write=...)`; what it calls unsupported is a warning."""
