@@ -14,7 +14,7 @@ from dialects.source import parse
 from dialects.translation import Translation, Untranslatable, translate
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
 from loaders.file_census import census
@@ -104,19 +104,31 @@ def _engine(server: Server) -> Engine:
     return on_server(server)
 
 
+_TRANSLATIONS: dict[tuple[str, Dialect], Translation] = {}
+"""Of the module's only schema: several tests look at most of them."""
+
+
 def _translated(sql: str, schema: Schema, target: Dialect) -> Translation | None:
     """The translation, or None where the target lacks a construct of the query."""
+    if (known := _TRANSLATIONS.get((sql, target))) is not None:
+        return known
     try:
-        return translate(sql, schema, target)
+        return _TRANSLATIONS.setdefault((sql, target), translate(sql, schema, target))
     except Untranslatable as error:
         if error.construct in LACKING.get(target, ()):
             return None
         raise
 
 
+@cache
+def _expected(school: Database, sql: str) -> Execution:
+    """SQLite's rows, which each server's are compared with."""
+    return execute(SQLiteEngine(), school, sql, LIMITS)
+
+
 def _difference(server: Server, school: Database, schema: Schema, sql: str) -> str | None:
     """What is wrong with the answer of a server."""
-    expected = execute(SQLiteEngine(), school, sql, LIMITS)
+    expected = _expected(school, sql)
     assert expected.ending is Ending.ROWS, f"{sql}: {expected.error}"
     try:
         translation = _translated(sql, schema, server.dialect)
@@ -196,6 +208,7 @@ def test_what_cannot_be_exact_is_refused(schema: Schema, target: Dialect, topic:
             translate(sql, schema, target)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ROWS)
 def test_every_query_of_a_rewrite_needs_it(schema: Schema, rule: str) -> None:
     def applied(sql: str) -> set[str]:

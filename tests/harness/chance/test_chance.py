@@ -133,6 +133,7 @@ def _of_the_club(
     return every[: len(pairs)], every[len(pairs) :]
 
 
+@pytest.mark.slow
 def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
     """No planted difference is, in either direction; and nothing that hangs on the order of rows."""
     assert sum(is_equal_to_a_gold(shape, PairToRefute(sql, [gold])) for sql, gold in EQUAL) >= 80
@@ -206,6 +207,7 @@ def test_a_witness_serves_other_answers_to_the_question(shape: Shape, place: Exe
     assert found.tables == first.tables
 
 
+@pytest.mark.slow
 def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: ExecutionPlace) -> None:
     """No NULL, number or repeated name that the real columns lack; nor an answer of NULL or 0 alone."""
     for sql, gold, expected in (
@@ -295,6 +297,7 @@ def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, plac
         save(found, path)
 
 
+@pytest.mark.slow
 def test_the_command_finds_and_replays(tmp_path: Path) -> None:
     """A run's right answers are searched once, and a resumed search measures nothing twice."""
     answers = {

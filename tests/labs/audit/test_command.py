@@ -54,6 +54,7 @@ def broken_after(monkeypatch: pytest.MonkeyPatch, golds: int) -> list[str]:
     return read
 
 
+@pytest.mark.slow
 def test_an_audit_that_was_broken_off_goes_on_where_it_was(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +133,7 @@ def test_two_packs_for_the_same_questions_are_compared(call: Call, tmp_path: Pat
     assert lines[-1].endswith("agree on 2 of 6 questions.")
 
 
+@pytest.mark.slow
 def test_golds_that_only_a_small_database_tells_apart(call: Call, tmp_path: Path) -> None:
     """It is shown and replays; golds that are equal, or have no witness, agree."""
     corrected = pack(

@@ -22,7 +22,7 @@ from tests.harness.adapters.conftest import (
     open_evaluator,
     scripted,
 )
-from tests.harness.adapters.raw_answers import raw_answers, rounds
+from tests.harness.adapters.raw_answers import FEW, raw_answers, rounds
 from tests.harness.serve.served import ENDLESS
 
 
@@ -80,7 +80,7 @@ def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
         tools = RecordedTools(evaluator)
         places = {each.key: place for place, each in enumerate(tools.questions)}
         prompts = {each.key: tools.prompt(each) for each in tools.questions}
-        for texts in rounds(raw_answers()):
+        for texts in rounds(raw_answers(count=FEW)):
             tools.judged.clear()
             expected = {key: taken[each] for key, each in texts.items()}
             answers = {prompts[key]: each.text for key, each in texts.items()}

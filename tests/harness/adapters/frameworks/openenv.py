@@ -23,7 +23,7 @@ from tests.harness.adapters.conftest import (
     open_evaluator,
     scripted,
 )
-from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
+from tests.harness.adapters.raw_answers import FEW, RawAnswer, raw_answers, rounds
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
@@ -76,7 +76,7 @@ def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
     with open_evaluator(RAW) as evaluator:
         tools = RecordedTools(evaluator)
         with serving(tools) as url:
-            for texts in rounds(raw_answers()):
+            for texts in rounds(raw_answers(count=FEW)):
                 tools.judged.clear()
                 expected = {key: taken[each] for key, each in texts.items()}
                 assert asyncio.run(answered(url, texts)) == {key: ex for key, (_, ex) in expected.items()}

@@ -26,7 +26,7 @@ from tests.harness.adapters.conftest import (
     learners_questions,
     scripted,
 )
-from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
+from tests.harness.adapters.raw_answers import FEW, RawAnswer, raw_answers, rounds
 from tests.harness.adapters.scripted_endpoint import Policy, calls, endpoint
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
@@ -112,7 +112,7 @@ def test_raw_answers_have_the_sql_and_the_score_of_eval(
             found[key] = other.reward
         return found
 
-    for texts in rounds(raw_answers()):
+    for texts in rounds(raw_answers(count=FEW)):
         expected = {key: taken[each] for key, each in texts.items()}
         for each in made:
             each.judged.clear()
