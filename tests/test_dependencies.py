@@ -142,6 +142,7 @@ print(count)
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_module_can_be_imported_where_nothing_for_developing_is_installed() -> None:
     kept = installed_with(declared()) | {"bird-harness"}
     blocked = {

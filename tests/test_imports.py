@@ -83,6 +83,7 @@ def test_every_command_that_is_declared_is_listed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_cheap_commands_do_without_what_others_need() -> None:
     assert not imported(MAIN, "cache", "--help") & {"pytest", "ray", "scipy", "sqlglot", "pymysql", "psycopg"}
     for name in ("eval", "load", "status"):
@@ -102,6 +103,7 @@ def test_translating_imports_neither_the_harness_nor_the_loaders() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_an_evaluation_whose_results_are_cached_parses_no_gold(tmp_path: Path) -> None:
     asked = ("eval", "--dialect", "sqlite", "--driver", "direct", "--workers", "1", "--out", str(tmp_path))
     first, second = (imported(MAIN, *asked, BIRD_CACHE=str(tmp_path / "cache")) for _ in range(2))

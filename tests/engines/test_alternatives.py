@@ -23,7 +23,7 @@ from tests.every_engine import LOADED
 
 SERVERS = LOADED
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 SCRIPT = """
 CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, goals INTEGER, share REAL, founded DATE);

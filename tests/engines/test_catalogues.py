@@ -112,6 +112,7 @@ def test_duckdbs_unstable_functions_are_known_by_their_words_too() -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("server", [Dialect.MYSQL, Dialect.MARIADB], indirect=True)
 def test_functions_of_mysql_and_mariadb_are_volatile_or_known(server: Server) -> None:
     listed = {
@@ -126,6 +127,7 @@ def test_functions_of_mysql_and_mariadb_are_volatile_or_known(server: Server) ->
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("server", [Dialect.POSTGRESQL, Dialect.DUCKDB], indirect=True)
 def test_an_engine_with_a_catalogue_names_its_unstable_functions(server: Server) -> None:
     unstable = unstable_functions(on_server(server))

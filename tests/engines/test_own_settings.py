@@ -18,7 +18,7 @@ from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 MYSQL: Mapping[str, tuple[str | int, str, object]] = {
     "sql_mode": (

@@ -87,6 +87,7 @@ def own(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_the_load_of_the_others_goes_on_and_says_what_is_missing(server: Server, home: Path) -> None:
     command = ["load", "--set", "dev", "--dialect", server.dialect, "--profile", "faithful"]
     for _ in range(2):
@@ -106,6 +107,7 @@ def _of(line: str) -> str:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_answers_about_what_is_not_loaded_count_against_nobody(server: Server, home: Path) -> None:
     said: list[str] = []
     questions = load_set("dev", home)
@@ -123,6 +125,7 @@ def test_answers_about_what_is_not_loaded_count_against_nobody(server: Server, h
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_coverage_is_measured_of_the_others(server: Server, home: Path, tmp_path: Path) -> None:
     command = ["coverage", "--set", "dev", "--dialect", server.dialect, "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(app, command)
@@ -139,6 +142,7 @@ def test_coverage_is_measured_of_the_others(server: Server, home: Path, tmp_path
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_what_an_earlier_load_left_is_not_asked_instead(server: Server, own: Path) -> None:
     with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
         assert evaluator.score([Answer("0", "SELECT 'x'", server.dialect)])[0].outcome is Outcome.MATCH
@@ -164,6 +168,7 @@ def _questions(folder: Path) -> QuestionSet:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_notes_of_the_load_are_said_and_kept(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

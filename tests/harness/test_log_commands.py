@@ -62,6 +62,7 @@ NAMES = ("::error::one", "##[set-output name=run;]two", "##vso[task.complete]thr
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_names_of_predictors_are_no_commands(tmp_path: Path) -> None:
     results = [one for name in NAMES for one in right_on(range(3), name)]
     run = write_run(tmp_path / "run", results)

@@ -63,6 +63,7 @@ def test_on_sqlite_it_is_a_gold_error(folder: Path) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_on_a_server_it_is_a_gold_error(
     server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_on_a_server_it_is_a_gold_error(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_commands_on_the_whole_set_go_on(folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_PROVISION", "dsn")
 

@@ -11,7 +11,7 @@ import pytest
 
 from loaders.workers import Survey, workers
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 PROGRAM = [str(Path(sys.executable).with_name("bird-harness"))]
 MODULE = [sys.executable, "-m", "harness"]

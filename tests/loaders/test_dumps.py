@@ -204,6 +204,7 @@ def leftovers(server: Server, databases: list[Database]) -> Iterator[None]:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", ["nothing", "loaded", "dumped"])
 @pytest.mark.usefixtures("leftovers")
 def test_a_dump_takes_the_place_of_what_was_there(
@@ -258,6 +259,7 @@ HOSTILE = {
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.usefixtures("leftovers")
 def test_a_dump_that_wants_more_changes_nothing(
     server: Server, databases: list[Database], tmp_path: Path
@@ -274,6 +276,7 @@ def test_a_dump_that_wants_more_changes_nothing(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.usefixtures("leftovers")
 @pytest.mark.parametrize(
     ("given", "fragment"),
@@ -289,6 +292,7 @@ def test_a_dump_of_other_tables_is_refused(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_dump_is_for_profile_official_alone(server: Server, databases: list[Database], dump: Path) -> None:
     faithful = [Database(one.collection, one.db_id, one.sqlite_path, Profile.FAITHFUL) for one in databases]
     with pytest.raises(BadInput, match="profile official"):
@@ -296,6 +300,7 @@ def test_a_dump_is_for_profile_official_alone(server: Server, databases: list[Da
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_killed_load_leaves_the_old_tables_and_the_next_one_tidies_up(
     server: Server, databases: list[Database], dump: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -345,6 +350,7 @@ def trade_outcomes(trade: QuestionSet, server: Server, store: Path, *, force: bo
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_dumps_outcomes_are_not_those_of_the_file(
     trade: QuestionSet, server: Server, tmp_path: Path
 ) -> None:
@@ -363,6 +369,7 @@ def test_a_dumps_outcomes_are_not_those_of_the_file(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_what_stands_is_told_by_source_and_by_how_it_was_loaded(
     trade: QuestionSet, server: Server, tmp_path: Path
 ) -> None:

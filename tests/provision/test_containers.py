@@ -21,7 +21,7 @@ from loaders.server import Origin, Server
 from tests.counting import TEXTS, numbers_in
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
 def container_of(server: Server) -> str:

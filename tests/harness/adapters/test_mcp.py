@@ -15,7 +15,7 @@ from tests.harness.adapters.conftest import REFERENCE, Evaluated
 from tests.harness.conftest import Call
 from tests.harness.hostile_texts import HOSTILE
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ON = {"database": "city_library"}
 

@@ -10,7 +10,7 @@ from dialects.errors import BadInput
 from harness import Evaluator
 from harness.adapters.rewards import trl_reward, verl_batch_reward, verl_reward
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 DATABASE = "city_library"
 GOLD = "SELECT 1 UNION SELECT 2"

@@ -32,7 +32,7 @@ from tests.harness.hostile_texts import HOSTILE
 from tests.harness.pytest_plugin.running import name
 from tests.reasons import Reason, skip
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[3]
 UNJUDGED = 0.25

@@ -46,6 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return evaluated(folder, "--predictions", "answers.jsonl", "--predictor", "lucky", *OPTIONS, *keys)
 
 
+@pytest.mark.thorough
 def test_everyone_who_asks_gets_the_same_scores(run: Path) -> None:
     """Judged anew each time; a reward is the score."""
     assert [one.scores["ex_tested"] for one in read_run(run).results] == SCORES
@@ -64,6 +65,7 @@ def test_everyone_who_asks_gets_the_same_scores(run: Path) -> None:
         assert [one["scores"]["ex_tested"] for one in client.score(sent)] == SCORES
 
 
+@pytest.mark.thorough
 def test_a_run_has_the_witnesses_of_refuted_answers(run: Path, tmp_path: Path) -> None:
     """They replay, the tables count them, and a search of the run takes them as they are."""
     refuted = [one for one in read_run(run).results if one.tested and one.tested.verdict is Verdict.REFUTED]
@@ -85,6 +87,7 @@ def test_a_run_has_the_witnesses_of_refuted_answers(run: Path, tmp_path: Path) -
     assert all(load(folder / each) == load(run / each) for each in files)
 
 
+@pytest.mark.thorough
 def test_witnesses_and_twins_are_a_suite(run: Path, tmp_path: Path) -> None:
     """With it, `ts` is 0 for the answers that EX tested refutes."""
     words = ("--set", "sample", "--db", "city_library", "--out", "suite", "--witnesses")
@@ -107,6 +110,7 @@ def test_witnesses_and_twins_are_a_suite(run: Path, tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["city_library.sqlite"]
 
 
+@pytest.mark.thorough
 def test_a_witness_serves_later_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is kept in the result cache, and tried first."""
     monkeypatch.setenv("BIRD_STORE", str(tmp_path / "store.sqlite"))
@@ -119,6 +123,7 @@ def test_a_witness_serves_later_answers(tmp_path: Path, monkeypatch: pytest.Monk
     assert found[0].tables == found[1].tables
 
 
+@pytest.mark.thorough
 def test_an_undecided_answer_meets_later_witnesses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not executed or searched again, and refuted; then it comes from the cache as it is."""
     monkeypatch.setenv("BIRD_STORE", str(tmp_path / "store.sqlite"))

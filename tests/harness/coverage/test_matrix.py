@@ -109,6 +109,7 @@ def named(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Se
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_the_server_that_is_there_is_covered_and_the_other_versions_are_named(
     named: Server, tmp_path: Path
 ) -> None:
@@ -127,6 +128,7 @@ def test_the_server_that_is_there_is_covered_and_the_other_versions_are_named(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_an_answer_that_was_other_is_a_regression(
     named: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -398,6 +398,7 @@ def test_keys_of_a_file_without_records_are_refused(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_command_that_reads_predictions_takes_keys(tmp_path: Path, call: Call) -> None:
     records = [
         {"no": int(one.key), "mine": one.gold[Dialect.SQLITE], "sql": "-"} for one in SAMPLE.questions[::-1]

@@ -186,6 +186,7 @@ def made_again(server: Server, database: Database, *texts: DatabaseText) -> list
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("server", SERVED, indirect=True)
 def test_the_statements_make_the_same_tables_on_an_empty_database(
     server: Server, shop: Database, folder: Path
@@ -198,6 +199,7 @@ def test_the_statements_make_the_same_tables_on_an_empty_database(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 @pytest.mark.parametrize("server", SERVED, indirect=True)
 def test_the_sample_s_statements_make_the_same_tables(server: Server, folder: Path) -> None:
     engine = loaded(server, folder)
@@ -206,6 +208,7 @@ def test_the_sample_s_statements_make_the_same_tables(server: Server, folder: Pa
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_postgresql_s_statement_has_all_that_a_table_can_have(
     postgresql_server: Server, tmp_path: Path
 ) -> None:
@@ -300,6 +303,7 @@ def test_first_rows_are_not_those_of_an_index(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_only_the_database_s_own_tables_are_told(server: Server, folder: Path, profile: Profile) -> None:
     text = read_database(loaded(server, folder), replace(bakery(folder), profile=profile))
     assert [table.name for table in text.tables] == ["loaves", "shelves"]
@@ -307,6 +311,7 @@ def test_only_the_database_s_own_tables_are_told(server: Server, folder: Path, p
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_what_the_loader_adds_on_mysql_is_not_told(mysql_server: Server, folder: Path) -> None:
     engine, shop = loaded(mysql_server, folder), shops(folder)[Profile.FAITHFUL]
     [[_, printed]] = ask(mysql_server, shop, 'SHOW CREATE TABLE "order line"')
@@ -356,6 +361,7 @@ def test_noise_of_mysql_is_left_out_and_nothing_in_quotes_is_taken_for_it() -> N
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_a_table_that_is_not_loaded_is_told(server: Server, folder: Path, tmp_path: Path) -> None:
     later = written(tmp_path, COLLECTION, "bakery", BAKERY + "CREATE TABLE ovens (oven_id INTEGER);")
     with pytest.raises(EngineUnavailable, match=r"table ovens of bakery is not loaded in profile official"):

@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness.pytest_plugin.running import counts, item, listed, outcomes, predictions, run, score
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 SOME = ("--bird-limit", "4")
 

@@ -10,7 +10,7 @@ from harness.runs.reader import LATEST, SUMMARY
 from tests.harness.conftest import Call
 from tests.harness.pytest_plugin.running import item, run, score, summary
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 SOME = ("--bird-limit", "12")
 OF_SET = "The first 12 of 66 questions: a selection by --limit, not the set."

@@ -6,7 +6,7 @@ import pytest
 
 from tests.harness.pytest_plugin.running import counts, run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 USES = """
 import pytest

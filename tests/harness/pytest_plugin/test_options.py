@@ -9,7 +9,7 @@ import pytest
 from harness.cli.evaluate import evaluate
 from tests.harness.pytest_plugin.running import item, predictions, run, score, start
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 DOCS = Path(__file__).parents[3] / "docs"
 

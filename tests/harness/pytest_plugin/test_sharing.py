@@ -17,7 +17,7 @@ from loaders.server import Server
 from tests import forked
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 
 def _evaluated(cwd: Path, *args: str) -> str:

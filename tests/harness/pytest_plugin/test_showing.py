@@ -11,7 +11,7 @@ from harness.data.outcomes import Outcome
 from harness.pytest_plugin.pairs import LETTERS
 from tests.harness.pytest_plugin.running import counts, item, outcomes, score
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 SOME = ("--bird-limit", "8", "-k", "careless")
 

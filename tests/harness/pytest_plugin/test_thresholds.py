@@ -14,7 +14,7 @@ from harness.session.request import parse_fail_under
 from harness.session.runner import unmet
 from tests.harness.pytest_plugin.running import counts, item, score
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 SOME = ("--bird-limit", "8", "-k", "careless")
 """4 of 8 match."""

@@ -66,6 +66,7 @@ GROUPS = ["schema_linking", "database_content", "syntax", "unassigned"]
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_is_sorted_by_its_databases_beside_the_papers_shares(tmp_path: Path, call: Call) -> None:
     folder = tmp_path / "shop"
     own_sets.database(folder / "databases" / "shop" / "shop.sqlite")

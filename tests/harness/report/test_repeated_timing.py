@@ -77,6 +77,7 @@ def test_only_what_is_timed_can_be_repeated(repeat: int, metrics: tuple[str, ...
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_run_is_repeated_and_read_back(tmp_path: Path) -> None:
     done = run(
         "harness", "eval", "--metrics", "ex,r_ves", "--repeat", "2", "--timeout", "3", "--limit", "2",

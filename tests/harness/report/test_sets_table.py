@@ -201,6 +201,7 @@ def test_programs_read_the_set_of_each_figure(base: Run, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_it_is_a_page_of_latex_that_nothing_sticks_out_of(base: Run, tmp_path: Path) -> None:
     text = latex(document_of(base, tmp_path), "Runs")
     assert r" & \multicolumn{4}{c}{Spider} & \multicolumn{4}{c}{dk} & \multicolumn{4}{c}{syn\_\%}" in text
@@ -208,6 +209,7 @@ def test_it_is_a_page_of_latex_that_nothing_sticks_out_of(base: Run, tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_four_sets_in_spiders_layout_make_one_table(tmp_path: Path, call: Call) -> None:
     paths = sets.robust(tmp_path / "sets")
     titles = ["Spider", "Spider-Syn", "Spider-DK", "Spider-Realistic"]

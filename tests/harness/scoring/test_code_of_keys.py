@@ -11,7 +11,7 @@ import pytest
 from harness.metrics.work import WEIGHTS
 from harness.scoring.cache import CODE
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ROOT = Path(__file__).parents[3]
 ROOMS = ("harness", "dialects", "loaders")

@@ -216,6 +216,7 @@ def test_a_prediction_may_be_right_by_the_script_and_wrong_by_ex(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_servers_judge_suites_as_sqlite_does(questions: QuestionSet, folder: Path, server: Server) -> None:
     assert kind_of(server.dialect).has_server
     assert judged(questions, folder, server.dialect, server) == list(CASES.values())

@@ -17,7 +17,7 @@ from harness.data.sets.loader import load_set
 from harness.scoring.variants import Variants, find_variants
 from loaders.twins.twin import SCALE
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 
 @pytest.fixture(autouse=True)

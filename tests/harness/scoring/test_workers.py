@@ -134,6 +134,7 @@ def test_what_was_executed_comes_back_and_what_is_known_is_not_executed_again(wo
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_what_took_long_is_not_done_again_for_a_text_that_hangs(workers: LocalWorkers) -> None:
     honest = "SELECT random() AS honest"
     result = workers.submit(task(honest, SLOW, UNSTOPPABLE)).result(120)
@@ -156,6 +157,7 @@ class Hasty(Setup):
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> None:
     """Rows of 1,990 values are looked for in each other, a thousand times."""
     hasty = Hasty(setup.questions, setup.servers, metrics=("ex", "soft_f1"), limits=Limits(60))
@@ -294,6 +296,7 @@ def test_a_worker_that_is_killed_is_replaced_and_no_outcome_is_lost(workers: Loc
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("number", "times", "outcome"),
     [
@@ -438,6 +441,7 @@ def test_a_pair_is_timed_as_often_and_by_the_same_clock_as_in_this_process(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("method", "prediction", "gold", "reward"),
     [
@@ -467,6 +471,7 @@ def test_a_text_that_nothing_stops_while_it_is_timed_has_failed_and_the_next_pai
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_pair_whose_worker_is_killed_is_timed_again_from_its_beginning(patient: LocalWorkers) -> None:
     text = SLOW.replace("200000", "100000")
     future = patient.submit(pair(text))
@@ -476,6 +481,7 @@ def test_a_pair_whose_worker_is_killed_is_timed_again_from_its_beginning(patient
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_text_at_which_workers_crash_while_it_is_timed_has_failed(patient: LocalWorkers) -> None:
     first, second = patient.submit(pair(ENDLESS, TimingMethod.STABLE)), patient.submit(pair(QUICK))
     killed_again_and_again(patient, signal.SIGSEGV, 2)
@@ -517,6 +523,7 @@ def test_a_text_that_nothing_stops_is_explained_without_being_run(workers: Local
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_text_at_which_workers_crash_is_explained_without_being_run(patient: LocalWorkers) -> None:
     future = patient.submit(ExplainTask(Dialect.SQLITE, "zoo", ENDLESS))
     killed_again_and_again(patient, signal.SIGSEGV, 2)

@@ -31,7 +31,7 @@ from tests.harness import own_sets
 from tests.harness.conftest import Call
 from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, SERVERS, Served, metrics, served
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 RIGHT = {"database": "city_library", "gold": "SELECT 1", "sql": "SELECT 1"}
 WRONG = {**RIGHT, "sql": "SELECT 2"}

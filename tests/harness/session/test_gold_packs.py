@@ -86,6 +86,7 @@ def served(server: Server, asked: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_runs_under_two_golds_stand_side_by_side(
     asked: Path, tmp_path: Path, served: Server, call: Call
 ) -> None:
@@ -125,6 +126,7 @@ def test_runs_under_two_golds_stand_side_by_side(
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_answers_are_held_against_the_rows_of_sqlite(
     asked: Path, tmp_path: Path, served: Server, call: Call
 ) -> None:
@@ -154,6 +156,7 @@ def test_the_library_takes_a_pack(asked: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.engine
+@pytest.mark.thorough
 def test_golds_of_a_pack_are_translated_and_proven(
     asked: Path, tmp_path: Path, served: Server, call: Call
 ) -> None:

@@ -17,7 +17,7 @@ from loaders.server import Server
 from tests.harness import own_sets as sets
 from tests.loaders.servers import ask
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 NAME = "Private sales"
 ASKED = (

@@ -30,7 +30,7 @@ from tests.harness import own_sets as sets
 from tests.loaders.servers import drop
 from tests.loaders.twins.shops import schema
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 SCHEMAS = int(os.environ.get("BIRD_SCHEMAS", "5"))
 

@@ -320,6 +320,7 @@ def _read_and_write(path: Path, seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_processes_read_write_and_evict_at_once(path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     finish([context.Process(target=_read_and_write, args=(path, seed)) for seed in range(3)])
@@ -334,6 +335,7 @@ def test_processes_read_write_and_evict_at_once(path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_processes_that_meet_a_store_of_another_version_agree_on_a_new_one(path: Path) -> None:
     Store(path, say=pytest.fail).close()
     with closing(sqlite3.connect(path)) as connection:

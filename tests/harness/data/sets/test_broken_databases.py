@@ -69,6 +69,7 @@ def _names_each_once(said: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_commands_on_the_whole_set_skip_them_with_a_line(
     folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +93,7 @@ def test_commands_on_the_whole_set_skip_them_with_a_line(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("choice", [("--db", "shop"), ("--question", "6")])
 def test_a_choice_needs_only_its_own_databases(folder: Path, call: Call, choice: tuple[str, str]) -> None:
     answers = {"6": "SELECT name FROM items\t----- bird -----\tshop"}

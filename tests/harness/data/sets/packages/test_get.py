@@ -321,6 +321,7 @@ def test_interrupting_it_leaves_no_staging_behind(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_command_brings_a_set_that_eval_finds(tmp_path: Path, packages: dict[str, bytes]) -> None:
     (tmp_path / "mine.zip").write_bytes(packages["mini_dev"])
     options = ["--set", "mini_dev", "--archive", "mine.zip"]
@@ -451,6 +452,7 @@ def hub(sample: Path) -> dict[str, Answer]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_questions_from_the_hub_join_the_databases_that_are_there(
     tmp_path: Path, publish: Publish, packages: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
