@@ -84,6 +84,27 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("quick" if "not thorough" in config.getoption("markexpr") else "all")
 
 
+_OF_A_MODULE = re.compile(r"^pytestmark = (\[[^\]]*\]|.*)", re.MULTILINE)
+
+
+def left_out(expression: str) -> set[str]:
+    """Return markers that no test has that is chosen by `-m`: of `not slow and not engine`, both."""
+    parts = re.sub(r"\([^()]*\)", "()", expression).split(" and ")
+    if not all(re.fullmatch(r"(?:not )?(?:\w+|\(\))", part) for part in parts):
+        return set()
+    return {part.removeprefix("not ") for part in parts if re.fullmatch(r"not \w+", part)}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a module whose own markers are left out before it is imported, with what it imports."""
+    unwanted = left_out(config.getoption("markexpr"))
+    if not unwanted or collection_path.suffix != ".py":
+        return None
+    marked = _OF_A_MODULE.search(collection_path.read_text(encoding="utf-8"))
+    is_left_out = marked and unwanted & set(re.findall(r"pytest\.mark\.(\w+)", marked[1]))
+    return True if is_left_out else None
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests and the commands that they run neither know what the user's runs have found nor add to it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.expression import Expression
 
+from tests.conftest import left_out
 from tests.longest import longest, ran_on
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +68,26 @@ def test_make_test_leaves_out_what_is_thorough_alone_and_make_test_all_nothing()
     for markers in ({"thorough"}, {"thorough", "engine"}, {"engine"}, {"slow", "bird"}, set[str]()):
         assert chosen("make test")(markers) is ("thorough" not in markers)
         assert chosen("make test-all")(markers)
+
+
+@pytest.mark.parametrize(
+    ("expression", "markers"),
+    [
+        ("", set()),
+        ("engine", set()),
+        ("not engine", {"engine"}),
+        ("not engine and not slow and not thorough", {"engine", "slow", "thorough"}),
+        ("(engine or slow) and not thorough", {"thorough"}),
+        ("not (engine or slow)", set()),
+        ("not engine or slow", set()),
+        ("not engine and not bird or slow", set()),
+        ("engine and (slow or not thorough)", set()),
+    ],
+)
+def test_a_module_is_not_collected_only_if_none_of_its_tests_is_chosen(
+    expression: str, markers: set[str]
+) -> None:
+    assert left_out(expression) == markers
 
 
 def test_the_tests_that_ci_names_are_there() -> None:

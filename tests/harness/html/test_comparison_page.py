@@ -197,6 +197,7 @@ def test_two_sides_that_are_the_same_have_no_flips(
     expect(page.get_by_text("No question is right on one side and wrong on the other.")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_is_bad_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

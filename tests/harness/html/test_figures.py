@@ -43,7 +43,7 @@ def _uneven(parent: Path) -> Path:
     return write_run(parent, results, asked, **manifest)
 
 
-@pytest.fixture(scope="module", params=["real", "uneven"])
+@pytest.fixture(scope="module", params=[pytest.param("real", marks=pytest.mark.slow), "uneven"])
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("finished")
     return read_run(evaluated(folder) if request.param == "real" else _uneven(folder))
