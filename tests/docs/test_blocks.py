@@ -33,12 +33,23 @@ def of_language(*languages: str) -> list[Any]:
     return [pytest.param(block, id=block.where) for block in blocks]
 
 
+def is_of_readme(block: Block) -> bool:
+    return block.page == ROOT / "README.md"
+
+
 def test_every_block_says_what_it_is() -> None:
     assert [block.where for block in _BLOCKS if block.language not in LANGUAGES] == []
 
 
+PROGRAMS = [
+    pytest.param(*each.values, id=each.id, marks=() if is_of_readme(each.values[0]) else pytest.mark.thorough)
+    for each in of_language("python")
+]
+"""Those of the README are promises: the others take a process each."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("block", of_language("python"))
+@pytest.mark.parametrize("block", PROGRAMS)
 def test_python_runs(block: Block, tmp_path: Path) -> None:
     """As a program, or as tests where it has any; beside a SQLite file and the page's other files."""
     with closing(sqlite3.connect(tmp_path / "database.sqlite")) as connection:

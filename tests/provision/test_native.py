@@ -27,7 +27,7 @@ from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import working_in
 from loaders.server import Origin, Server
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 
 def _home(dialect: Dialect) -> Iterator[Path]:

@@ -134,6 +134,7 @@ def _of_the_club(
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
     """No planted difference is, in either direction; and nothing that hangs on the order of rows."""
     assert sum(is_equal_to_a_gold(shape, PairToRefute(sql, [gold])) for sql, gold in EQUAL) >= 80
@@ -155,7 +156,9 @@ def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
         assert not is_equal_to_a_gold(shape, PairToRefute(text, [text])), text
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=pytest.mark.slow if seed > 1 else ()) for seed in range(6)]
+)
 def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
     """SQLite checks keys, CHECK and NOT NULL of any schema on insertion, and references afterwards."""
     shops = schema(seed)
@@ -178,7 +181,9 @@ def test_a_witness_keeps_declared_keys(seed: int, tmp_path: Path) -> None:
     assert found
 
 
-@pytest.mark.parametrize("sql", HOSTILE)
+@pytest.mark.parametrize(
+    "sql", [pytest.param(sql, marks=pytest.mark.slow if "RECURSIVE" in sql else ()) for sql in HOSTILE]
+)
 def test_hostile_texts_do_no_harm(
     sql: str, shape: Shape, place: ExecutionPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +213,7 @@ def test_a_witness_serves_other_answers_to_the_question(shape: Shape, place: Exe
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_a_plausible_witness_has_nothing_unseen(shape: Shape, place: ExecutionPlace) -> None:
     """No NULL, number or repeated name that the real columns lack; nor an answer of NULL or 0 alone."""
     for sql, gold, expected in (
@@ -298,6 +304,7 @@ def test_a_file_that_is_no_witness_is_refused(tmp_path: Path, shape: Shape, plac
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_command_finds_and_replays(tmp_path: Path) -> None:
     """A run's right answers are searched once, and a resumed search measures nothing twice."""
     answers = {

@@ -20,7 +20,7 @@ from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=20.0)
 WITHOUT_BACKOFF = Backoff(total=0.3, first=0.05, probe=3600.0)

@@ -55,6 +55,7 @@ def broken_after(monkeypatch: pytest.MonkeyPatch, golds: int) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_an_audit_that_was_broken_off_goes_on_where_it_was(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,6 +135,7 @@ def test_two_packs_for_the_same_questions_are_compared(call: Call, tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_golds_that_only_a_small_database_tells_apart(call: Call, tmp_path: Path) -> None:
     """It is shown and replays; golds that are equal, or have no witness, agree."""
     corrected = pack(

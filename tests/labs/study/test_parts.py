@@ -92,6 +92,7 @@ def test_the_generated_coaches_are_the_same_every_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", ["e1", "e3"])
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_each_part_alone(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
     monkeypatch.setenv("BIRD_STATE", str(tmp_path / "state"))
     words = (

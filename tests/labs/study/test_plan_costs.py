@@ -68,6 +68,7 @@ def studied(out: Path, resume: Path | None = None) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_golds_and_right_predictions_are_explained_and_timed_once(tmp_path: Path) -> None:
     folder = studied(tmp_path)
     units = (folder / "journal.jsonl").read_text(encoding="utf-8")

@@ -46,6 +46,7 @@ def every(node: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_every_text_that_a_rule_makes_of_a_gold_is_proven(folder: Path) -> None:
     applied, proven = cells(folder, "golds"), cells(folder, "proven")
     assert {*RULES, TOGETHER} <= set(applied)

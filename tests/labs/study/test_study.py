@@ -136,6 +136,7 @@ def test_every_part_has_its_name_and_title() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_the_command_writes_tables_and_a_page(call: Call, tmp_path: Path) -> None:
     code, out, said = call("lab", "study", "--part", "e1", "--dialect", "sqlite", "--out", str(tmp_path))
     assert code == 0

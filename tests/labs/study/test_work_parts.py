@@ -66,6 +66,7 @@ def test_every_text_is_counted_twice_the_same_and_its_digest_is_of_the_file(tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_both_parts_measure_a_pair_once_and_resume_without_measuring(tmp_path: Path) -> None:
     folder = studied(tmp_path, RIGHT, with_times=True)
     keys = [tuple(unit["key"]) for unit in units(folder)]
