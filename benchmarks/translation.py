@@ -1,16 +1,18 @@
-"""Milliseconds for one translation: `dialects.translation` against plain sqlglot, in the same run.
+"""How long translations are and how long they take: `dialects.translation` beside plain sqlglot, in one run.
 
 The peer is what one would write without this project: parse, `qualify` and `annotate_types` with the schema,
-then the target's generator. Every gold of a set is translated in turn by both; a gold's time is the median of
-its runs, and the figures are medians over the golds. The peer's text need not be right, or run at all.
+then the target's generator. Its text need not be right, or run at all. Every gold of a set is translated in
+turn by both. A length is the characters of a translation for each of its source, white space counted once; a
+gold's time is the median of its runs, in milliseconds of processor time.
 
     python -m benchmarks.translation --set mini_dev
 """
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Annotated
 
 import sqlglot
@@ -20,12 +22,18 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 
 from dialects.enums import Dialect
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 from dialects.schema import Schema
 from dialects.translation import Untranslatable, translate
 from harness.data.sets.loader import load_set
 from loaders.file_census import census
 
-_NAMES = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
+_NAMES = {
+    Dialect.MYSQL: "mysql",
+    Dialect.POSTGRESQL: "postgres",
+    Dialect.DUCKDB: "duckdb",
+    Dialect.MARIADB: "mysql",
+}
 
 
 def peer(sql: str, schema: dict[str, object], target: Dialect) -> str:
@@ -37,25 +45,60 @@ def peer(sql: str, schema: dict[str, object], target: Dialect) -> str:
     return annotate_types(qualified, schema=schema, dialect="sqlite").sql(dialect=_NAMES[target])
 
 
+@dataclass(frozen=True)
+class Measured:
+    """One gold on one target: its translation, None if there is none, and the median of its times."""
+
+    source: str
+    text: str | None
+    milliseconds: float
+
+    @property
+    def length(self) -> float:
+        """Characters for each of the source."""
+        return len(" ".join((self.text or "").split())) / len(" ".join(self.source.split()))
+
+
+def figures(golds: Sequence[Measured]) -> dict[str, float]:
+    """Return a contestant's figures: lengths, per cent without an installed function, times, refusals."""
+    made = [one for one in golds if one.text is not None]
+    lengths = sorted(one.length for one in made) or [float("nan")]
+    alone = sum(FUNCTIONS_NAMESPACE not in (one.text or "") for one in made)
+    times = sorted(one.milliseconds for one in golds)
+    return {
+        "median": statistics.median(lengths),
+        "p90": lengths[int(0.9 * (len(lengths) - 1))],
+        "longest": lengths[-1],
+        "no function %": 100 * alone / max(len(made), 1),
+        "ms": statistics.median(times),
+        "ms 95 %": times[int(0.95 * (len(times) - 1))],
+        "refused": len(golds) - len(made),
+    }
+
+
 def main(
     set_name: Annotated[str, typer.Option("--set")] = "sample",
     runs: Annotated[int, typer.Option(help="Runs of each gold.")] = 5,
+    longest: Annotated[int, typer.Option(help="Show this many of the longest translations.")] = 0,
 ) -> None:
-    """Print the medians of both and their ratio, one line per target."""
+    """Print the figures of both, two lines per target."""
     questions = load_set(set_name)
     schemas = {db_id: census(questions.database(db_id).sqlite_path) for db_id in questions.db_ids}
     declared = {db_id: _declared(schema) for db_id, schema in schemas.items()}
-    print(f"{set_name}: milliseconds for each of {len(questions.questions)} golds, median of {runs} runs")
-    print(f"{'target':12}{'ours':>8}{'95 %':>8}{'sqlglot':>9}{'ratio':>7}")
+    print(f"{set_name}: {len(questions.questions)} golds, {runs} runs each; length: translation / source")
     for target in _NAMES:
         ours, theirs = [], []
         for question in questions.questions:
             sql, db_id = question.gold[Dialect.SQLITE], question.db_id
-            ours.append(_median(runs, lambda: translate(sql, schemas[db_id], target)))  # noqa: B023 - called at once
-            theirs.append(_median(runs, lambda: peer(sql, declared[db_id], target)))  # noqa: B023
-        mine, other = statistics.median(ours), statistics.median(theirs)
-        late = statistics.quantiles(ours, n=20)[-1]
-        print(f"{target:12}{mine:8.2f}{late:8.2f}{other:9.2f}{mine / other:7.2f}")
+            ours.append(_measured(sql, runs, lambda: translate(sql, schemas[db_id], target).sql))  # noqa: B023
+            theirs.append(_measured(sql, runs, lambda: peer(sql, declared[db_id], target)))  # noqa: B023
+        for name, golds in (("exact", ours), ("sqlglot", theirs)):
+            found = figures(golds)
+            if target is Dialect.MYSQL and golds is ours:
+                print(f"{'target':12}{'':9}" + "".join(f"{title:>15}" for title in found))
+            print(f"{target:12}{name:9}" + "".join(f"{figure:15.2f}" for figure in found.values()))
+        for one in sorted(ours, key=lambda one: -one.length)[:longest]:
+            print(f"  {one.length:.2f}\n    {' '.join(one.source.split())}\n    {one.text}")
 
 
 def _declared(schema: Schema) -> dict[str, object]:
@@ -65,14 +108,14 @@ def _declared(schema: Schema) -> dict[str, object]:
     }
 
 
-def _median(runs: int, run: Callable[[], object]) -> float:
-    times = []
+def _measured(source: str, runs: int, run: Callable[[], str]) -> Measured:
+    times, text = [], None
     for _ in range(runs):
-        started = time.perf_counter()
+        started = time.process_time()
         with suppress(Untranslatable, SqlglotError):
-            run()
-        times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(times)
+            text = run()
+        times.append((time.process_time() - started) * 1000)
+    return Measured(source, text, statistics.median(times))
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ _QUERIES = (exp.Select, exp.SetOperation, exp.Values)
 
 _STRUCTURES: tuple[type[exp.Expr], ...] = (
     exp.Select, exp.With, exp.CTE, exp.Subquery, exp.From, exp.Where, exp.Group, exp.Having, exp.Order,
-    exp.TableAlias, exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Distinct, exp.Tuple, exp.Case,
+    exp.TableAlias, exp.Alias, exp.Column, exp.Star, exp.Distinct, exp.Tuple, exp.Case,
     exp.Null, exp.Boolean, exp.Exists, exp.Window, exp.WindowSpec, exp.Filter, exp.Lateral, exp.Anonymous,
     exp.Dot, exp.Var, exp.Hint,
 )  # fmt: skip
@@ -123,6 +123,7 @@ class TargetGenerator(Generator):
             exp.Paren: lambda self, e: f"({self.sql(e.this)})",
             exp.If: lambda self, e: self.case_sql(exp.Case(ifs=[e], default=e.args.get("false"))),
             exp.Literal: ours.constant,
+            exp.Identifier: lambda self, e: e.this if e.args.get("bare") else self.identifier_sql(e),
             BoundValue: ours.bound,
             exp.Cast: lambda self, e: f"CAST({self.sql(e.this)} AS {self.type_name(e.to)})",
             exp.Table: ours.source,
@@ -215,9 +216,11 @@ class TargetGenerator(Generator):
         if isinstance(node, exp.In):
             return f"{left} {words} {self.members(node)}"
         if isinstance(node, Matches):
-            escape = node.args.get("escape")
-            shown = "''" if escape is None else self.sql(escape)
-            return f"{left} {words} {self.operand(node.expression, _COMPARISON)} ESCAPE {shown}"
+            escape, pattern = node.args.get("escape"), node.expression.unnest()
+            written = f"{left} {words} {self.operand(pattern, _COMPARISON)}"
+            if escape is None and isinstance(pattern, exp.Literal) and "\\" not in pattern.this:
+                return written
+            return f"{written} ESCAPE {self.sql(escape) if escape else self.quoted('')}"
         return f"{left} {words} {self.operand(node.expression, _COMPARISON)}"
 
     def membership(self, node: exp.In, words: str = "IN") -> str:

@@ -103,6 +103,8 @@ def as_double(c: Context, t: Typed) -> Typed:
         return literal(float(t.constant.value))
     if t.kind is Kind.REAL:
         return t
+    if isinstance(t.node, Bigint) and isinstance(t.node.this, exp.Sum) and (t.most or BIGGEST) < BIGGEST:
+        return real(Double(this=t.node.this), nullable=t.nullable, low=t.low, high=t.high)
     return real(
         t.node if _is_double(t.node) else Double(this=t.node), nullable=t.nullable, low=t.low, high=t.high
     )

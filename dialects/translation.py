@@ -19,6 +19,7 @@ from dialects.errors import BadInput, TranslatorFault, Untranslatable
 from dialects.generator import spell
 from dialects.nodes import Random
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
+from dialects.plain_names import simplify
 from dialects.rewrites import queries
 from dialects.rewrites.aggregates import OuterAggregate
 from dialects.rewrites.ctes import levels
@@ -169,6 +170,7 @@ def _translated(
         for sentence in versions.warnings(relation.node, frozenset(compiler.changed)):
             compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
+        simplify(relation.node, compiler.target)
         text = spell(relation.node, target)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error

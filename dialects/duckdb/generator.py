@@ -24,6 +24,7 @@ _TRIMS = {"BOTH": "TRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
 class DuckDB(postgresql.PostgreSQL):
     """For sessions with DuckDB's default settings."""
 
+    FOLDS_ASCII = False
     BOUND: ClassVar = {**postgresql.PostgreSQL.BOUND, "real": "DOUBLE", "text": "VARCHAR", "blob": "BLOB"}
     TYPES: ClassVar[Mapping[exp.DType, str]] = {
         **postgresql.PostgreSQL.TYPES,

@@ -197,10 +197,11 @@ class MariaDB(MySQL):
         return f"CASE WHEN {has_any} THEN {call} ELSE JSON_QUOTE({text}) COLLATE utf8mb4_0900_bin END"
 
     def matches(self, node: nodes.Matches) -> str:
-        """Write an escape character: without one, a backslash is it."""
-        if node.args.get("escape") is not None:
-            return self.comparison(node, "LIKE")
+        """Write an escape character where there is a backslash: without one, that is it."""
         pattern = node.expression
+        is_plain = isinstance(pattern, exp.Literal) and "\\" not in pattern.this
+        if is_plain or node.args.get("escape") is not None:
+            return self.comparison(node, "LIKE")
         mark, double = exp.Literal.string("|"), exp.Literal.string("||")
         doubled: exp.Expr = exp.Anonymous(this="REPLACE", expressions=[pattern, mark, double])
         if isinstance(pattern, exp.Literal):

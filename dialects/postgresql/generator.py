@@ -14,6 +14,8 @@ class PostgreSQL(TargetGenerator):
     """For sessions with standard_conforming_strings on, and databases with collation C."""
 
     SUPPORTS_WINDOW_EXCLUDE = True
+    FOLDS_ASCII: ClassVar[bool] = True
+    """True if ILIKE folds ASCII letters alone, as it does with collation C."""
 
     BOUND: ClassVar = {
         "integer": "BIGINT",
@@ -100,6 +102,21 @@ class PostgreSQL(TargetGenerator):
         distinct = "DISTINCT " if node.args.get("distinct") else ""
         listed = f"{distinct}{self.sql(node.this)}, {self.sql(node, 'separator')}"
         return f"STRING_AGG({listed}{self.sql(node, 'order')})"
+
+    def comparison(self, node: exp.Expr, words: str) -> str:
+        """Write ILIKE for LIKE of a text in lower case."""
+        if (
+            self.FOLDS_ASCII
+            and isinstance(node, nodes.Matches)
+            and isinstance(node.this.unnest(), nodes.Lower)
+        ):
+            pattern = node.expression.unnest()
+            wanted = pattern.this if isinstance(pattern, nodes.Lower) else pattern
+            node = nodes.Matches(
+                this=node.this.unnest().this, expression=wanted, escape=node.args.get("escape")
+            )
+            words = words.replace("LIKE", "ILIKE")
+        return super().comparison(node, words)
 
     def server_call(self, node: nodes.Server) -> str:
         """Call a stored function."""

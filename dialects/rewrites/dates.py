@@ -358,13 +358,17 @@ def _cut(parts: list[Piece | str], source: exp.Expr, value: Typed) -> Typed:
     return text(case((exp.Not(this=missing), _assembled(parts, source))), nullable=value.nullable)
 
 
+def _slice(source: exp.Expr, piece: Piece) -> exp.Expr:
+    """Return a piece of a text, of the whole text where that is itself its beginning."""
+    if isinstance(source, Slice) and source.args["start"] == number(1):
+        length = source.args.get("length")
+        if length is not None and piece.end <= int(length.name or 0):
+            source = source.this
+    return Slice(this=source.copy(), start=number(piece.start), length=number(piece.length))
+
+
 def _assembled(parts: list[Piece | str], source: exp.Expr) -> exp.Expr:
-    shown = [
-        string(piece)
-        if isinstance(piece, str)
-        else Slice(this=source.copy(), start=number(piece.start), length=number(piece.length))
-        for piece in parts
-    ]
+    shown = [string(piece) if isinstance(piece, str) else _slice(source, piece) for piece in parts]
     if not shown:
         return string("")
     return shown[0] if len(shown) == 1 else Joined(expressions=shown)

@@ -237,8 +237,7 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     if operator is exp.Mul and (_is_tiny(left) or _is_tiny(right)):
         raise Untranslatable(*TINY)
     if Kind.REAL in {left.kind, right.kind}:
-        a, b = as_double(c, left), as_double(c, right)
-        return real(_node(operator, a.node, b.node), nullable=nullable, low=low, high=high)
+        return real(_node(operator, *_doubles(c, left, right)), nullable=nullable, low=low, high=high)
     for one, other in ((left, right), (right, left)):
         if one.kind is Kind.INTEGER and is_beyond_double(one) and other.integral and not other.decimal:
             return _by_class(c, other, partial(_beside, c, operator, one, first=one is left))
@@ -275,6 +274,15 @@ def _of_exact(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     return choose(c, [(t.integral.copy(), rewrite(whole))], rewrite(rounded))
 
 
+def _doubles(c: Context, left: Typed, right: Typed) -> tuple[exp.Expr, exp.Expr]:
+    """Return operands that the target computes with as doubles: an integer next to a double becomes one."""
+    for one, other in ((left, right), (right, left)):
+        if one.kind is Kind.REAL and other.kind is Kind.INTEGER and not other.decimal:
+            double, whole = as_double(c, one).node, other.node
+            return (double, whole) if one is left else (whole, double)
+    return as_double(c, left).node, as_double(c, right).node
+
+
 def divide(c: Context, left: Typed, right: Typed) -> Typed:
     """Compile /."""
     left, right = as_number(c, left), as_number(c, right)
@@ -306,7 +314,8 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
     if _is_tiny(left) or _is_tiny(right):
         raise Untranslatable(*TINY)
     c.applies("real-division")
-    quotient = Quotient(this=grouped(as_double(c, left).node), expression=grouped(as_double(c, right).node))
+    dividend, divisor = _doubles(c, left, right)
+    quotient = Quotient(this=grouped(dividend), expression=grouped(divisor))
     if Kind.REAL in {left.kind, right.kind}:
         return real(quotient)
     both = _both_integral(left, right)

@@ -40,8 +40,21 @@ A, B = _column("a"), _column("b")
         (nodes.Text(this=A), "CAST(`a` AS CHAR)", 'CAST("a" AS TEXT)'),
         (
             nodes.Matches(this=A, expression=string("x%")),
-            "`a` LIKE 'x%' ESCAPE ''",
-            "\"a\" LIKE 'x%' ESCAPE ''",
+            "`a` LIKE 'x%'",
+            "\"a\" LIKE 'x%'",
+        ),
+        (
+            nodes.Matches(this=A, expression=string("\\%")),
+            "`a` LIKE '\\\\%' ESCAPE ''",
+            "\"a\" LIKE '\\%' ESCAPE ''",
+        ),
+        (
+            nodes.Matches(this=nodes.Lower(this=A), expression=string("x%")),
+            (
+                "CONVERT(CAST(LOWER(CONVERT(CAST(`a` AS BINARY) USING tis620)) AS BINARY) USING utf8mb4)"
+                " COLLATE utf8mb4_0900_bin LIKE 'x%'"
+            ),
+            "\"a\" ILIKE 'x%'",
         ),
         (nodes.Characters(this=A), "CHAR_LENGTH(`a`)", 'CAST(CHAR_LENGTH("a") AS BIGINT)'),
         (nodes.Position(this=A, expression=B), "LOCATE(`b`, `a`)", 'CAST(STRPOS("a", "b") AS BIGINT)'),

@@ -59,6 +59,12 @@ def translated(query: str, chosen: list[str], target: Dialect, folder: Path) -> 
     return tree.sql()
 
 
+@pytest.fixture(autouse=True)
+def whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every name written in full: what may be left out depends on the names."""
+    monkeypatch.setattr("dialects.translation.simplify", lambda *_: None)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_translation_is_the_same_whatever_the_names_are(

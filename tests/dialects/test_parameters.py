@@ -133,12 +133,12 @@ def test_bound_values_give_the_rows_of_sqlite(
 @pytest.mark.parametrize(
     ("style", "sql", "names"),
     [
-        (ParamStyle.FORMAT, "= %s OR `t`.`n` > %s AND `t`.`name` <> '%%'", ["b", "b"]),
-        (ParamStyle.PYFORMAT, "= %(b)s OR `t`.`n` > %(b)s AND `t`.`name` <> '%%'", ["b"]),
-        (ParamStyle.QMARK, "= ? OR `t`.`n` > ? AND `t`.`name` <> '%'", ["b", "b"]),
-        (ParamStyle.NUMERIC, "= $1 OR `t`.`n` > $1 AND `t`.`name` <> '%'", ["b"]),
-        (ParamStyle.NAMED, "= :b OR `t`.`n` > :b AND `t`.`name` <> '%'", ["b"]),
-        (ParamStyle.DOLLAR, "= $b OR `t`.`n` > $b AND `t`.`name` <> '%'", ["b"]),
+        (ParamStyle.FORMAT, "= %s OR n > %s AND name <> '%%'", ["b", "b"]),
+        (ParamStyle.PYFORMAT, "= %(b)s OR n > %(b)s AND name <> '%%'", ["b"]),
+        (ParamStyle.QMARK, "= ? OR n > ? AND name <> '%'", ["b", "b"]),
+        (ParamStyle.NUMERIC, "= $1 OR n > $1 AND name <> '%'", ["b"]),
+        (ParamStyle.NAMED, "= :b OR n > :b AND name <> '%'", ["b"]),
+        (ParamStyle.DOLLAR, "= $b OR n > $b AND name <> '%'", ["b"]),
     ],
 )
 def test_a_style_writes_places_or_names(

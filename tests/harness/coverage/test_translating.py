@@ -123,7 +123,7 @@ def test_a_file_has_a_translation_for_each_statement(shop: Path, call: Call) -> 
     assert code == 1
     assert printed.startswith(
         "-- by id\n-- parameters: 1 (integer)\n"
-        'SELECT "items"."name" FROM "items" WHERE "items"."id" = CAST(%s AS BIGINT);\n\n'
+        "SELECT name FROM items WHERE id = CAST(%s AS BIGINT);\n\n"
         "-- all;\n-- of them\n-- ! 1\n-- parameters: p (text)\nSELECT 'a;--b' FROM"
     )
     assert (

@@ -1,1 +1,1 @@
-SELECT COUNT("Books"."BookID") FROM "Books" WHERE "Books"."Language" = 'French'
+SELECT COUNT(BookID) FROM Books WHERE Language = 'French'

@@ -1,1 +1,1 @@
-SELECT "Books"."Title", "Books"."Pages" // 25 FROM "Books" WHERE "Books"."Language" = 'English' AND "Books"."group" = 'Teen'
+SELECT Title, Pages // 25 FROM Books WHERE Language = 'English' AND "group" = 'Teen'

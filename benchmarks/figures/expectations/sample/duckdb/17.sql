@@ -1,1 +1,1 @@
-SELECT "Books"."Title", "Books"."isbn" FROM "Books" WHERE "Books"."Shelf Mark" = '7'
+SELECT Title, isbn FROM Books WHERE "Shelf Mark" = '7'

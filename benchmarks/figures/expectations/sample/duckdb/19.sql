@@ -1,1 +1,1 @@
-SELECT "Vessels"."Name" FROM "Vessels" ORDER BY "Vessels"."Speed (kn)" DESC, "Vessels"."rowid" LIMIT 2 OFFSET 1
+SELECT Name FROM Vessels ORDER BY "Speed (kn)" DESC, rowid LIMIT 2 OFFSET 1

@@ -1,1 +1,1 @@
-SELECT CAST(CAST(SUM(CAST(TRANSLATE("sailings"."status", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = 'on time' AS INTEGER)) AS BIGINT) AS DOUBLE) / NULLIF(CAST(COUNT("sailings"."sailing_id") AS DOUBLE), 0) FROM "sailings" WHERE "sailings"."RouteID" = 'R1'
+SELECT CAST(SUM(CAST(TRANSLATE(status, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = 'on time' AS INTEGER)) AS DOUBLE) / NULLIF(COUNT(sailing_id), 0) FROM sailings WHERE RouteID = 'R1'

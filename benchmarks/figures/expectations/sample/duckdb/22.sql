@@ -1,1 +1,1 @@
-SELECT STRING_AGG("_q1"."name", ' - ' ORDER BY "_q1"."_o1") FROM (SELECT "T2"."name" AS "name", "T1"."order" AS "_o1" FROM "routeStops" AS "T1" JOIN "ports" AS "T2" ON "T1"."port_id" = "T2"."port_id" WHERE "T1"."RouteID" = 'R6' ORDER BY "T1"."order") AS "_q1"
+SELECT STRING_AGG(name, ' - ' ORDER BY _q1._o1) FROM (SELECT T2.name AS name, T1."order" AS _o1 FROM routeStops AS T1 JOIN ports AS T2 ON T1.port_id = T2.port_id WHERE T1.RouteID = 'R6' ORDER BY T1."order") AS _q1

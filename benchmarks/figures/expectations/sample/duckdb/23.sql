@@ -1,1 +1,1 @@
-SELECT "ports"."name" FROM "ports" ORDER BY "ports"."population" NULLS FIRST, "ports"."rowid" LIMIT 2
+SELECT name FROM ports ORDER BY population NULLS FIRST, rowid LIMIT 2

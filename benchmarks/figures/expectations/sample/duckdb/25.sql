@@ -1,1 +1,1 @@
-SELECT "ports"."name" FROM "ports" WHERE INSTR("ports"."name", 'Quay') > 0 OR INSTR("ports"."name", '''') > 0
+SELECT name FROM ports WHERE INSTR(name, 'Quay') > 0 OR INSTR(name, '''') > 0

@@ -1,1 +1,1 @@
-SELECT "Vessels"."Name" FROM "Vessels" WHERE "Vessels"."imo" = '9604712'
+SELECT Name FROM Vessels WHERE imo = '9604712'

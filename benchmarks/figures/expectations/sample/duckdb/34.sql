@@ -1,1 +1,1 @@
-SELECT "T1"."Name" FROM "Vessels" AS "T1" WHERE EXISTS(SELECT 1 FROM "sailings" AS "T2" WHERE "T2"."vessel_id" = "T1"."vessel_id" AND ("T2"."passengers" * 100) // NULLIF("T1"."capacity", 0) > 90) AND NOT EXISTS(SELECT 1 FROM "sailings" AS "T3" WHERE "T3"."vessel_id" = "T1"."vessel_id" AND "T3"."status" = 'cancelled')
+SELECT Name FROM Vessels AS T1 WHERE EXISTS(SELECT 1 FROM sailings AS T2 WHERE vessel_id = T1.vessel_id AND (passengers * 100) // NULLIF(T1.capacity, 0) > 90) AND NOT EXISTS(SELECT 1 FROM sailings AS T3 WHERE vessel_id = T1.vessel_id AND status = 'cancelled')

@@ -1,1 +1,1 @@
-SELECT bird_sqlite_round_to(AVG("T1"."Germination Rate (%)"), 2) FROM "accessions" AS "T1" JOIN "suppliers" AS "T2" ON "T1"."supplier_id" = "T2"."supplier_id" WHERE TRANSLATE("T2"."country", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = 'united kingdom'
+SELECT bird_sqlite_round_to(AVG(T1."Germination Rate (%)"), 2) FROM accessions AS T1 JOIN suppliers AS T2 ON T1.supplier_id = T2.supplier_id WHERE TRANSLATE(T2.country, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = 'united kingdom'

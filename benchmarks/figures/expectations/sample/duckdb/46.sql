@@ -1,1 +1,1 @@
-SELECT COUNT("plant_checks"."check_id") FROM "plant_checks" WHERE SUBSTRING("plant_checks"."checked" || ' 00:00:00', 12, 2) < '10'
+SELECT COUNT(check_id) FROM plant_checks WHERE SUBSTRING(checked || ' 00:00:00', 12, 2) < '10'

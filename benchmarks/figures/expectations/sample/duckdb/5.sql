@@ -1,1 +1,1 @@
-SELECT "Books"."Title" FROM "Books" WHERE TRANSLATE("Books"."Title", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') LIKE 'the %' ESCAPE ''
+SELECT Title FROM Books WHERE TRANSLATE(Title, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') LIKE 'the %'

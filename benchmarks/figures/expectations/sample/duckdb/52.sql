@@ -1,1 +1,1 @@
-SELECT "observers"."name" FROM "observers" WHERE INSTR("observers"."languages", 'fr') > 0
+SELECT name FROM observers WHERE INSTR(languages, 'fr') > 0

@@ -1,1 +1,1 @@
-SELECT "lightning"."current_ka", "lightning"."strike_ms" FROM "lightning" ORDER BY "lightning"."current_ka" DESC, "lightning"."rowid" LIMIT 1 OFFSET 1
+SELECT current_ka, strike_ms FROM lightning ORDER BY current_ka DESC, rowid LIMIT 1 OFFSET 1

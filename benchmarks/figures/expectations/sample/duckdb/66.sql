@@ -1,1 +1,1 @@
-SELECT COUNT(DISTINCT "readings"."observer_id") FROM "readings" WHERE "readings"."day" LIKE '2023-07%' ESCAPE ''
+SELECT COUNT(DISTINCT observer_id) FROM readings WHERE day LIKE '2023-07%'

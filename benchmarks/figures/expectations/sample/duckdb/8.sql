@@ -1,1 +1,1 @@
-SELECT COUNT(*) FROM "Books" WHERE SUBSTRING("Books"."published", 1, 3) = '199'
+SELECT COUNT(*) FROM Books WHERE SUBSTRING(published, 1, 3) = '199'

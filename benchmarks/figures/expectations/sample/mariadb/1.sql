@@ -1,1 +1,1 @@
-SELECT COUNT(`books`.`BookID`) FROM `books` WHERE `books`.`Language` = 'French'
+SELECT COUNT(BookID) FROM books WHERE Language = 'French'

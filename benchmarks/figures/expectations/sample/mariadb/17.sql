@@ -1,1 +1,1 @@
-SELECT `books`.`Title`, `books`.`isbn` FROM `books` WHERE `books`.`Shelf Mark` = '7'
+SELECT Title, isbn FROM books WHERE `Shelf Mark` = '7'

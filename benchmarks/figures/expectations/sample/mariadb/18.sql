@@ -1,1 +1,1 @@
-SELECT COUNT(*), SUM(`patrons`.`patron_id` IN (SELECT `loans`.`patron_id` FROM `loans` WHERE `loans`.`fine` > 1)) FROM `patrons` WHERE SUBSTRING(`patrons`.`joined`, 1, 4) >= '2019' AND `patrons`.`patron_id` NOT IN (SELECT `_patrons1`.`referred_by` FROM `patrons` AS `_patrons1` WHERE `_patrons1`.`referred_by` IS NOT NULL)
+SELECT COUNT(*), SUM(patron_id IN (SELECT patron_id FROM loans WHERE fine > 1)) FROM patrons WHERE SUBSTRING(joined, 1, 4) >= '2019' AND patron_id NOT IN (SELECT referred_by FROM patrons WHERE referred_by IS NOT NULL)

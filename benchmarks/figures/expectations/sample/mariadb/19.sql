@@ -1,1 +1,1 @@
-SELECT `vessels`.`Name` FROM `vessels` ORDER BY `vessels`.`Speed (kn)` DESC, `vessels`.`vessel_id` LIMIT 2 OFFSET 1
+SELECT Name FROM vessels ORDER BY `Speed (kn)` DESC, vessel_id LIMIT 2 OFFSET 1

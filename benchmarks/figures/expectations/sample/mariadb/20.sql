@@ -1,1 +1,1 @@
-SELECT CAST(SUM(CONVERT(CAST(LOWER(CONVERT(CAST(`sailings`.`status` AS BINARY) USING tis620)) AS BINARY) USING utf8mb4) COLLATE utf8mb4_0900_bin = 'on time') AS DOUBLE) / NULLIF(CAST(COUNT(`sailings`.`sailing_id`) AS DOUBLE), 0) FROM `sailings` WHERE `sailings`.`RouteID` = 'R1'
+SELECT CAST(SUM(CONVERT(CAST(LOWER(CONVERT(CAST(status AS BINARY) USING tis620)) AS BINARY) USING utf8mb4) COLLATE utf8mb4_0900_bin = 'on time') AS DOUBLE) / NULLIF(COUNT(sailing_id), 0) FROM sailings WHERE RouteID = 'R1'

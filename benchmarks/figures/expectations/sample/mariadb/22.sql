@@ -1,1 +1,1 @@
-SELECT GROUP_CONCAT(`_q1`.`name` ORDER BY `_q1`.`_o1` SEPARATOR ' - ') FROM (SELECT `t2`.`name` AS `name`, `t1`.`order` AS `_o1` FROM `routestops` AS `t1` JOIN `ports` AS `t2` ON `t1`.`port_id` = `t2`.`port_id` WHERE `t1`.`RouteID` = 'R6' ORDER BY `t1`.`order`) AS `_q1`
+SELECT GROUP_CONCAT(name ORDER BY `_q1`.`_o1` SEPARATOR ' - ') FROM (SELECT t2.name AS name, t1.`order` AS `_o1` FROM routestops AS t1 JOIN ports AS t2 ON t1.port_id = t2.port_id WHERE t1.RouteID = 'R6' ORDER BY t1.`order`) AS `_q1`

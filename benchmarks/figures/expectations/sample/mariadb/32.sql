@@ -1,1 +1,1 @@
-SELECT `vessels`.`Name` FROM `vessels` WHERE `vessels`.`imo` = '9604712'
+SELECT Name FROM vessels WHERE imo = '9604712'

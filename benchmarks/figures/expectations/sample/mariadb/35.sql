@@ -1,1 +1,1 @@
-SELECT `taxa`.`common_name` FROM `taxa` WHERE `taxa`.`name` = 'Sorbus aucuparia'
+SELECT common_name FROM taxa WHERE name = 'Sorbus aucuparia'

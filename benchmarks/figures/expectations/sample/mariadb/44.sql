@@ -1,1 +1,1 @@
-SELECT `accessions`.`AccNo` FROM `accessions` WHERE bird_sqlite.to_integer(RIGHT(`accessions`.`AccNo`, 3)) > 4 AND `accessions`.`alive` = 1
+SELECT AccNo FROM accessions WHERE bird_sqlite.to_integer(RIGHT(AccNo, 3)) > 4 AND alive = 1

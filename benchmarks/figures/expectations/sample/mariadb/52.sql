@@ -1,1 +1,1 @@
-SELECT `observers`.`name` FROM `observers` WHERE LOCATE('fr', `observers`.`languages`) > 0
+SELECT name FROM observers WHERE LOCATE('fr', languages) > 0

@@ -1,1 +1,1 @@
-SELECT MAX((CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment(`storm alerts`.`lifted`)) AS SIGNED) - CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment(`storm alerts`.`issued`)) AS SIGNED)) DIV 60) FROM `storm alerts`
+SELECT MAX((CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment(lifted)) AS SIGNED) - CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment(issued)) AS SIGNED)) DIV 60) FROM `storm alerts`

@@ -1,1 +1,1 @@
-SELECT `lightning`.`current_ka`, `lightning`.`strike_ms` FROM `lightning` ORDER BY `lightning`.`current_ka` DESC, `lightning`.`strike_id` LIMIT 1 OFFSET 1
+SELECT current_ka, strike_ms FROM lightning ORDER BY current_ka DESC, strike_id LIMIT 1 OFFSET 1

@@ -1,1 +1,1 @@
-SELECT `t2`.`name` AS `name` FROM `lightning` AS `t1` JOIN `stations` AS `t2` ON `t1`.`code` = `t2`.`code` WHERE `t1`.`polarity` = '+' INTERSECT SELECT `t2`.`name` FROM `lightning` AS `t1` JOIN `stations` AS `t2` ON `t1`.`code` = `t2`.`code` WHERE `t1`.`polarity` = '-'
+SELECT t2.name AS name FROM lightning AS t1 JOIN stations AS t2 ON t1.code = t2.code WHERE t1.polarity = '+' INTERSECT SELECT t2.name FROM lightning AS t1 JOIN stations AS t2 ON t1.code = t2.code WHERE t1.polarity = '-'

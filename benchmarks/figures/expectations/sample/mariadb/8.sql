@@ -1,1 +1,1 @@
-SELECT COUNT(*) FROM `books` WHERE SUBSTRING(`books`.`published`, 1, 3) = '199'
+SELECT COUNT(*) FROM books WHERE SUBSTRING(published, 1, 3) = '199'

@@ -1,1 +1,1 @@
-SELECT `books`.`Title`, `books`.`Pages` DIV 25 FROM `books` WHERE `books`.`Language` = 'English' AND `books`.`group` = 'Teen'
+SELECT Title, Pages DIV 25 FROM books WHERE Language = 'English' AND `group` = 'Teen'

@@ -1,1 +1,1 @@
-SELECT COUNT(`patrons`.`patron_id`) FROM `patrons` WHERE `patrons`.`email` IS NULL OR `patrons`.`email` = ''
+SELECT COUNT(patron_id) FROM patrons WHERE email IS NULL OR email = ''

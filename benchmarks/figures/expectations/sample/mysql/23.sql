@@ -1,1 +1,1 @@
-SELECT `ports`.`name` FROM `ports` ORDER BY `ports`.`population`, `ports`.`port_id` LIMIT 2
+SELECT name FROM ports ORDER BY population, port_id LIMIT 2

@@ -1,1 +1,1 @@
-SELECT `sailings`.`departed`, `sailings`.`passengers` - LAG(`sailings`.`passengers`) OVER (ORDER BY `sailings`.`departed`) FROM `sailings` WHERE `sailings`.`RouteID` = 'R2' AND SUBSTRING(`sailings`.`departed`, 1, 7) = '2023-05'
+SELECT departed, passengers - LAG(passengers) OVER (ORDER BY departed) FROM sailings WHERE RouteID = 'R2' AND SUBSTRING(departed, 1, 7) = '2023-05'

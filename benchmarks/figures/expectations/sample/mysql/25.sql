@@ -1,1 +1,1 @@
-SELECT `ports`.`name` FROM `ports` WHERE LOCATE('Quay', `ports`.`name`) > 0 OR LOCATE('''', `ports`.`name`) > 0
+SELECT name FROM ports WHERE LOCATE('Quay', name) > 0 OR LOCATE('''', name) > 0

@@ -1,1 +1,1 @@
-SELECT SUM(COALESCE(`ports`.`population`, 0)) FROM `ports` WHERE `ports`.`island` = 'Holm'
+SELECT SUM(COALESCE(population, 0)) FROM ports WHERE island = 'Holm'

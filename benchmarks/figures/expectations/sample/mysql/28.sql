@@ -1,1 +1,1 @@
-SELECT AVG(CASE WHEN `fares`.`Discount Rate (%)` = 0 THEN NULL ELSE `fares`.`Discount Rate (%)` END) FROM `fares`
+SELECT AVG(CASE WHEN `Discount Rate (%)` = 0 THEN NULL ELSE `Discount Rate (%)` END) FROM fares

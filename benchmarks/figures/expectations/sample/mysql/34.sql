@@ -1,1 +1,1 @@
-SELECT `t1`.`Name` FROM `vessels` AS `t1` WHERE EXISTS(SELECT 1 FROM `sailings` AS `t2` WHERE `t2`.`vessel_id` = `t1`.`vessel_id` AND (`t2`.`passengers` * 100) DIV NULLIF(`t1`.`capacity`, 0) > 90) AND NOT EXISTS(SELECT 1 FROM `sailings` AS `t3` WHERE `t3`.`vessel_id` = `t1`.`vessel_id` AND `t3`.`status` = 'cancelled')
+SELECT Name FROM vessels AS t1 WHERE EXISTS(SELECT 1 FROM sailings AS t2 WHERE vessel_id = t1.vessel_id AND (passengers * 100) DIV NULLIF(t1.capacity, 0) > 90) AND NOT EXISTS(SELECT 1 FROM sailings AS t3 WHERE vessel_id = t1.vessel_id AND status = 'cancelled')

@@ -1,1 +1,1 @@
-SELECT `beds`.`name` FROM `beds` WHERE `beds`.`exposure` = 'full sun' AND `beds`.`Area (m2)` > 1000
+SELECT name FROM beds WHERE exposure = 'full sun' AND `Area (m2)` > 1000

@@ -1,1 +1,1 @@
-SELECT `t1`.`AccNo`, `t1`.`Germination Rate (%)` FROM `accessions` AS `t1` WHERE `t1`.`Germination Rate (%)` > (SELECT AVG(`t2`.`Germination Rate (%)`) FROM `accessions` AS `t2` WHERE `t2`.`taxon_id` = `t1`.`taxon_id`)
+SELECT AccNo, `Germination Rate (%)` FROM accessions AS t1 WHERE `Germination Rate (%)` > (SELECT AVG(`Germination Rate (%)`) FROM accessions AS t2 WHERE taxon_id = t1.taxon_id)

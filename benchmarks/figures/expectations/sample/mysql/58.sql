@@ -1,1 +1,1 @@
-SELECT bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST(`lightning`.`strike_ms` DIV 1000 AS DOUBLE))), COUNT(`lightning`.`strike_id`) FROM `lightning` GROUP BY bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST(`lightning`.`strike_ms` DIV 1000 AS DOUBLE)))
+SELECT bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST(strike_ms DIV 1000 AS DOUBLE))), COUNT(strike_id) FROM lightning GROUP BY bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST(strike_ms DIV 1000 AS DOUBLE)))

@@ -1,1 +1,1 @@
-SELECT COUNT(*) FROM `readings` WHERE `readings`.`wind` IS NULL OR `readings`.`wind` = ''
+SELECT COUNT(*) FROM readings WHERE wind IS NULL OR wind = ''

@@ -1,1 +1,1 @@
-SELECT SUBSTRING(`loans`.`loan_date`, 6, 2) FROM `loans` WHERE SUBSTRING(`loans`.`loan_date`, 1, 4) = '2022' GROUP BY SUBSTRING(`loans`.`loan_date`, 6, 2) ORDER BY COUNT(`loans`.`loan_id`) DESC, SUBSTRING(`loans`.`loan_date`, 6, 2) DESC LIMIT 1
+SELECT SUBSTRING(loan_date, 6, 2) FROM loans WHERE SUBSTRING(loan_date, 1, 4) = '2022' GROUP BY SUBSTRING(loan_date, 6, 2) ORDER BY COUNT(loan_id) DESC, SUBSTRING(loan_date, 6, 2) DESC LIMIT 1

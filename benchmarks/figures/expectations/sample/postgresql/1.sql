@@ -1,1 +1,1 @@
-SELECT COUNT("Books"."bookid") FROM "books" AS "Books" WHERE "Books"."language" = 'French'
+SELECT COUNT(bookid) FROM books WHERE language = 'French'

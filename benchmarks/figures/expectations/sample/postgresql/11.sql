@@ -1,1 +1,1 @@
-SELECT COUNT(DISTINCT "loans"."patron_id") FROM "loans" WHERE "loans"."fine" > 0
+SELECT COUNT(DISTINCT patron_id) FROM loans WHERE fine > 0

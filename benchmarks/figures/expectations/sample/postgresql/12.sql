@@ -1,1 +1,1 @@
-SELECT "Books"."title", "Books"."pages" / 25 FROM "books" AS "Books" WHERE "Books"."language" = 'English' AND "Books"."group" = 'Teen'
+SELECT title, pages / 25 FROM books WHERE language = 'English' AND "group" = 'Teen'

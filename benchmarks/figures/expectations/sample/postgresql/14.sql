@@ -1,1 +1,1 @@
-SELECT "Books"."group", (ARRAY_AGG("Books"."title" ORDER BY "Books"."price" DESC NULLS LAST, "Books"."ctid"))[1], MAX("Books"."price") FROM "books" AS "Books" WHERE "Books"."group" IS NOT NULL GROUP BY "Books"."group"
+SELECT "group", (ARRAY_AGG(title ORDER BY Books.price DESC NULLS LAST, Books.ctid))[1], MAX(price) FROM books WHERE "group" IS NOT NULL GROUP BY "group"

@@ -1,1 +1,1 @@
-SELECT COUNT("Patrons"."patron_id") FROM "patrons" AS "Patrons" WHERE "Patrons"."email" IS NULL OR "Patrons"."email" = ''
+SELECT COUNT(patron_id) FROM patrons WHERE email IS NULL OR email = ''

@@ -1,1 +1,1 @@
-SELECT "Books"."title", "Books"."isbn" FROM "books" AS "Books" WHERE "Books"."Shelf Mark" = '7'
+SELECT title, isbn FROM books WHERE "Shelf Mark" = '7'

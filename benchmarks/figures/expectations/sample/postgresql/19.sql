@@ -1,1 +1,1 @@
-SELECT "Vessels"."name" FROM "vessels" AS "Vessels" ORDER BY "Vessels"."Speed (kn)" DESC, "Vessels"."ctid" LIMIT 2 OFFSET 1
+SELECT name FROM vessels ORDER BY "Speed (kn)" DESC, ctid LIMIT 2 OFFSET 1

@@ -1,1 +1,1 @@
-SELECT (CAST(CAST(SUM(CASE WHEN "Books"."group" = 'Adult' THEN 1 ELSE 0 END) AS BIGINT) AS DOUBLE PRECISION) * 100::float8) / NULLIF(CAST(COUNT("Books"."bookid") AS DOUBLE PRECISION), 0) FROM "books" AS "Books" WHERE "Books"."price" >= 20
+SELECT (CAST(SUM(CASE WHEN "group" = 'Adult' THEN 1 ELSE 0 END) AS DOUBLE PRECISION) * 100) / NULLIF(COUNT(bookid), 0) FROM books WHERE price >= 20

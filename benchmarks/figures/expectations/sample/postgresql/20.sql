@@ -1,1 +1,1 @@
-SELECT CAST(CAST(SUM(CAST(LOWER("sailings"."status") = 'on time' AS INTEGER)) AS BIGINT) AS DOUBLE PRECISION) / NULLIF(CAST(COUNT("sailings"."sailing_id") AS DOUBLE PRECISION), 0) FROM "sailings" WHERE "sailings"."routeid" = 'R1'
+SELECT CAST(SUM(CAST(LOWER(status) = 'on time' AS INTEGER)) AS DOUBLE PRECISION) / NULLIF(COUNT(sailing_id), 0) FROM sailings WHERE routeid = 'R1'

@@ -1,1 +1,1 @@
-SELECT COUNT("sailings"."sailing_id") FROM "sailings" WHERE "sailings"."status" = 'On Time'
+SELECT COUNT(sailing_id) FROM sailings WHERE status = 'On Time'

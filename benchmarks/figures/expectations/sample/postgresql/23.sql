@@ -1,1 +1,1 @@
-SELECT "ports"."name" FROM "ports" ORDER BY "ports"."population" NULLS FIRST, "ports"."ctid" LIMIT 2
+SELECT name FROM ports ORDER BY population NULLS FIRST, ctid LIMIT 2

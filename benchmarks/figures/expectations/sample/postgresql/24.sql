@@ -1,1 +1,1 @@
-SELECT "sailings"."departed", "sailings"."passengers" - LAG("sailings"."passengers") OVER (ORDER BY "sailings"."departed") FROM "sailings" WHERE "sailings"."routeid" = 'R2' AND SUBSTR("sailings"."departed", 1, 7) = '2023-05'
+SELECT departed, passengers - LAG(passengers) OVER (ORDER BY departed) FROM sailings WHERE routeid = 'R2' AND SUBSTR(departed, 1, 7) = '2023-05'

@@ -1,1 +1,1 @@
-SELECT "ports"."name" FROM "ports" WHERE CAST(STRPOS("ports"."name", 'Quay') AS BIGINT) > 0 OR CAST(STRPOS("ports"."name", '''') AS BIGINT) > 0
+SELECT name FROM ports WHERE CAST(STRPOS(name, 'Quay') AS BIGINT) > 0 OR CAST(STRPOS(name, '''') AS BIGINT) > 0

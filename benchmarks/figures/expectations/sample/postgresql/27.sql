@@ -1,1 +1,1 @@
-SELECT CAST(SUM(COALESCE("ports"."population", 0)) AS BIGINT) FROM "ports" WHERE "ports"."island" = 'Holm'
+SELECT CAST(SUM(COALESCE(population, 0)) AS BIGINT) FROM ports WHERE island = 'Holm'

@@ -1,1 +1,1 @@
-SELECT "branches"."Opening Hours" FROM "branches" WHERE "branches"."name" = 'Hillcrest'
+SELECT "Opening Hours" FROM branches WHERE name = 'Hillcrest'

@@ -1,1 +1,1 @@
-SELECT "Vessels"."name" FROM "vessels" AS "Vessels" WHERE "Vessels"."imo" = '9604712'
+SELECT name FROM vessels WHERE imo = '9604712'

@@ -1,1 +1,1 @@
-SELECT COUNT("order"."order_id") FROM "order" WHERE "order"."paid" IS NULL
+SELECT COUNT(order_id) FROM "order" WHERE paid IS NULL

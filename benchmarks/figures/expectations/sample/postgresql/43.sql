@@ -1,1 +1,1 @@
-SELECT "suppliers"."name", CASE WHEN COALESCE("suppliers"."phone", '') = '' THEN 'unknown' ELSE "suppliers"."phone" END FROM "suppliers"
+SELECT name, CASE WHEN COALESCE(phone, '') = '' THEN 'unknown' ELSE phone END FROM suppliers

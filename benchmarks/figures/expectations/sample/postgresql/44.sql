@@ -1,1 +1,1 @@
-SELECT "accessions"."accno" FROM "accessions" WHERE bird_sqlite.to_integer(RIGHT("accessions"."accno", 3)) > 4 AND "accessions"."alive" = 1
+SELECT accno FROM accessions WHERE bird_sqlite.to_integer(RIGHT(accno, 3)) > 4 AND alive = 1

@@ -1,1 +1,1 @@
-SELECT "plant_checks"."checker", (ARRAY_AGG("plant_checks"."accno" ORDER BY "plant_checks"."height_cm" DESC NULLS LAST, "plant_checks"."ctid"))[1], MAX("plant_checks"."height_cm") FROM "plant_checks" WHERE "plant_checks"."checker" IS NOT NULL GROUP BY "plant_checks"."checker"
+SELECT checker, (ARRAY_AGG(accno ORDER BY plant_checks.height_cm DESC NULLS LAST, plant_checks.ctid))[1], MAX(height_cm) FROM plant_checks WHERE checker IS NOT NULL GROUP BY checker

@@ -1,1 +1,1 @@
-SELECT "T1"."accno", "T1"."Germination Rate (%)" FROM "accessions" AS "T1" WHERE "T1"."Germination Rate (%)" > (SELECT AVG("T2"."Germination Rate (%)") FROM "accessions" AS "T2" WHERE "T2"."taxon_id" = "T1"."taxon_id")
+SELECT accno, "Germination Rate (%)" FROM accessions AS T1 WHERE "Germination Rate (%)" > (SELECT AVG("Germination Rate (%)") FROM accessions AS T2 WHERE taxon_id = T1.taxon_id)

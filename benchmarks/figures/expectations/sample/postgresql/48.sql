@@ -1,1 +1,1 @@
-SELECT "order"."order_id" FROM "order" WHERE "order"."note" LIKE '%🌱%' ESCAPE ''
+SELECT order_id FROM "order" WHERE note LIKE '%🌱%'

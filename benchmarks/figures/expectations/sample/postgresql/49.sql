@@ -1,1 +1,1 @@
-SELECT "taxa"."name" FROM "taxa" WHERE "taxa"."level" = 'species' AND "taxa"."taxon_id" NOT IN (SELECT "accessions"."taxon_id" FROM "accessions")
+SELECT name FROM taxa WHERE level = 'species' AND taxon_id NOT IN (SELECT taxon_id FROM accessions)

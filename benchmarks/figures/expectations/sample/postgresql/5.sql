@@ -1,1 +1,1 @@
-SELECT "Books"."title" FROM "books" AS "Books" WHERE LOWER("Books"."title") LIKE 'the %' ESCAPE ''
+SELECT title FROM books WHERE title ILIKE 'the %'

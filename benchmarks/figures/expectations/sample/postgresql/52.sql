@@ -1,1 +1,1 @@
-SELECT "observers"."name" FROM "observers" WHERE CAST(STRPOS("observers"."languages", 'fr') AS BIGINT) > 0
+SELECT name FROM observers WHERE CAST(STRPOS(languages, 'fr') AS BIGINT) > 0

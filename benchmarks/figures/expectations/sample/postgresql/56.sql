@@ -1,1 +1,1 @@
-SELECT MAX((CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment("Storm Alerts"."lifted")) AS BIGINT) - CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment("Storm Alerts"."issued")) AS BIGINT)) / 60) FROM "Storm Alerts"
+SELECT MAX((CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment(lifted)) AS BIGINT) - CAST(bird_sqlite.format_moment('%s', bird_sqlite.moment(issued)) AS BIGINT)) / 60) FROM "Storm Alerts"

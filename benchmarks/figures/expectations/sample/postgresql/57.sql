@@ -1,1 +1,1 @@
-SELECT "_q1"."day", "_q1"."total" FROM (SELECT "readings"."day" AS "day", SUM("readings"."rain_mm") OVER (ORDER BY "readings"."day") AS "total" FROM "readings" WHERE "readings"."code" = 'REF' AND "readings"."day" >= '2023-06-01') AS "_q1" WHERE "_q1"."total" > 50 ORDER BY "_q1"."day" LIMIT 1
+SELECT day, total FROM (SELECT day AS day, SUM(rain_mm) OVER (ORDER BY day) AS total FROM readings WHERE code = 'REF' AND day >= '2023-06-01') AS _q1 WHERE total > 50 ORDER BY day LIMIT 1

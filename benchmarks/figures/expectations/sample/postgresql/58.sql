@@ -1,1 +1,1 @@
-SELECT bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST("lightning"."strike_ms" / 1000 AS DOUBLE PRECISION))), COUNT("lightning"."strike_id") FROM "lightning" GROUP BY bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST("lightning"."strike_ms" / 1000 AS DOUBLE PRECISION)))
+SELECT bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST(strike_ms / 1000 AS DOUBLE PRECISION))), COUNT(strike_id) FROM lightning GROUP BY bird_sqlite.day_text(bird_sqlite.moment_of_unix(CAST(strike_ms / 1000 AS DOUBLE PRECISION)))

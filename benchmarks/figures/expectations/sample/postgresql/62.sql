@@ -1,1 +1,1 @@
-SELECT SUBSTR("Storm Alerts"."issued", 1, 10) AS "_c1" FROM "Storm Alerts" WHERE "Storm Alerts"."severity" = 'red' UNION SELECT "readings"."day" FROM "readings" WHERE "readings"."rain_mm" > 25
+SELECT SUBSTR(issued, 1, 10) AS _c1 FROM "Storm Alerts" WHERE severity = 'red' UNION SELECT day FROM readings WHERE rain_mm > 25

@@ -1,1 +1,1 @@
-SELECT "T2"."name" AS "name" FROM "lightning" AS "T1" JOIN "stations" AS "T2" ON "T1"."code" = "T2"."code" WHERE "T1"."polarity" = '+' INTERSECT SELECT "T2"."name" FROM "lightning" AS "T1" JOIN "stations" AS "T2" ON "T1"."code" = "T2"."code" WHERE "T1"."polarity" = '-'
+SELECT T2.name AS name FROM lightning AS T1 JOIN stations AS T2 ON T1.code = T2.code WHERE T1.polarity = '+' INTERSECT SELECT T2.name FROM lightning AS T1 JOIN stations AS T2 ON T1.code = T2.code WHERE T1.polarity = '-'

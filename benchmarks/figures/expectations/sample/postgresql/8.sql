@@ -1,1 +1,1 @@
-SELECT COUNT(*) FROM "books" AS "Books" WHERE SUBSTR("Books"."published", 1, 3) = '199'
+SELECT COUNT(*) FROM books WHERE SUBSTR(published, 1, 3) = '199'

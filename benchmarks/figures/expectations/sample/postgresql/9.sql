@@ -1,1 +1,1 @@
-SELECT SUBSTR("loans"."loan_date", 6, 2) FROM "loans" WHERE SUBSTR("loans"."loan_date", 1, 4) = '2022' GROUP BY SUBSTR("loans"."loan_date", 6, 2) ORDER BY COUNT("loans"."loan_id") DESC, SUBSTR("loans"."loan_date", 6, 2) DESC LIMIT 1
+SELECT SUBSTR(loan_date, 6, 2) FROM loans WHERE SUBSTR(loan_date, 1, 4) = '2022' GROUP BY SUBSTR(loan_date, 6, 2) ORDER BY COUNT(loan_id) DESC, SUBSTR(loan_date, 6, 2) DESC LIMIT 1
