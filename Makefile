@@ -116,7 +116,7 @@ eval: $(RUNNING) ## score PREDICTIONS and print the table
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(if $(RESUME),--resume "$(RESUME)") $(ARGS)
 
 predict: $(RUNNING) ## ask PREDICTOR for SQL and write prediction files (ARGS=--eval: and score them)
-	@$(HARNESS) predict $(if $(PREDICTOR),"$(PREDICTOR)",offline) $(on_set) $(on_dialect) $(if $(METRICS),--metrics "$(METRICS)") \
+	@$(HARNESS) lab predict $(if $(PREDICTOR),"$(PREDICTOR)",offline) $(on_set) $(on_dialect) $(if $(METRICS),--metrics "$(METRICS)") \
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--results "$(OUT)") $(ARGS)
 
 report: $(RUNNING) ## make the reports of RUN again, from its folder alone
@@ -126,7 +126,7 @@ runs: $(RUNNING) ## list runs, the newest first
 	@$(HARNESS) runs $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 reproduce: $(RUNNING) ## score the published predictions of Mini-Dev: published figures, ours, the difference (SET=dev: of BIRD dev)
-	@$(HARNESS) reproduce $(on_set) $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
+	@$(HARNESS) lab reproduce $(on_set) $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(OUT),--out "$(OUT)") $(if $(RESUME),--resume "$(RESUME)") $(ARGS)
 
 compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=results/other
@@ -149,7 +149,7 @@ ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server i
 	@$(HARNESS) lab matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 twins: $(RUNNING) ## make synthetic databases for SET into TO
-	@$(HARNESS) twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
+	@$(HARNESS) lab twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 check: lint ## lint, and run the tests that need no server and little time: what to run before every commit
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not engine and not slow and not thorough' $(ARGS)

@@ -228,7 +228,7 @@ def _mcp(job: Job, callers: int) -> Iterator[Running]:
     """One session, which an event loop of its own holds."""
     from mcp import Client, StdioServerParameters  # noqa: PLC0415 - an extra of its own
 
-    words = ["-m", "harness", "mcp", "--score", "--extract", "none", *job.words]
+    words = ["-m", "harness", "lab", "mcp", "--score", "--extract", "none", *job.words]
     session: list[tuple[Client, asyncio.AbstractEventLoop]] = []
     up, done = threading.Event(), asyncio.Event()
 

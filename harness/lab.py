@@ -7,7 +7,7 @@ nothing else changes. An installed package brings one by an entry point of the g
 (docs/how-to/lab.md).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -16,7 +16,10 @@ from typing import Any
 
 from dialects.errors import BadInput
 
-OWN = ("audit", "conformance", "gap", "study")
+OWN = (
+    "audit", "bundles", "conformance", "gap", "log", "matrix", "mcp", "predict", "ray", "reproduce", "study",
+    "twins",
+)  # fmt: skip
 """The labs of the project."""
 
 _FOLDER = "harness.labs"
@@ -115,6 +118,59 @@ def lab_commands() -> Mapping[str, LabCommand]:
     """Return the commands of all labs by name, in alphabetical order."""
     found = {name: each for lab in labs().values() for name, each in lab.commands.items()}
     return dict(sorted(found.items()))
+
+
+def metrics_of_labs(kind: type, own: Collection[str]) -> Mapping[str, Any]:
+    """Return the metrics of all labs, by name.
+
+    Args:
+        kind: their class, `harness.metrics.Metric`.
+        own: the names of the project's metrics.
+
+    Raises:
+        BadInput: an installed package brings one that cannot be used.
+    """
+    found: dict[str, Any] = {}
+    for lab in labs().values():
+        for name, place in lab.metrics.items():
+            metric = at(place)
+            if not isinstance(metric, kind) or getattr(metric, "name", None) != name or name in own:
+                raise BadInput(f"lab {lab.name}: {place!r} is no new Metric {name!r}; correct its record")
+            found[name] = metric
+    return found
+
+
+def sections(run: Any) -> list[Any]:
+    """Return the tables that labs add to a report.
+
+    Args:
+        run: a `harness.runs.reader.Run`.
+
+    Returns:
+        Models of the class `harness.report.table_model.TableModel`.
+    """
+    return [table for lab in labs().values() for place in lab.sections for table in at(place)(run)]
+
+
+def deciding_packages() -> list[str]:
+    """Return the packages, or single modules, whose code decides the scores of labs' metrics."""
+    places = {place.partition(":")[0] for lab in labs().values() for place in lab.metrics.values()}
+    return sorted({module.rpartition(".")[0] or module for module in places})
+
+
+def option_of_lab(name: str) -> Any:
+    """Return what carries an option out.
+
+    Args:
+        name: its field in `harness.session.request.Request`.
+
+    Raises:
+        BadInput: the lab that does is not there.
+    """
+    place = next((lab.options[name] for lab in labs().values() if name in lab.options), None)
+    if place is None:
+        raise BadInput(f"--{name}: lab {name} is not installed here; leave the option out, or install it")
+    return at(place)
 
 
 def at(place: str) -> Any:

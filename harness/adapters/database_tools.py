@@ -63,7 +63,7 @@ class DatabaseTools:
         return sorted(self.evaluator.setup.questions.db_ids)
 
     def prompt(self, question: Question, dialect: EngineName | None = None, *, may_look: bool = False) -> str:
-        """Return the prompt for a question, as `bird-harness predict` sends it: schema, question, evidence.
+        """Return the prompt for a question, as `lab predict` sends it: schema, question, evidence.
 
         Args:
             question: one of `questions`.

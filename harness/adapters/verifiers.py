@@ -98,7 +98,7 @@ class TextToSqlTask(vf.Task[TextToSqlData, vf.State, TextToSqlTaskConfig]):
 
 
 class TextToSqlTaskset(vf.Taskset[TextToSqlTask, TextToSqlConfig]):
-    """The questions of a set, with the prompts of `bird-harness predict`."""
+    """The questions of a set, with the prompts of `bird-harness lab predict`."""
 
     def load(self) -> Iterator[TextToSqlTask]:
         """Yield a task for each question."""

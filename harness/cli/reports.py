@@ -9,8 +9,6 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput
-from harness.adapters.storage import copy_run
-from harness.adapters.trackers import PROJECT, Tracker, log_run
 from harness.cli.commands import app
 from harness.cli.console import AsJson, give_json, say
 from harness.report.compare import CompareRequest, parse_thresholds
@@ -323,28 +321,7 @@ def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
     _show(form, gold_ranks([read_run(Path(folder)) for folder in folders]))
 
 
-@app.command()
-def log(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
-    *,
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to", metavar="WHERE", help="wandb, mlflow, or a URL for fsspec, such as s3://bucket/runs."
-        ),
-    ],
-    project: Annotated[str, typer.Option(help="Project in W&B, experiment in MLflow.")] = PROJECT,
-) -> None:
-    """Log a run to Weights & Biases or MLflow: scores, tables and report; or copy it to a URL."""
-    if "://" in to:
-        typer.echo(copy_run(read_run(run), to))
-        return
-    if to not in list(Tracker):
-        raise BadInput(f"--to {to}: choose from {', '.join(Tracker)}, or give a URL such as s3://bucket/runs")
-    typer.echo(log_run(read_run(run), Tracker(to), project))
-
-
-@app.command()
+@app.command(hidden=True)
 def cache(
     *,
     clear: Annotated[bool, typer.Option("--clear", help="Remove every cached result.")] = False,

@@ -61,7 +61,7 @@ ANSWERS = "answers.jsonl"
 JOURNAL = "journal.jsonl"
 MANIFEST = "manifest.json"
 PREDICTIONS = "predictions"
-"""Contents of the folder of `bird-harness predict`; the last holds the prediction files."""
+"""Contents of the folder of `bird-harness lab predict`; the last holds the prediction files."""
 
 SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 

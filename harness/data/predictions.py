@@ -350,7 +350,7 @@ def with_extracted(file: PredictionFile, policy: Extract) -> PredictionFile:
     )
 
 
-# `bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.predict`).
+# `bird-harness lab predict` keeps its answers beside its prediction files (`harness.labs.predict.predict`).
 
 _REMEDY = "let predict write its folder again, or move the prediction file out of it"
 

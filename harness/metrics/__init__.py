@@ -5,11 +5,13 @@ published scripts compute, have the plain names (`ex`, `soft_f1`, `r_ves`); ever
 difference in its name and title.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from math import sqrt
 
+from harness.lab import metrics_of_labs
 from harness.metrics.accuracy import (
     Answers,
     ex,
@@ -119,7 +121,28 @@ _ALL = (
     Metric("ts_spider", "TS Spider", Basis.SUITE, is_share=True),
 )
 
-METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
+_OWN: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
+
+
+@cache
+def _of_labs() -> Mapping[str, Metric]:
+    return metrics_of_labs(Metric, _OWN)
+
+
+class _Metrics(Mapping[str, Metric]):
+    """The project's metrics, then those of labs."""
+
+    def __getitem__(self, name: str) -> Metric:
+        return _OWN[name] if name in _OWN else _of_labs()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_OWN, *_of_labs()))
+
+    def __len__(self) -> int:
+        return len(_OWN) + len(_of_labs())
+
+
+METRICS: Mapping[str, Metric] = _Metrics()
 """Every metric by the name used in options, files and tables, in the order of the tables."""
 
 

@@ -1,4 +1,1 @@
-"""Ask predictors for SQL, keep every answer, and write prediction files.
-
-`base` is the interface, `adapters` opens predictors, `methods` decides how they are asked.
-"""
+"""What predictors are asked with: prompts and schemas, and the interface of a predictor."""

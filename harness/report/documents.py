@@ -23,6 +23,7 @@ from harness.data.published_scores import (
 )
 from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, id_order, levels_of
 from harness.engines import TITLES, EngineName, in_order
+from harness.lab import sections
 from harness.metrics import METRICS
 from harness.report.overview import dialects_of, extent_lines, level_columns, marked, noted, overview
 from harness.report.table_model import (
@@ -338,7 +339,7 @@ def tables(run: Run, by: Iterable[By] = (), errors: ErrorGroups | None = None) -
     if groupings:
         grids = marked(_grouped(run, scores, metrics, groupings, errors), extent_lines(scores, run.extent))
     else:
-        grids = overview(scores, metrics, run.extent)
+        grids = [*overview(scores, metrics, run.extent), *sections(run)]
     grids = noted(grids, notes_of(run.manifest))
     return Document(run_id_of(run), tuple(facts(run, scores)), tuple(grids), extent=extents(scores))
 

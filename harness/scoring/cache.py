@@ -27,6 +27,7 @@ from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine, unstable_functions
+from harness.lab import deciding_packages
 from harness.metrics import Basis, of_basis
 from harness.metrics.work import WEIGHTS, weights_digest
 from harness.scoring.golds import Golds
@@ -39,10 +40,13 @@ _ROOMS = (
     "dialects",
     "loaders",
     *(f"harness/{room}" for room in ("data", "engines", "metrics", "scoring", "sqltree")),
+    "harness/lab.py",
 )
 """The code that can decide an outcome: everything that judging imports, as a test verifies."""
 
 _SUFFIXES = frozenset({".py", ".sql", ".json", ".toml"})
+_LAB = "lab "
+"""What the names of packages of labs begin with, as no engine's does."""
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 
 
@@ -94,14 +98,15 @@ CODE = Code.read(_ROOT, _ROOMS)
 @cache
 def code() -> str:
     """Return a digest of the code that can decide an outcome, with the versions it runs on."""
-    return " ".join([CODE.digest, platform.python_version(), *map(version, _PACKAGES)])
+    of_labs = [found.digest for name, found in _packages().items() if name.startswith(_LAB)]
+    return " ".join([CODE.digest, platform.python_version(), *map(version, _PACKAGES), *of_labs])
 
 
 @cache
-def _packages() -> Mapping[EngineName, Code]:
-    """Return the code of packages that provide engines, by engine, as of the first call."""
+def _packages() -> Mapping[str, Code]:
+    """Return the code of packages as of the first call: of engines, by engine, and of metrics of labs."""
     found = {}
-    for name, package in packages().items():
+    for name, package in {**packages(), **{f"{_LAB}{each}": each for each in deciding_packages()}}.items():
         module = importlib.import_module(package)
         # A single module has no folder of its own, a namespace package no file.
         root = Path(next(iter(getattr(module, "__path__", ())), module.__file__ or ""))

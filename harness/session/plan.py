@@ -27,6 +27,7 @@ from harness.data.sets.loader import load_set
 from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server, unfit_settings
 from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits, NotCounted, count_work
+from harness.lab import option_of_lab
 from harness.metrics import METRICS, Basis, of_basis
 from harness.provision import dsn
 from harness.runs.folder import RunFolder
@@ -523,9 +524,8 @@ def open_scheduler(request: Request, setup: Setup, say: Callable[[str], None]) -
 def _workers(request: Request, setup: Setup) -> Workers:
     if request.ray is None:
         return LocalWorkers(setup, request.processes)
-    from harness.scoring.ray_workers import RayWorkers  # noqa: PLC0415 - Ray is an extra, and slow to import
-
-    return RayWorkers(setup, request.ray, request.workers)
+    workers: Workers = option_of_lab("ray")(setup, request.ray, request.workers)
+    return workers
 
 
 def _with_profile(

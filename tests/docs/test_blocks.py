@@ -101,13 +101,22 @@ _FACES = frozenset({"harness", "dialects", "loaders"})
 _CONTRACTS = {
     "docs/how-to/engine.md": {"harness.engines.sqlite", "harness.engines.sqlite.engine"},
     "docs/how-to/extend.md": {
-        "harness.analyses.base",
+        "harness.labs.study.base",
         "harness.data.questions",
         "harness.engines",
         "harness.metrics.soft_f1",
         "harness.report.table_model",
     },
-    "docs/how-to/predictors.md": {"harness.predictors.base", "harness.predictors.offline"},
+    "docs/how-to/lab.md": {
+        "harness.cli.commands",
+        "harness.lab",
+        "harness.metrics",
+        "harness.metrics.soft_f1",
+        "harness.report.table_model",
+        "harness.runs.reader",
+    },
+    "docs/how-to/reports.md": {"harness.labs.log.trackers"},
+    "docs/how-to/predictors.md": {"harness.predictors.base", "harness.labs.predict.offline"},
     "docs/explanation/efficiency.md": {"harness.labs.study.rewriting"},
 }
 """The pages for those who add an engine, an analysis or a predictor, and the modules that they extend."""

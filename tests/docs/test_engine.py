@@ -176,7 +176,7 @@ def test_every_metric_of_sqlites_dialect_is_its_own_too(
 
 def test_it_is_predicted_for(run: Run, place: Path) -> None:
     done = run(
-        *("bird-harness", "predict", "offline", "--dialect", "sqlite,lite4", "--limit", "20"),
+        *("bird-harness", "lab", "predict", "offline", "--dialect", "sqlite,lite4", "--limit", "20"),
         *("--out", "answers", "--results", "predicted", "--eval"),
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -34,7 +34,7 @@ def test_the_metric_of_the_page_is_computed(tmp_path: Path) -> None:
     rows = tmp_path / "harness" / "metrics" / "__init__.py"
     text = rows.read_text(encoding="utf-8")
     start = "from harness.metrics.work import r_ves_work, ves_work\n"
-    end = ")\n\nMETRICS: "
+    end = ")\n\n_OWN: "
     assert text.count(start) == text.count(end) == 1
     text = text.replace(start, f"{start}from harness.metrics.row_recall import row_recall\n")
     rows.write_text(text.replace(end, f"    {row[1].strip()}\n{end}"), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`bird-harness explain`: plans of a set's pairs, of a run's, and of a user's own texts."""
+"""`bird-harness lab explain`: plans of a set's pairs, of a run's, and of a user's own texts."""
 
 import json
 import re
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_two_texts_of_a_user_stand_beside_each_other(call: Call, file: Path) -> None:
-    code, out, _ = call("explain", "--database", str(file), "--sql", OTHER, "--gold", TEXT)
+    code, out, _ = call("lab", "explain", "--database", str(file), "--sql", OTHER, "--gold", TEXT)
     assert code == 0
     assert "Gold" in out.splitlines()[2]
     assert "Prediction" in out.splitlines()[2]
@@ -42,7 +42,7 @@ def test_two_texts_of_a_user_stand_beside_each_other(call: Call, file: Path) -> 
 
 def test_texts_come_from_files_too(call: Call, file: Path, tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text(TEXT, encoding="utf-8")
-    code, out, _ = call("explain", "--database", str(file), "--sql", "one.sql", "--json")
+    code, out, _ = call("lab", "explain", "--database", str(file), "--sql", "one.sql", "--json")
     assert code == 0
     [pair] = json.loads(out)["pairs"]
     assert pair["prediction"]["sql"] == TEXT
@@ -64,7 +64,7 @@ def test_texts_come_from_files_too(call: Call, file: Path, tmp_path: Path) -> No
 )
 def test_a_text_that_fails_has_the_words_of_the_engine(call: Call, file: Path, sql: str, said: str) -> None:
     before = file.read_bytes()
-    code, out, _ = call("explain", "--database", str(file), f"--sql={sql}", "--gold", TEXT)
+    code, out, _ = call("lab", "explain", "--database", str(file), f"--sql={sql}", "--gold", TEXT)
     assert code == 0
     assert f"Prediction: {said}" in out
     assert "scan animal" in out  # gold's plan is there all the same
@@ -73,7 +73,7 @@ def test_a_text_that_fails_has_the_words_of_the_engine(call: Call, file: Path, s
 
 def test_a_text_that_does_not_end_says_so(call: Call, file: Path) -> None:
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) FROM c"
-    code, out, _ = call("explain", "--database", str(file), "--sql", endless, "--timeout", "0.3")
+    code, out, _ = call("lab", "explain", "--database", str(file), "--sql", endless, "--timeout", "0.3")
     assert code == 0
     assert "it did not end within 0.3 s" in out
     assert "recursion" in out
@@ -81,19 +81,19 @@ def test_a_text_that_does_not_end_says_so(call: Call, file: Path) -> None:
 
 def test_a_question_of_a_set_is_explained_for_a_predictor(call: Call) -> None:
     arguments = ("--question", "1", "--question", "10", "--dialect", "sqlite")
-    code, out, _ = call("explain", *arguments, "--predictor", "careless", "--json")
+    code, out, _ = call("lab", "explain", *arguments, "--predictor", "careless", "--json")
     assert code == 0
     pairs = json.loads(out)["pairs"]
     assert [(pair["question"], pair["predictor"], pair["dialect"]) for pair in pairs] == [
         ("1", "careless", "sqlite"), ("10", "careless", "sqlite"),
     ]  # fmt: skip
-    code, out, _ = call("explain", *arguments, "--json")
+    code, out, _ = call("lab", "explain", *arguments, "--json")
     assert len(json.loads(out)["pairs"]) == 4
 
 
 def test_a_run_is_explained_with_its_own_texts(call: Call, tmp_path: Path) -> None:
     assert call("eval", "--dialect", "sqlite", "--limit", "3", "--no-report", "--driver", "direct")[0] == 0
-    code, out, _ = call("explain", "results/latest:careless", "--question", "1", "--json")
+    code, out, _ = call("lab", "explain", "results/latest:careless", "--question", "1", "--json")
     assert code == 0
     [pair] = json.loads(out)["pairs"]
     lines = (tmp_path / "results/latest/results.jsonl").read_text(encoding="utf-8").splitlines()
@@ -101,7 +101,7 @@ def test_a_run_is_explained_with_its_own_texts(call: Call, tmp_path: Path) -> No
     [sql] = [one["sql"] for one in results if one["predictor"] == "careless" and one["question"] == "1"]
     assert pair["prediction"]["sql"] == sql
     assert pair["gold"]["plan"]["operator"] == "query"
-    code, _, errors = call("explain", "results/latest", "--question", "nine")
+    code, _, errors = call("lab", "explain", "results/latest", "--question", "nine")
     assert code == 2
     assert "--question nine: results/latest has no result for it" in errors
 
@@ -131,11 +131,11 @@ def test_an_evaluation_keeps_the_plans_of_what_matches(call: Call, tmp_path: Pat
     assert sorted(kept(tmp_path)) == sorted([gold, SAME_ROWS])
     assert read_plans(tmp_path / "results/latest")["sqlite", "city_library", gold].plan.root is not None
     # What is there is not explained again; the report is made of the folder alone.
-    code, _, errors = call("explain", "results/latest", "--keep")
+    code, _, errors = call("lab", "explain", "results/latest", "--keep")
     assert code == 0
     assert "0 plans of 2 texts added" in errors
     assert call("report", "results/latest")[0] == 0
-    code, _, errors = call("explain", "results/latest", "--keep", "--question", "2")
+    code, _, errors = call("lab", "explain", "results/latest", "--keep", "--question", "2")
     assert "2 plans of 2 texts added" in errors
     assert len(kept(tmp_path)) == 4
 
@@ -148,11 +148,11 @@ def test_a_line_that_was_cut_off_is_explained_again_and_a_damaged_one_refused(
     whole = path.read_text(encoding="utf-8")
     path.write_text(whole[:-20], encoding="utf-8")
     assert len(read_plans(path.parent)) == 1
-    code, _, errors = call("explain", "results/latest", "--keep")
+    code, _, errors = call("lab", "explain", "results/latest", "--keep")
     assert "1 plans of 2 texts added" in errors
     assert len(read_plans(path.parent)) == 2
     path.write_text(f'{{"dialect": 1}}\n{whole}', encoding="utf-8")
-    code, _, errors = call("explain", "results/latest", "--keep")
+    code, _, errors = call("lab", "explain", "results/latest", "--keep")
     assert code == 2
     assert "line 1 is not a plan" in errors
 
@@ -160,13 +160,24 @@ def test_a_line_that_was_cut_off_is_explained_again_and_a_damaged_one_refused(
 def test_where_nothing_matches_there_is_nothing_to_keep(call: Call, tmp_path: Path) -> None:
     evaluated(call, tmp_path, "--plans", "--question", "2")
     assert not (tmp_path / "results/latest/plans.jsonl").exists()
-    code, _, errors = call("explain", "results/latest", "--keep")
+    code, _, errors = call("lab", "explain", "results/latest", "--keep")
     assert code == 2
     assert "no prediction matches" in errors
 
 
 def test_markdown_is_printed_or_written(call: Call, file: Path, tmp_path: Path) -> None:
-    arguments = ("explain", "--database", str(file), "--sql", OTHER, "--gold", TEXT, "--format", "markdown")
+    arguments = (
+        "lab",
+        "explain",
+        "--database",
+        str(file),
+        "--sql",
+        OTHER,
+        "--gold",
+        TEXT,
+        "--format",
+        "markdown",
+    )
     code, out, _ = call(*arguments)
     assert code == 0
     assert "|  | Gold | rows |  | Prediction | rows |" in out
@@ -193,7 +204,7 @@ def test_markdown_is_printed_or_written(call: Call, file: Path, tmp_path: Path) 
     ],
 )
 def test_bad_options_are_refused_in_a_line(call: Call, arguments: tuple[str, ...], said: str) -> None:
-    code, _, errors = call("explain", *arguments)
+    code, _, errors = call("lab", "explain", *arguments)
     assert code == 2
     assert said in errors
     assert len(errors.strip().splitlines()) == 1

@@ -90,7 +90,7 @@ def test_commands_on_the_whole_set_go_on(folder: Path, call: Call, monkeypatch: 
     assert "mysql 8: untranslatable: the statement: the translator failed (KeyError: 'kind')" in said
     assert call("lab", "audit", "--set", str(folder), "--out", "audit")[0] == 0
     assert call("describe", "--set", str(folder))[0] == 0
-    asked = ("predict", "command:cat", "--set", str(folder), "--dialect", "sqlite", "--out", "asked")
+    asked = ("lab", "predict", "command:cat", "--set", str(folder), "--dialect", "sqlite", "--out", "asked")
     assert call(*asked)[0] == 0
     found = [json.loads(line) for line in Path("asked/answers.jsonl").read_text().splitlines()]
     assert len(found) == len(GOLDS)

@@ -12,7 +12,7 @@ import pytest
 from tests.linear.found import Found, files, inline, patterns
 from tests.linear.growth import worst
 
-BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline.py")
+BOUNDED = ("harness.labs.predict.offline.", "harness/labs/predict/offline.py")
 """What reads questions and evidence, of which 4,000 characters are looked at (`offline.LONGEST`)."""
 
 EXEMPT = {

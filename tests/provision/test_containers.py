@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.analyses.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.execution import Limits, Work, count_work
+from harness.labs.matrix.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.provision import containers
 from harness.provision.containers import docker, engine_answers
 from harness.provision.server_kinds import SERVERS, cells

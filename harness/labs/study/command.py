@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, BarChart, Context
 from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.predictions import PredictionFile, read_predictions
@@ -19,6 +18,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.execution import Limits
+from harness.labs.study.base import Analysis, BarChart, Context
 from harness.labs.study.parts import parts_by_name
 from harness.metrics.work import weights_digest
 from harness.report.console import loading_bar

@@ -9,11 +9,11 @@ from typing import Any
 
 from scipy.stats import rankdata
 
-from harness.analyses.base import Context, RightPair
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits, NotCounted, count_work, execute
 from harness.engines.plans import PlanNode, compare_plans, explain
+from harness.labs.study.base import Context, RightPair
 from harness.labs.study.rewriting import RewritingProof, Rewritten, consider_all, held_keys, proven
 from harness.metrics.efficiency import Timing, same_text
 from harness.metrics.work import ratio, units

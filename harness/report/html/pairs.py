@@ -343,7 +343,7 @@ class Plans:
         if not self._left_out:
             return []
         left = f"{self._left_out:,} of {len(self._pairs):,}"
-        where = "the run folder has all of them, and `bird-harness explain` shows them"
+        where = "the run folder has all of them, and `bird-harness lab explain` shows them"
         return [f"Plans of {left} pairs are left out of this page, those that do not differ first: {where}."]
 
 

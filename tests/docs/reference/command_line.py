@@ -21,12 +21,12 @@ Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 a
 
 def commands() -> Mapping[str, Any]:
     """Every command of the command line that is shown to users, by name."""
-    return {name: loaded(name) for name, listed in _listed().items() if not listed.hidden}
+    return {name: loaded(name) for name in _listed()}
 
 
 def _listed() -> Mapping[str, ListedCommand]:
     """Every command, in the order of the page."""
-    every = {name: each for group in Group for name, each in grouped(group).items()}
+    every = {name: each for group in Group for name, each in grouped(group).items() if name != "doctor"}
     return dict(sorted(every.items(), key=_place))
 
 

@@ -123,7 +123,7 @@ def test_predict_takes_the_same_out_of_prediction_files(taken: Taken, tmp_path: 
     path = tmp_path / "predict_sample_p_sqlite.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
     done = forked.run(
-        "harness", "predict", f"file:{path.name}", "--extract", POLICY, "--dialect", "sqlite",
+        "harness", "lab", "predict", f"file:{path.name}", "--extract", POLICY, "--dialect", "sqlite",
         "--out", "answers", cwd=tmp_path,
     )  # fmt: skip
     [written] = (tmp_path / "answers").rglob("predict_*_sqlite.jsonl")

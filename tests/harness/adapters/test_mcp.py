@@ -1,4 +1,4 @@
-"""`bird-harness mcp`, as the package's own client sees it over standard input and output."""
+"""`bird-harness lab mcp`, as the package's own client sees it over standard input and output."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ ON = {"database": "city_library"}
 async def connected(*options: str) -> AsyncIterator[Client]:
     where = ("--set", REFERENCE.set_name, "--dialect", REFERENCE.dialect)
     limits = ("--workers", "1", "--timeout", str(REFERENCE.seconds))
-    arguments = ["-m", "harness", "mcp", *where, *limits, *options]
+    arguments = ["-m", "harness", "lab", "mcp", *where, *limits, *options]
     server = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
     async with Client(server) as client:
         yield client
@@ -96,6 +96,6 @@ def test_scores_are_those_of_eval_where_they_are_offered(evaluated: Evaluated) -
     [(["--rows", "0"], "--rows"), (["--max-bytes", "0"], "--max-bytes"), (["--set", "nowhere"], "nowhere")],
 )
 def test_an_option_that_cannot_be_is_refused(call: Call, options: list[str], says: str) -> None:
-    code, output, errors = call("mcp", *options)
+    code, output, errors = call("lab", "mcp", *options)
     assert (code, output) == (2, "")
     assert says in errors

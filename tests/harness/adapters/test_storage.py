@@ -23,7 +23,7 @@ def test_a_copy_is_the_run(call: Call, run: Run, tmp_path: Path, protocol: str) 
     (run.folder / "more" / "file").write_text("below", encoding="utf-8")
     base = f"{protocol}://{tmp_path}/storage"
     for _ in range(2):  # the second time over the first
-        code, said, errors = call("log", str(run.folder), "--to", f"{base}/")
+        code, said, errors = call("lab", "log", str(run.folder), "--to", f"{base}/")
         assert code == 0, errors
         assert said.startswith(f"{base}/")
     system, place = fsspec.url_to_fs(said.strip())
@@ -37,14 +37,14 @@ def test_a_copy_is_the_run(call: Call, run: Run, tmp_path: Path, protocol: str) 
 def test_a_copy_that_breaks_off_has_no_summary(
     call: Call, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert call("log", str(run.folder), "--to", f"file://{tmp_path}/storage")[0] == 0
+    assert call("lab", "log", str(run.folder), "--to", f"file://{tmp_path}/storage")[0] == 0
 
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError("the bucket is full")
 
     local = fsspec.get_filesystem_class("file")
     monkeypatch.setattr(local, "put_file", refuse)
-    code, _, errors = call("log", str(run.folder), "--to", f"file://{tmp_path}/storage")
+    code, _, errors = call("lab", "log", str(run.folder), "--to", f"file://{tmp_path}/storage")
     assert (code, errors.count("\n")) == (2, 1)
     assert "the bucket is full" in errors
     assert list((tmp_path / "storage").rglob(SUMMARY)) == []
@@ -54,7 +54,7 @@ def test_a_copy_that_breaks_off_has_no_summary(
     ("to", "says"), [("nowhere://x", "Protocol not known: nowhere"), ("neptune", "choose from wandb, mlflow")]
 )
 def test_a_place_that_cannot_be_is_refused(call: Call, run: Run, to: str, says: str) -> None:
-    code, _, errors = call("log", str(run.folder), "--to", to)
+    code, _, errors = call("lab", "log", str(run.folder), "--to", to)
     assert (code, errors.count("\n")) == (2, 1)
     assert says in errors
 
@@ -63,7 +63,7 @@ def test_without_the_extra_one_line_says_what_to_install(
     call: Call, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    code, _, errors = call("log", str(run.folder), "--to", "s3://bucket/runs")
+    code, _, errors = call("lab", "log", str(run.folder), "--to", "s3://bucket/runs")
     assert (code, errors.count("\n")) == (2, 1)
     assert "pip install 'bird-harness[storage]'" in errors
 
@@ -78,7 +78,7 @@ def test_a_link_is_not_followed_into_a_copy(call: Call, run: Run, tmp_path: Path
         link.hardlink_to(secret)
     else:
         link.symlink_to(secret if kind == "symbolic" else secret.parent)
-    code, _, errors = call("log", str(run.folder), "--to", f"file://{tmp_path}/storage")
+    code, _, errors = call("lab", "log", str(run.folder), "--to", f"file://{tmp_path}/storage")
     assert (code, errors.count("\n")) == (2, 1)
     assert "tables.md: is a link" in errors
     assert not (tmp_path / "storage").exists() or not any((tmp_path / "storage").rglob("*.*"))

@@ -91,9 +91,9 @@ def test_a_run_has_the_witnesses_of_refuted_answers(run: Path, tmp_path: Path) -
 def test_witnesses_and_twins_are_a_suite(run: Path, tmp_path: Path) -> None:
     """With it, `ts` is 0 for the answers that EX tested refutes."""
     words = ("--set", "sample", "--db", "city_library", "--out", "suite", "--witnesses")
-    done = forked.run("harness", "twins", *words, str(tmp_path), cwd=tmp_path)
+    done = forked.run("harness", "lab", "twins", *words, str(tmp_path), cwd=tmp_path)
     assert (done.returncode, "has no witness of SQLite" in done.stderr) == (2, True)
-    done = forked.run("harness", "twins", *words, str(run), cwd=tmp_path)
+    done = forked.run("harness", "lab", "twins", *words, str(run), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "city_library: 2 of 2 witnesses are merged; files: 1" in done.stderr
     folder = tmp_path / "suite" / "city_library"
@@ -105,7 +105,7 @@ def test_witnesses_and_twins_are_a_suite(run: Path, tmp_path: Path) -> None:
     found = evaluated(tmp_path, "--predictions", str(run.parents[1] / "answers.jsonl"), *options, *keys)
     assert [one.scores["ts"] for one in read_run(found).results] == SCORES
     # Twins that are made again are no suite of witnesses until they are asked to be.
-    done = forked.run("harness", "twins", *words[:-1], cwd=tmp_path)
+    done = forked.run("harness", "lab", "twins", *words[:-1], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in folder.iterdir()] == ["city_library.sqlite"]
 

@@ -421,9 +421,9 @@ def test_every_command_that_reads_predictions_takes_keys(tmp_path: Path, call: C
     assert code == 0, said
     code, _, said = call(*scored, "--keys", "id=no,sql=sql", "--resume", "results/latest")
     assert (code, "keys is " in said) == (2, True), said
-    code, _, said = call("explain", *asked, *keys, "--question", "1")
+    code, _, said = call("lab", "explain", *asked, *keys, "--question", "1")
     assert code == 0, said
-    once = ("predict", "file:raw.jsonl", "--dialect", "sqlite", "--limit", "2")
+    once = ("lab", "predict", "file:raw.jsonl", "--dialect", "sqlite", "--limit", "2")
     code, _, said = call(*once, *keys, "--name", "q", "--eval")
     assert (code, " 100.00 " in said + _) == (0, True), said
     code, _, said = call(*once, "--name", "r")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from harness.report.board import read_board, write_board
+from harness.labs.bundles.board import read_board, write_board
 from tests.harness.html.conftest import View
 from tests.harness.html.test_looks import violations
-from tests.harness.report.test_board import bundled, right
+from tests.labs.bundles.test_board import bundled, right
 
 
 @pytest.fixture(scope="module")

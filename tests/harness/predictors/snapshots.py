@@ -17,8 +17,8 @@ from harness.data.sets.loader import load_set
 from harness.engines import dialect_of, on_server
 from harness.engines.base import Engine
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.labs.predict.methods import make_method
 from harness.predictors.base import Problem, Prompt
-from harness.predictors.methods import make_method
 from harness.predictors.prompts import PromptOptions, open_prompter, show
 from harness.predictors.schema import describe, read_database
 from loaders.bulk_load import load

@@ -15,12 +15,12 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
-from harness.predictors.adapters import EXAMPLES, CallablePredictor, FilePredictor, open_predictor
+from harness.labs.predict.adapters import EXAMPLES, CallablePredictor, FilePredictor, open_predictor
+from harness.labs.predict.budget import CLOSED, Budget, Meter, Pace
+from harness.labs.predict.commands import CommandPredictor
+from harness.labs.predict.endpoints import EndpointPredictor
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import CLOSED, Budget, Meter, Pace
-from harness.predictors.commands import CommandPredictor
 from harness.predictors.common import Api, Settings, shortened
-from harness.predictors.endpoints import EndpointPredictor
 from tests.harness.predictors.making import ask
 
 
@@ -157,8 +157,8 @@ def test_a_text_of_any_length_fits_in_a_message(text: str, times: int, limit: in
 
 def test_nobody_pays_for_a_client_that_is_not_used() -> None:
     code = (
-        "import sys; from harness.predictors.adapters import Settings, open_predictor;"
-        "from harness.predictors.budget import Meter;"
+        "import sys; from harness.labs.predict.adapters import Settings, open_predictor;"
+        "from harness.labs.predict.budget import Meter;"
         "open_predictor('command:cat', Settings(), Meter(), questions=None, dialects=[]);"
         "print(sorted({'openai', 'httpx2', 'anyio'} & set(sys.modules)))"
     )

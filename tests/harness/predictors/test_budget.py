@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dialects.errors import BadInput
+from harness.labs.predict.budget import CLOSED, Bill, Budget, Meter, Pace, SpentBudget
 from harness.predictors.base import BudgetSpent, RequestFailed, Usage
-from harness.predictors.budget import CLOSED, Bill, Budget, Meter, Pace, SpentBudget
 from tests.harness.predictors.making import ask
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput
+from harness.labs.predict.budget import CLOSED, Budget, Meter
+from harness.labs.predict.commands import MOST_DEATHS, CommandPredictor
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import CLOSED, Budget, Meter
-from harness.predictors.commands import MOST_DEATHS, CommandPredictor
 from harness.predictors.common import Settings
 from tests.harness.predictors.making import ask
 

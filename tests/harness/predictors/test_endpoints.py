@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.adapters import open_predictor
+from harness.labs.predict.adapters import open_predictor
+from harness.labs.predict.budget import CLOSED, Budget, Meter, Pace
+from harness.labs.predict.endpoints import EndpointPredictor, Service, refusal_of, reply_of, usage_of
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import CLOSED, Budget, Meter, Pace
 from harness.predictors.common import Api, MaxTokensField, Settings
-from harness.predictors.endpoints import EndpointPredictor, Service, refusal_of, reply_of, usage_of
 from tests.harness.predictors.endpoint_server import Act, Does, EndpointServer, Rule
 from tests.harness.predictors.making import ask
 
@@ -306,7 +306,7 @@ def test_what_is_missing_is_said_before_anything_is_asked(
 
 
 def test_a_client_that_is_not_installed_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "harness.predictors.endpoints")
+    monkeypatch.delitem(sys.modules, "harness.labs.predict.endpoints")
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(BadInput, match=r"openai:m: the client is not installed .*bird-harness\[models\]"):
         open_predictor("openai:m", Settings(), Meter(), questions=NO_QUESTIONS, dialects=[])

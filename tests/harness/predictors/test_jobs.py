@@ -17,17 +17,7 @@ from dialects.errors import BadInput
 from harness.data.answers import NO_SQL, Extract
 from harness.data.prediction_files import JOURNAL
 from harness.data.sets.loader import load_set
-from harness.predictors.base import (
-    Ask,
-    BudgetSpent,
-    PredictorBroken,
-    Problem,
-    PromptTooLong,
-    Reply,
-    RequestFailed,
-    Usage,
-)
-from harness.predictors.jobs import (
+from harness.labs.predict.jobs import (
     CUT_OFF,
     MOST_FAILURES,
     JobResult,
@@ -39,7 +29,17 @@ from harness.predictors.jobs import (
     trials,
     votes,
 )
-from harness.predictors.methods import Stages, make_method
+from harness.labs.predict.methods import Stages, make_method
+from harness.predictors.base import (
+    Ask,
+    BudgetSpent,
+    PredictorBroken,
+    Problem,
+    PromptTooLong,
+    Reply,
+    RequestFailed,
+    Usage,
+)
 from harness.predictors.prompts import PromptOptions
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip

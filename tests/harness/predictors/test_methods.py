@@ -9,14 +9,14 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.predictors.base import Prompt
-from harness.predictors.methods import (
+from harness.labs.predict.methods import (
     METHODS,
     UnreadableDraft,
     linked_columns,
     make_method,
     narrowed,
 )
+from harness.predictors.base import Prompt
 from harness.predictors.prompts import PromptOptions, open_prompter
 from loaders.namespace import Database
 from loaders.server import Server

@@ -25,9 +25,9 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import ColumnText, Engine, SqlError, TableText
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.predictors import offline
+from harness.labs.predict import offline
+from harness.labs.predict.offline import OfflinePredictor, open_offline
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
-from harness.predictors.offline import OfflinePredictor, open_offline
 from harness.predictors.schema import read_database
 from loaders.bulk_load import load
 

@@ -1,4 +1,4 @@
-"""The whole way: `bird-harness predict` as a process, against an endpoint that is real HTTP on loopback."""
+"""The whole way: `lab predict` as a process, against an endpoint that is real HTTP on loopback."""
 
 import json
 import os
@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect
-from harness.cli.predict import default_name
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
+from harness.labs.predict.cli import default_name
 from loaders.server import Server
 from tests import forked
 from tests.harness.conftest import Call
@@ -32,7 +32,7 @@ THREADS = 4
 
 def command(base_url: str, *more: str) -> list[str]:
     return [
-        "harness", "predict", "openai:parrot", "--base-url", base_url,
+        "harness", "lab", "predict", "openai:parrot", "--base-url", base_url,
         "--concurrency", str(THREADS), "--no-cache", "--workers", "1", *more,
     ]  # fmt: skip
 
@@ -230,7 +230,7 @@ def test_samples_have_pass_at_k_and_a_majority(tmp_path: Path) -> None:
         "    return GOLD[ask.problem.text] if ask.sample <= often else f'SELECT {ask.sample}, 9, 9'\n"
     )
     done = forked.run(
-        "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
+        "harness", "lab", "predict", "python:answering:answer", "--dialect", "sqlite",
         "--limit", "10", "--samples", "3", "--eval", "--no-cache", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -263,7 +263,7 @@ def test_an_answer_that_does_not_run_is_corrected_with_the_engines_words(tmp_pat
         "    return 'SELECT 7'\n"
     )
     done = forked.run(
-        "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
+        "harness", "lab", "predict", "python:answering:answer", "--dialect", "sqlite",
         "--limit", "3", "--corrections", "2", "--no-cache", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -294,7 +294,7 @@ def test_bad_options_are_one_clear_error(
     call: Call, tmp_path: Path, args: Sequence[str], says: Sequence[str]
 ) -> None:
     (tmp_path / "file").write_text("in the way")
-    code, out, err = call("predict", *args, "--dialect", "sqlite")
+    code, out, err = call("lab", "predict", *args, "--dialect", "sqlite")
     assert (code, out) == (2, "")
     (line,) = [line for line in err.splitlines() if line.startswith("bird-harness: ")]
     assert all(word in line for word in says), line
@@ -315,7 +315,7 @@ def test_every_way_of_asking_gives_prediction_files(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with EndpointServer(GOLD) as server:
         code, _, err = call(
-            "predict", "openai:org/parrot:free", "--base-url", server.base_url, "--dialect", "sqlite",
+            "lab", "predict", "openai:org/parrot:free", "--base-url", server.base_url, "--dialect", "sqlite",
             "--limit", "4", *options,
         )  # fmt: skip
         assert code == 0, err
@@ -327,7 +327,7 @@ def test_every_way_of_asking_gives_prediction_files(
 
 def test_a_prompt_is_shown_and_nobody_is_asked(call: Call, tmp_path: Path) -> None:
     question = SAMPLE.questions[0]
-    code, out, _ = call("predict", "openai:m", "--show-prompt", question.key, "--dialect", "sqlite")
+    code, out, _ = call("lab", "predict", "openai:m", "--show-prompt", question.key, "--dialect", "sqlite")
     assert code == 0
     assert out.startswith("sqlite, stage sql\n--- user ---\n")
     assert question.text in out
@@ -337,7 +337,7 @@ def test_a_prompt_is_shown_and_nobody_is_asked(call: Call, tmp_path: Path) -> No
 
 def test_a_prompt_that_fits_nowhere_is_shown_as_that(call: Call) -> None:
     args = ["--show-prompt", SAMPLE.questions[0].key, "--dialect", "sqlite", "--max-prompt-tokens", "5"]
-    code, out, _ = call("predict", "offline", *args)
+    code, out, _ = call("lab", "predict", "offline", *args)
     assert code == 0
     assert "and 5 are allowed" in out
 
@@ -390,7 +390,7 @@ def test_predict_and_eval_show_what_answers_took(call: Call, tmp_path: Path) -> 
     assert records(tmp_path / "p" / "answers.jsonl") == answers
     # What was there before it was asked for took no time that anybody knows.
     code, _, err = call(
-        "predict", "file:p", "--dialect", "sqlite", "--limit", "3", "--name", "n", "--out", "q"
+        "lab", "predict", "file:p", "--dialect", "sqlite", "--limit", "3", "--name", "n", "--out", "q"
     )
     assert code == 0, err
     assert [one["seconds"] for one in records(tmp_path / "q" / "answers.jsonl")] == [None] * 3
@@ -452,7 +452,7 @@ def test_evidence_of_a_file_is_in_the_prompt(call: Call, tmp_path: Path, name: s
     first = load_set("sample").questions[0].key
     keys = [one.key for one in load_set("sample").questions]
     (tmp_path / name).write_text(EVIDENCE[name](keys), encoding="utf-8")
-    asked = ["predict", "openai:m", "--show-prompt", first, "--dialect", "sqlite", "--method", method]
+    asked = ["lab", "predict", "openai:m", "--show-prompt", first, "--dialect", "sqlite", "--method", method]
     code, out, err = call(*asked, "--evidence", str(tmp_path / name))
     assert code == 0, err
     assert "it is green" in out
@@ -475,7 +475,15 @@ def test_evidence_of_a_file_is_in_the_prompt(call: Call, tmp_path: Path, name: s
 def test_evidence_that_cannot_be_used_is_refused(call: Call, tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "bad.json").write_text(text, encoding="utf-8")
     code, _, err = call(
-        "predict", "offline", "--dialect", "sqlite", "--limit", "2", "--evidence", str(tmp_path / "bad.json")
+        "lab",
+        "predict",
+        "offline",
+        "--dialect",
+        "sqlite",
+        "--limit",
+        "2",
+        "--evidence",
+        str(tmp_path / "bad.json"),
     )
     assert code == 2
     assert says in err

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 DOCS = Path(__file__).parents[3] / "docs"
 
 _NOT_OF_PYTEST = {"driver", "junit", "as_json", "plans"}
-"""What pytest has by itself, or `bird-harness explain RUN --keep` does afterwards."""
+"""What pytest has by itself, or `bird-harness lab explain RUN --keep` does afterwards."""
 _NEGATED = {"cache": "no-cache", "report": "no-report"}
 
 

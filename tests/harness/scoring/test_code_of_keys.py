@@ -20,7 +20,6 @@ JUDGES = (
     "harness.scoring.judge",
     "harness.scoring.worker_process",
     "harness.scoring.workers",
-    "harness.scoring.ray_workers",
 )
 BY_NAME = {
     "harness.engines": {

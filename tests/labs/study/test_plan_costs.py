@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.base import BarChart
+from harness.labs.study.base import BarChart
 from harness.labs.study.command import StudyRequest, study
 from harness.labs.study.parts import parts_by_name
 from harness.labs.study.parts.plan_costs import _costs, _Held

@@ -12,8 +12,8 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.analyses.units import UnitJournal
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.labs.study.command import StudyRequest, study
 from harness.labs.study.parts import parts_by_name
 from harness.metrics.work import weights_digest

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.base import BarChart, RightPair
 from harness.data.sets.loader import load_set
+from harness.labs.study.base import BarChart, RightPair
 from harness.labs.study.command import StudyRequest, study
 from harness.labs.study.parts import chosen_parts
 from harness.labs.study.parts.counted_work import TimedMatch, correlations, disagreements, spread_of

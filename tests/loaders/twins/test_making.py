@@ -286,6 +286,7 @@ def test_an_unknown_database_is_refused() -> None:
 
 def test_the_command_makes_the_databases_of_a_set(tmp_path: Path) -> None:
     command = [
+        "lab",
         "twins",
         "--set",
         "sample",
@@ -315,7 +316,16 @@ def test_the_command_goes_on_where_a_database_has_no_twin(tmp_path: Path) -> Non
     shop.write_text(json.dumps(broken))
     questions = tmp_path / "q.json"
     questions.write_text(json.dumps([{"db_id": name, "SQL": GOLD} for name in ("zoo", "shop")]))
-    command = ["twins", "--schema", str(shop), "--questions", str(questions), "--out", str(tmp_path / "made")]
+    command = [
+        "lab",
+        "twins",
+        "--schema",
+        str(shop),
+        "--questions",
+        str(questions),
+        "--out",
+        str(tmp_path / "made"),
+    ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1, done.output
     assert "zoo: no twin: " in done.output
@@ -329,6 +339,6 @@ def test_the_command_goes_on_where_a_database_has_no_twin(tmp_path: Path) -> Non
     "options", [[], ["--schema", "x.json"], ["--set", "sample", "--questions", "q.json"]]
 )
 def test_the_command_needs_golds(tmp_path: Path, options: list[str]) -> None:
-    done = CliRunner().invoke(app, ["twins", "--out", str(tmp_path), *options])
+    done = CliRunner().invoke(app, ["lab", "twins", "--out", str(tmp_path), *options])
     assert isinstance(done.exception, BadInput)
     assert "--questions" in str(done.exception)

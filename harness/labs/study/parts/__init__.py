@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.analyses.base import Analysis
+from harness.labs.study.base import Analysis
 from loaders.base.errors import brief
 from loaders.base.files import one_line
 
@@ -63,6 +63,7 @@ def _loaded(point: EntryPoint) -> Analysis:
         raise BadInput(one_line(f"analysis {brief(point.value)}: {words}")) from error
     if not isinstance(found, Analysis):
         raise BadInput(
-            f"analysis {brief(point.value)}: is not an Analysis; make one with harness.analyses.base.of_units"
+            f"analysis {brief(point.value)}: is not an Analysis;"
+            " make one with harness.labs.study.base.of_units"
         )
     return found

@@ -11,8 +11,8 @@ from hashlib import sha256
 from math import log
 from typing import Any
 
-from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.engines import TITLES, EngineName
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.labs.study.measures import (
     CountedText,
     PairMeasures,

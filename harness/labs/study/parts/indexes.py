@@ -12,11 +12,11 @@ from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
-from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.data.questions import QuestionSet
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute
 from harness.labs.study.advice import advise, candidates
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.labs.study.copies import (
     CopyRoom,
     DatabaseCopy,

@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.labs.study.advice import advise, candidates
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.labs.study.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.labs.study.measures import counted, indexes_of, outline, plan_of, work_of
 from harness.metrics.comparison import compare

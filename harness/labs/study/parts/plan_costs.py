@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
 from harness.labs.study.measures import CountedText, q_error, quantile, rank_correlation
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import ratio

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from harness.analyses.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.engines import TITLES, EngineName
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output
 from harness.labs.study.measures import TOGETHER, Rewriting, Variant
 from harness.labs.study.rewriting import RULES
 from harness.metrics.efficiency import TOLERANCE

@@ -11,8 +11,8 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from harness.analyses.base import Analysis, Context, Output, RightPair
 from harness.engines import TITLES, EngineName
+from harness.labs.study.base import Analysis, Context, Output, RightPair
 from harness.labs.study.measures import Rewriting, RewrittenForms
 from harness.metrics.work import r_ves_work
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from statistics import fmean
 
-from harness.analyses.base import Analysis, Context, Output, RightPair
 from harness.engines import TITLES, EngineName, dialect_of
+from harness.labs.study.base import Analysis, Context, Output, RightPair
 from harness.labs.study.measures import PairMeasures, counted_for_tau
 from harness.metrics import METRICS, Basis, Metric
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table

@@ -82,7 +82,10 @@ def test_commands_on_the_whole_set_skip_them_with_a_line(
     _names_each_once(said.replace("mysql 5: untranslatable: ", "torn: skipped: "))
     assert "mysql: 2 golds" in said
     assert (
-        call("predict", "command:cat", "--set", str(folder), "--dialect", "sqlite", "--out", "asked")[0] == 0
+        call("lab", "predict", "command:cat", "--set", str(folder), "--dialect", "sqlite", "--out", "asked")[
+            0
+        ]
+        == 0
     )
     answers = [json.loads(line) for line in Path("asked/answers.jsonl").read_text().splitlines()]
     assert {one["question"] for one in answers} == {"5", "6"}
@@ -103,7 +106,18 @@ def test_a_choice_needs_only_its_own_databases(folder: Path, call: Call, choice:
         *choice,
     )  # fmt: skip
     assert (code, "skipped" in said) == (0, False), said
-    asked = ("predict", "command:cat", "--set", str(folder), "--dialect", "sqlite", "--out", "asked", *choice)
+    asked = (
+        "lab",
+        "predict",
+        "command:cat",
+        "--set",
+        str(folder),
+        "--dialect",
+        "sqlite",
+        "--out",
+        "asked",
+        *choice,
+    )
     code, _, said = call(*asked)
     assert (code, "skipped" in said) == (0, False), said
 

@@ -118,7 +118,7 @@ def test_a_run_of_other_questions_is_not_resumed(call: Call, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.name in ONE_LINE], ids=lambda case: case.name
 )
-@pytest.mark.parametrize("asked", ["eval", "load", "predict offline", "describe --columns", "status"])
+@pytest.mark.parametrize("asked", ["eval", "load", "lab predict offline", "describe --columns", "status"])
 def test_what_is_wrong_is_one_line_and_exit_code_2(
     call: Call, tmp_path: Path, asked: str, case: Case
 ) -> None:
