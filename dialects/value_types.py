@@ -33,6 +33,10 @@ class Context(Protocol):
     def long_numbers(self) -> bool:
         """True if a text of the statement may read as an INTEGER beyond 2^53."""
 
+    @property
+    def changed(self) -> set[str]:
+        """What later releases of SQLite treat otherwise; see `dialects.versions`."""
+
     def applies(self, rule: str) -> None:
         """Record that a rewrite was applied."""
 

@@ -37,6 +37,7 @@ from dialects.nodes import (
 from dialects.numbers import well_formed
 from dialects.tagged_values import place_of_hidden, refusal, to_tagged
 from dialects.value_types import Affinity, Collation, Context, Kind, Typed, boolean
+from dialects.versions import ROW_COLLATION
 
 RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
 """The order of storage classes. https://sqlite.org/datatype3.html#sort_order"""
@@ -137,6 +138,10 @@ def compare_rows(
         raise Untranslatable("a row value", f"{len(left)} columns are compared with {len(right)}")
     c.applies("row-values")
     pairs = list(zip(left, right, strict=True))
+    if any(isinstance(each.node, exp.Subquery) for pair in pairs for each in pair) and not all(
+        each.collation_is_binary for pair in pairs for each in pair
+    ):
+        c.changed.add(ROW_COLLATION)
     if operator in {exp.EQ, exp.NullSafeEQ}:
         return boolean(every(compare(c, operator, a, b).node for a, b in pairs))
     if operator in {exp.NEQ, exp.NullSafeNEQ}:

@@ -19,6 +19,7 @@ from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
 from dialects.tables import folded, is_portable
 from dialects.value_types import Affinity, Kind, Typed
+from dialects.versions import SHARED_COLLATION
 
 CONVERTED = "SQLite may convert values of a compound SELECT in FROM to the type of its first column there"
 
@@ -392,7 +393,9 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
         c.applies("shared-columns")
         if nest is not None and (nest.outer or side in {"RIGHT", "FULL"}):
             _refuse_several(names, new, nest)
-        on = every(_share(c, scope, name, left, new, side) for name in names)
+        joins = join.parent.args.get("joins") if join.parent is not None else None
+        merging = any((each.side or "").upper() in {"RIGHT", "FULL"} for each in joins or [join])
+        on = every(_share(c, scope, name, left, new, side, merging=merging) for name in names)
         target.set("on", on)
         if not side:
             result.holding += conjuncts(on)
@@ -427,9 +430,12 @@ def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) ->
 
 
 def _share(
-    c: Compiler, scope: Scope, name: str, left: list[Source], new: list[Source], side: str
+    c: Compiler, scope: Scope, name: str, left: list[Source], new: list[Source], side: str, *, merging: bool
 ) -> exp.Expr:
-    """Return the equality of a shared column, and let its unqualified name mean the common value."""
+    """Return the equality of a shared column, and let its unqualified name mean the common value.
+
+    `merging` is True if one of the joins is a RIGHT or FULL JOIN.
+    """
     lower = ascii_lower(name)
     there = next((source for source in left if source.column(name) and lower not in source.merged), None)
     here = next((source for source in new if source.column(name)), None)
@@ -437,6 +443,9 @@ def _share(
         raise Untranslatable(f"USING ({name})", "both sides need a column of that name")
     before = scope.shared.get(lower) or _column(there, name)
     after = (here.nest and here.nest.shared.get(lower)) or _column(here, name)
+    compared = before
+    if merging:
+        compared = _gathered(c, name, before, after, [source for source in left if source.column(name)])
     here.merged.add(lower)
     if side in {"RIGHT", "FULL"}:
         # In parentheses other sources may have such a column, too, and * shows it as it is.
@@ -444,16 +453,50 @@ def _share(
             source.outranked[lower] = scope.shared
     common = after if side == "RIGHT" else before
     if side == "FULL":
-        if before.kind is not after.kind and not (before.kind.is_numeric and after.kind.is_numeric):
-            raise Untranslatable(f"USING ({name})", "a FULL JOIN makes one value of columns of several types")
-        # A function's value is not a column: it has neither affinity nor collation.
-        node = exp.Coalesce(this=before.node.copy(), expressions=[after.node.copy()])
-        common = before.of(node=node, low=None, high=None, affinity=Affinity.NONE, collation=None)
+        common = _first_of(name, [before, after])
     scope.shared[lower] = common
     with c.filtered(True):
         # ON needs its own copies: emulating a FULL JOIN renames columns.
-        sides = (told_apart(c, side.of(node=side.node.copy())) for side in (before, after))
+        sides = (told_apart(c, side.of(node=side.node.copy())) for side in (compared, after))
         return equal(c, *sides).node
+
+
+def _gathered(c: Compiler, name: str, before: Typed, after: Typed, left: list[Source]) -> Typed:
+    """Return what SQLite compares with a shared column next to a RIGHT or FULL JOIN.
+
+    If several tables to the left have the column it is COALESCE of them all, which has neither affinity nor
+    collation.
+    """
+    columns = [_column(source, name) for source in left]
+    if len(columns) < 2 or all(  # noqa: PLR2004 - one has an affinity and a collation
+        each.kind is after.kind and each.affinity is after.affinity and each.collation_is_binary
+        for each in (*columns, after)
+    ):
+        return before
+    c.changed.add(SHARED_COLLATION)
+    if any(source.nest for source in left):
+        reason = "tables in parentheses next to a RIGHT or FULL JOIN have it with several types or collations"
+        raise Untranslatable(f"USING ({name})", reason)
+    return _first_of(name, columns)
+
+
+def _first_of(name: str, columns: list[Typed]) -> Typed:
+    """Return the COALESCE of a shared column of several tables.
+
+    A function's value is not a column: it has neither affinity nor collation.
+    """
+    kinds = {each.kind for each in columns}
+    if len(kinds) > 1 and not all(kind.is_numeric for kind in kinds):
+        reason = "a RIGHT or FULL JOIN makes one value of columns of several types"
+        raise Untranslatable(f"USING ({name})", reason)
+    first, *others = (each.node.copy() for each in columns)
+    found = columns[0].of(
+        node=exp.Coalesce(this=first, expressions=others), low=None, high=None, affinity=Affinity.NONE,
+        collation=None,
+    )  # fmt: skip
+    return (
+        found if len(kinds) == 1 else found.of(kind=Kind.NUMBER, integral=None, digits=False, decimal=False)
+    )
 
 
 def _column(source: Source, name: str) -> Typed:

@@ -31,6 +31,7 @@ from dialects.nodes import (
 from dialects.rewrites.functions import folded, scalar
 from dialects.scope import Scope
 from dialects.value_types import Context, Kind, TaggedValues, Typed, boolean, integer, real, text
+from dialects.versions import NULL_LABEL
 
 BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
 """Functions whose result depends on whether SQLite treats an argument as JSON."""
@@ -381,6 +382,8 @@ def _element(c: Context, t: Typed) -> exp.Expr:
 
 def label(c: Context, t: Typed) -> exp.Expr:
     """Return a label of json_group_object(): any value as a text; for NULL, SQLite writes only the colon."""
+    if t.nullable:
+        c.changed.add(NULL_LABEL)
     if t.kind is Kind.NULL:
         return string("")
     quoted = _string(c, as_text(c, t))

@@ -19,7 +19,7 @@ from dialects.rewrites.operators import mixed
 from dialects.scope import Relation, RowsNeeded, Scope, named
 from dialects.tagged_values import from_tagged
 from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, null
-from dialects.versions import FIRST_ROW
+from dialects.versions import FIRST_OF_COMPOUND, FIRST_ROW, ONE_COLLATED
 
 
 def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
@@ -41,6 +41,7 @@ def _is_star(item: exp.Expr) -> bool:
 
 def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None:
     """Compile the columns of a subquery's first row, each as its own subquery."""
+    _note_first(c, node)
     relation = c.query(node.this, scope, derived=True, wanted=RowsNeeded.FIRST)
     if len(relation.columns) == 1:
         return None
@@ -62,10 +63,20 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
 
 def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """Compile (SELECT ...) as a value."""
+    _note_first(c, node)
     relation = c.query(node.this, scope, wanted=RowsNeeded.FIRST)
     if len(relation.columns) != 1:
         raise Untranslatable("a subquery as a value", f"it has {len(relation.columns)} columns")
     return _as_value(c, relation)
+
+
+def _note_first(c: Compiler, node: exp.Expr) -> None:
+    query = node.this
+    if isinstance(query, exp.SetOperation) and query.args.get("order") is None:
+        while isinstance(query, exp.SetOperation):
+            if query.args.get("distinct") is not False:
+                c.changed.add(FIRST_OF_COMPOUND)
+            query = query.this
 
 
 def _as_value(c: Compiler, relation: Relation) -> Typed:
@@ -113,6 +124,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         return boolean(some(compare_rows(c, exp.EQ, _copies(left), part).node for part in rows))
     if len(listed) == 1 and listed[0].find(exp.Collate) and not listed[0].find(*_VARYING):
         # SQLite reads `x IN (constant)` as `x = +constant`, whose COLLATE counts.
+        c.changed.add(ONE_COLLATED)
         with c.filtered(False):
             only = c.expression(listed[0], scope).of(affinity=Affinity.NONE)
             return equal(c, c.expression(node.this, scope), only)

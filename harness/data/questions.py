@@ -249,6 +249,8 @@ class QuestionSet:
     """The SHA-256 that the set's manifest names for files."""
     faulty: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The databases that are missing or no SQLite files, each with the fault and what to do about it."""
+    sqlite: str = ""
+    """The release of SQLite that the set's golds were written for; empty if its manifest names none."""
     overrides: Path | None = None
     """The user's folder of overrides of translated golds, if there is one."""
     now: datetime | None = None

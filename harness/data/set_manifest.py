@@ -31,6 +31,7 @@ NO_TYPE = "none"
 """The group of questions that are of no type."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_RELEASE = re.compile(r"3\.[0-9]{1,3}(?:\.[0-9]{1,3})?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -62,7 +63,8 @@ class Layout:
     questions at the same positions; otherwise dialects are joined by id. `profile` is the one in which the
     golds for servers are right, None if the user decides. `digests` are SHA-256 by path, `domains` the
     subjects of databases. `server` has the databases if they are not in files. `questions_of` names the set
-    whose questions these are, with other golds: prediction files that are named for it are accepted.
+    whose questions these are, with other golds: prediction files that are named for it are accepted. `sqlite`
+    is the release of SQLite whose answers the golds were written for, if it is named.
 
     The rest applies to sets that come with bird-harness: the namespace on servers, the paths below BIRD_HOME
     in order of preference, the folders that hold `databases`, and the databases of the published set, which
@@ -87,6 +89,7 @@ class Layout:
     domains: Mapping[str, str] = field(default_factory=dict)
     server: SetServer | None = None
     questions_of: str = ""
+    sqlite: str = ""
     collection: str | None = None
     folders: tuple[str, ...] = ("",)
     databases_in: tuple[str, ...] = ("",)
@@ -140,6 +143,7 @@ _KEYS = (
     "only",
     "ids_repeat",
     "profile",
+    "sqlite",
     "digests",
     "domains",
     "server",
@@ -191,6 +195,7 @@ class _Manifest:
             only=self._only(),
             ids_repeat=self._flag("ids_repeat"),
             profile=self._profile(),
+            sqlite=self._release(),
             digests=self._digests(),
             domains=self._domains(),
             collection=built_in.get("collection"),
@@ -230,6 +235,12 @@ class _Manifest:
         if not isinstance(value, bool):
             self._refuse(key, f"is {brief(repr(value))}", "write true or false")
         return bool(value)
+
+    def _release(self) -> str:
+        value = self._content.get("sqlite", "")
+        if value != "" and not (isinstance(value, str) and _RELEASE.fullmatch(value)):
+            self._refuse("sqlite", f"is {brief(repr(value))}, no release of SQLite", 'write it as "3.40"')
+        return str(value)
 
     def _profile(self) -> Profile | None:
         value = self._content.get("profile")

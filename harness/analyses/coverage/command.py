@@ -338,6 +338,7 @@ def measure(
             **{name: version(name) for name in ("bird-harness", "sqlglot", "pymysql", "psycopg")},
             "sqlite": sqlite_version,
         },
+        **({"sqlite": questions.sqlite} if questions.sqlite else {}),
         "engines": {
             dialect: {"version": engine.version(), "settings": dict(engine.settings())}
             for dialect, engine in engines.items()

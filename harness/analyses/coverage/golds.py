@@ -475,6 +475,7 @@ def _manifest(questions: QuestionSet, folder: Path) -> str:
         f"levels = {_toml(list(questions.levels))}",
         *([f"types = {_toml(list(questions.own_types))}"] if questions.own_types else []),
         f"ids_repeat = {_toml(len(set(ids)) < len(ids))}",
+        *([f"sqlite = {_toml(questions.sqlite)}"] if questions.sqlite else []),
         "# Where the translations are exact.",
         f"profile = {_toml(Profile.FAITHFUL)}",
         "",

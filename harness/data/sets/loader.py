@@ -15,6 +15,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from dialects.versions import mismatch
 from harness.data.hardness import hardnesses
 from harness.data.published_sets import place_of, repair
 from harness.data.published_sets import published as published_sets
@@ -228,6 +229,8 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
             f"{layout.name}: no difficulties, so Spider's hardness of the golds"
             + (f"; {unread} that its measures cannot read count as {SPIDER_LEVELS[-1]}" if unread else "")
         )
+    if other := mismatch(layout.sqlite):
+        notes.append(f"{layout.name}: {other}")
     _check_digests(own.manifest or own.folder, layout, files, own.folder)
     return QuestionSet(
         name=layout.name,
@@ -248,6 +251,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         server=layout.server,
         own_types=layout.types,
         questions_of=layout.questions_of,
+        sqlite=layout.sqlite,
         tables=own.folder / layout.tables if layout.tables else None,
         digests={own.folder / name: sha256 for name, sha256 in layout.digests.items()},
         faulty=faulty,

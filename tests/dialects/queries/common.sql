@@ -669,3 +669,9 @@ SELECT id, house IN ('N', 'S') + 1 * 2, house ISNULL || name, points NOT NULL <<
 SELECT id, id IS points < 3, points IS NULL + 1, NOT points IS id LIKE 0, 2 * NOT points = 3 FROM pupil ORDER BY id;
 SELECT id FROM pupil WHERE house IN ('N') = 1 AND points NOTNULL + 0 OR name LIKE 'A%' IS house IN ('S') ORDER BY id;
 SELECT house IN ('N') + 1, COUNT(*) FROM pupil GROUP BY house IN ('N') + 1 ORDER BY house IN ('N') + 1;
+
+-- shared columns of three tables next to RIGHT and FULL JOIN
+SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT name AS k, id AS x FROM pupil) a JOIN (SELECT name AS k, id AS y FROM pupil) b USING (k) RIGHT JOIN (SELECT nick AS k, id FROM pupil) d USING (k);
+SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT name AS k, id AS x FROM pupil) a RIGHT JOIN (SELECT nick AS k, id AS y FROM pupil) b USING (k) JOIN (SELECT name AS k, id FROM pupil) d USING (k);
+SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT nick AS k, id AS x FROM pupil) a LEFT JOIN (SELECT name AS k, id AS y FROM pupil) b USING (k) FULL JOIN (SELECT name AS k, id FROM pupil) d USING (k);
+SELECT k, k = 2, COUNT(*) FROM (SELECT points AS k FROM pupil) FULL JOIN (SELECT height AS k FROM pupil) USING (k) GROUP BY k ORDER BY k;

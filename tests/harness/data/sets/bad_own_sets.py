@@ -217,6 +217,7 @@ MANIFESTS = [
     ),
     Case("no_such_profile", top('profile = "best"'), (M, "profile is 'best'", "write one of official")),
     Case("profile_is_a_list", top("profile = []"), (M, "profile is []", "write one of official")),
+    Case("sqlite_is_no_release", top("sqlite = 3.40"), (M, "sqlite is 3.4", 'write it as "3.40"')),
     Case("ids_repeat_is_a_text", top('ids_repeat = "yes"'), (M, "ids_repeat is 'yes'", "true or false")),
     Case(
         "digest_is_short",

@@ -47,6 +47,17 @@ def test_a_folder_is_a_set(family: str, tmp_path: Path) -> None:
     assert questions.path.is_file()
 
 
+@pytest.mark.parametrize(("named", "notes"), [("3.7", True), (sqlite3.sqlite_version, False)])
+def test_a_set_names_the_sqlite_that_its_golds_are_for(tmp_path: Path, named: str, notes: bool) -> None:  # noqa: FBT001
+    folder = sets.FAMILIES["own"](tmp_path / "set")
+    manifest = folder / "benchmark.toml"
+    manifest.write_text(f'sqlite = "{named}"\n{manifest.read_text()}')
+    questions = load_set(str(folder))
+    assert questions.sqlite == named
+    note = f"Shop-Bench: its golds are for SQLite {named}, and {sqlite3.sqlite_version} runs them here"
+    assert any(each.startswith(note) for each in questions.notes) is notes
+
+
 def test_a_folder_with_several_splits_means_dev_and_names_the_others(tmp_path: Path) -> None:
     folder = sets.spider(tmp_path / "spider")
     dev = load_set(str(folder))
