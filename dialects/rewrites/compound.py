@@ -307,7 +307,10 @@ def _sort(
     c: Compiler, order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
 ) -> None:
     terms: list[exp.Expr] = []
-    places = [_place(term.this, relations, parts) for term in order.expressions]
+    written = [term.this for term in order.expressions]
+    places = [
+        _place(each.this if isinstance(each, exp.Collate) else each, relations, parts) for each in written
+    ]
     sorting = [(relation.columns[at].value, term) for at, term in zip(places, order.expressions, strict=True)]
     for at, (_, term) in zip(places, sorting, strict=True):
         if isinstance(term.this, exp.Collate) or relation.collations[at] not in {None, Collation.BINARY}:

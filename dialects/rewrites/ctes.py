@@ -6,6 +6,7 @@ from contextlib import closing
 
 from sqlglot import exp
 
+from dialects.coercions import within
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower, quoted
@@ -355,7 +356,7 @@ def _combined(
 ) -> Relation:  # fmt: skip
     for relation in (*anchors, step):
         for at, kind in enumerate(kinds):
-            wide = relation is not step and c.target.casts_to_narrow_integers and not _counts(step.node, at)
+            wide = relation is not step and c.target.casts_to_narrow_integers and not _stays_small(step, at)
             _fix(relation.node, at, kind, wide=wide)
     tree: exp.Query = anchors[0].node
     for operator, relation in zip(operators, (*anchors[1:], step), strict=True):
@@ -366,9 +367,11 @@ def _combined(
     return Relation(tree, list(shown))
 
 
-def _counts(step: exp.Query, at: int) -> bool:
-    """True if a column is one of the recursion's plus or minus a constant: it stays small."""
-    item = step.selects[at].unalias()
+def _stays_small(step: Relation, at: int) -> bool:
+    """True if a column is within 31 bits, or is one of the recursion's plus or minus a constant."""
+    if within(step.columns[at].value, 2**31 - 1):
+        return True
+    item = step.node.selects[at].unalias()
     return isinstance(item, exp.Add | exp.Sub) and isinstance(item.expression.unnest(), exp.Literal)
 
 

@@ -224,7 +224,7 @@ def sort_terms(
             found = values[at].of(constant=None)
             if collated is not None:
                 found = found.of(collation=collated, collates=True)
-            if found.kind is not Kind.ANY and is_constant(found.node):
+            if found.kind is not Kind.ANY and (is_constant(found.node) or _is_outer(found.node, scope)):
                 continue
             place = None
             if found.kind is not Kind.ANY and keyed(c, found) is found.node:
@@ -246,6 +246,18 @@ def sort_terms(
     if tree.args.get("distinct") is not None and (foreign or _expressions(terms, values)):
         return _distinct_order(c, node, scope, tree, terms, values)
     return terms
+
+
+def _is_outer(node: exp.Expr, scope: Scope) -> bool:
+    """True for a column of a SELECT around this one: it is the same in all rows.
+
+    In a subquery that is sorted by one, MySQL 9.7 does not find it if it is from a derived table.
+    """
+    if not isinstance(node, exp.Column) or scope.parent is None:
+        return False
+    return node.table not in {source.alias for source in scope.sources} and any(
+        node.table == source.alias for outer in scope.parent.outward() for source in outer.sources
+    )
 
 
 CUT = "rows are cut off in an order that SQLite does not define"

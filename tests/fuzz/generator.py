@@ -44,6 +44,8 @@ class Scope:
 
     sources: list[Source] = field(default_factory=list)
     refs: list[Ref] = field(default_factory=list)
+    merged: frozenset[str] = frozenset()
+    """Names, in lower case, of columns that USING and NATURAL have made one."""
     star: tuple[Column, ...] = ()
     """The columns that * puts out."""
     rows: "Scope | None" = None

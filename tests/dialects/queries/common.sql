@@ -675,3 +675,7 @@ SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT name AS k, id AS
 SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT name AS k, id AS x FROM pupil) a RIGHT JOIN (SELECT nick AS k, id AS y FROM pupil) b USING (k) JOIN (SELECT name AS k, id FROM pupil) d USING (k);
 SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT nick AS k, id AS x FROM pupil) a LEFT JOIN (SELECT name AS k, id AS y FROM pupil) b USING (k) FULL JOIN (SELECT name AS k, id FROM pupil) d USING (k);
 SELECT k, k = 2, COUNT(*) FROM (SELECT points AS k FROM pupil) FULL JOIN (SELECT height AS k FROM pupil) USING (k) GROUP BY k ORDER BY k;
+SELECT DISTINCT (SELECT s.title FROM pupil p ORDER BY 1 DESC LIMIT 1) FROM house h FULL JOIN subject s ON s.code = h.code ORDER BY 1;
+SELECT MIN((SELECT s.title FROM pupil p ORDER BY 1 DESC LIMIT 5)) FROM house h FULL JOIN subject s ON s.code = h.code GROUP BY s.credits ORDER BY 1;
+WITH RECURSIVE t(id, mentor, d) AS (SELECT id, mentor, 0 FROM pupil WHERE mentor IS NULL UNION ALL SELECT p.id, p.mentor, d + 1 FROM pupil p JOIN t ON p.mentor = t.id) SELECT * FROM t ORDER BY d, id;
+WITH RECURSIVE t(id, n) AS (SELECT 1, 0 UNION ALL SELECT p.id, p.points * 900000000 FROM pupil p JOIN t ON p.mentor = t.id) SELECT * FROM t ORDER BY id, n;

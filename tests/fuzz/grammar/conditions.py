@@ -79,6 +79,23 @@ def compare_cast(gen: Generator, _: Kind) -> Node:
     return expression("(CAST(", gen.expr(*_ANY), f" AS {name}) {gen.pick(_OPERATORS)} ", gen.expr(*_ANY), ")")
 
 
+@rule("operators-without-parentheses", Kind.CONDITION, weight=3)
+def without_parentheses(gen: Generator, _: Kind) -> Node:
+    """Operators and predicates one after the other: only precedence says what belongs together."""
+    parts: list[str | Node] = [gen.pick(("NOT ", "", "", "")), gen.leaf(gen.pick(_ANY))]
+    for _step in range(gen.random.randint(1, 3)):
+        match gen.random.randrange(4):
+            case 0:
+                parts.append(gen.pick((" IN (1, 'a')", " NOT IN (0, 5)", " ISNULL", " NOTNULL", " NOT NULL")))
+            case 1:
+                low, high = gen.leaf(Kind.INTEGER), gen.leaf(Kind.INTEGER)
+                parts += [gen.pick((" BETWEEN ", " NOT BETWEEN ")), low, " AND ", high]
+            case _:
+                word = gen.pick(("+", "-", "*", "||", "IS", "IS NOT", "LIKE", "AND", "OR", "<<", *_OPERATORS))
+                parts += [f" {word} ", gen.leaf(gen.pick(_ANY))]
+    return expression("(", *parts, ")")
+
+
 @rule("is-value", Kind.CONDITION)
 def is_value(gen: Generator, _: Kind) -> Node:
     kind = gen.pick(_ANY)

@@ -49,11 +49,12 @@ def _add(scope: Scope, source: Source, merged: frozenset[str] = frozenset()) -> 
     Columns that are `merged` with those of earlier sources are clear without a qualifier.
     """
     scope.sources.append(source)
+    scope.merged |= merged
     new = [Ref(column, source.alias, alone=True) for column in source.table.columns]
     names = [ref.column.name.lower() for ref in (*scope.refs, *new)]
     both = [*scope.refs, *new]
     scope.refs = [
-        replace(ref, alone=names.count(name) == 1 or (name in merged))
+        replace(ref, alone=names.count(name) == 1 or (name in scope.merged))
         for ref, name in zip(both, names, strict=True)
     ]
     scope.star += tuple(column for column in source.table.columns if column.name.lower() not in merged)
@@ -106,7 +107,7 @@ def _join(gen: Generator, subquery: Subquery) -> Node:
     if not small and not keys:
         return plain()
     shared = _shared(scope, source)
-    if len(scope.sources) == 1 and shared and small and gen.chance(0.25):
+    if len(scope.sources) < 3 and shared and small and gen.chance(0.25):
         return _merging_join(gen, node, source, shared)
     if small and gen.chance(0.12):
         word, tag = gen.pick(_WITHOUT_ON)
@@ -139,14 +140,15 @@ def _keys(scope: Scope, source: Source) -> list[Pair]:
 
 
 def _shared(scope: Scope, source: Source) -> list[str]:
-    """Names, in lower case, that both sides have once."""
+    """Names, in lower case, that both sides have once, or as one."""
     names = [ref.column.name.lower() for ref in scope.refs]
-    return [column.name.lower() for column in source.table.columns if names.count(column.name.lower()) == 1]
+    own = [column.name.lower() for column in source.table.columns]
+    return [name for name in own if names.count(name) == 1 or name in scope.merged]
 
 
 def _merging_join(gen: Generator, node: Node, source: Source, shared: list[str]) -> Node:
     word = gen.pick((" JOIN ", " LEFT JOIN ", " INNER JOIN ", " FULL JOIN ", " RIGHT JOIN "))
-    if gen.chance(0.4):
+    if len(gen.scope.sources) == 1 and gen.chance(0.4):
         _add(gen.scope, source, frozenset(shared))
         return optional(f" NATURAL{word}", node, tag="join-natural")
     name = gen.pick(shared)
