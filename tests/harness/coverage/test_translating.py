@@ -164,7 +164,7 @@ def test_parameters_are_written_for_the_driver(shop: Path, call: Call) -> None:
     code, printed, said = call(
         "translate", "SELECT ?, :b FROM items", *asked, "--param", "1=x", "--param", ":b=2"
     )
-    assert (code, printed) == (0, "SELECT %(p1)s, CAST(%(b)s AS SIGNED) FROM `items`\n")
+    assert (code, printed) == (0, "SELECT %(p1)s, CAST(%(b)s AS SIGNED) FROM items\n")
     assert said == "parameters, pyformat: 1 (text), b (integer)\n"
     path = own_sets.write(shop.parent / "values.json", ["x", 2.5])
     code, printed, _ = call(
