@@ -16,7 +16,7 @@ from harness.engines import EngineName
 
 NO_SQL = "the answer has no SQL in it"
 """Why an answer is missing from which a policy takes nothing."""
-LONGEST = 16_000
+LONGEST = 10_000
 """Characters at the end of an answer that are read."""
 
 

@@ -134,6 +134,8 @@ _HAS_MORE = re.compile(r"[(\s]*+\w++[^\w;]++\S|[(\s]*+\w++\s*+[*\"'`\[(]")
 """A query is more than its first word."""
 _MOST_DEPTH = 5
 _MOST_FAILURES = 3
+_MOST_FAILURES_OF_FROM = 10
+"""Lines that begin with DuckDB's FROM and are no query, of one answer."""
 _MOST_CANDIDATES = 100
 _MOST_REPAIRS = 40
 """Texts with quotes that were not escaped, of one answer."""
@@ -154,6 +156,7 @@ class Reader:
     _failures: int = 0
     marks: int = 0
     repairs: int = 0
+    failures_of_from: int = 0
     is_refused: bool = False
 
     def read(self, text: str, depth: int = 0) -> list[QueryCandidate]:
@@ -239,6 +242,8 @@ class _Scan:
     found: list[QueryCandidate] = field(default_factory=list)
     _comment: tuple[int, int] = (-1, -1)
     _is_commented: bool = True
+    _braces: dict[int, int] | None = None
+    _without: set[str] = field(default_factory=set)
 
     def run(
         self, at: int = 0, until: str | None = None, level: int = 0, *, is_begun: bool = False
@@ -367,28 +372,36 @@ class _Scan:
         return "".join(found) or None
 
     def _box(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
-        depth, stop = 1, len(self.text)
-        for brace in _BRACE.finditer(self.text, mark.end()):
-            depth += {"{": 1, "}": -1}.get(brace[0], 0)
-            if depth == 0:
-                stop = brace.start()
-                break
+        stop = self._closing(mark.end() - 1)
+        stop = stop if stop >= 0 else len(self.text)
         content = _LATEX.sub(lambda one: one["one"] or "", self.text[mark.end() : stop]).rstrip(" }$")
         sql = self.reader.one(content, self.depth)
         return (QueryCandidate(sql, CandidateKind.ANSWER, "boxed", mark.start(), stop) if sql else None), stop
 
+    def _closing(self, at: int) -> int:
+        """Return where the brace closes that is opened at a place; -1 if it does not."""
+        if self._braces is None:
+            self._braces, opened = {}, []
+            for brace in _BRACE.finditer(self.text):
+                if brace[0] == "{":
+                    opened.append(brace.start())
+                elif brace[0] == "}" and opened:
+                    self._braces[opened.pop()] = brace.start()
+        return self._braces.get(at, -1)
+
+    def _next(self, what: str, start: int) -> int:
+        """Return where a delimiter comes next; -1 if it does not. One that is nowhere is looked for once."""
+        if what in self._without:
+            return -1
+        found = self.text.find(what, start)
+        if found < 0:
+            self._without.add(what)
+        return found
+
     def _latex(self, mark: re.Match[str]) -> tuple[QueryCandidate | None, int]:
         """Read code in a sentence of LaTeX."""
-        start, stop = mark.end(), -1
-        if mark["delimiter"] == "{":
-            depth = 1
-            for brace in _BRACE.finditer(self.text, start):
-                depth += {"{": 1, "}": -1}.get(brace[0], 0)
-                if depth == 0:
-                    stop = brace.start()
-                    break
-        else:
-            stop = self.text.find(mark["delimiter"], start)
+        start, delimiter = mark.end(), mark["delimiter"]
+        stop = self._closing(start - 1) if delimiter == "{" else self._next(delimiter, start)
         code = self.text[start:stop] if stop >= 0 else ""
         if mark["code"] == "texttt":
             code = _LATEX.sub(lambda one: one["one"] or "", code)
@@ -481,15 +494,21 @@ class _Scan:
         return self._query(start, start)
 
     def _query(self, first: int, start: int) -> tuple[QueryCandidate | None, int]:
-        stop = max(end(self.text, start, len(self.text), self.reader.budget), start + 1)
+        is_from = is_from_first(self.text, start)
+        if is_from and self.reader.failures_of_from >= _MOST_FAILURES_OF_FROM:
+            return None, start + len("from")
+        # One that begins with FROM has to be parsed: what is too long for that is none.
+        limit = min(len(self.text), start + self.reader.budget.left + 1) if is_from else len(self.text)
+        stop = max(end(self.text, start, limit, self.reader.budget), start + 1)
         before = self.text[max(0, first - _WINDOW) : first].rpartition(";")[2]
         if self.text[start : start + 1] in "Vv(" and _WRITES.search(before):
             return None, stop  # the rows of an INSERT
         if not _HAS_MORE.match(self.text, start, stop):
             return None, stop
-        if is_from_first(self.text, start):
+        if is_from:
             sql, budget = self.text[start:stop], self.reader.budget
             if len(sql) > budget.left or not budget.is_statement(sql):
+                self.reader.failures_of_from += 1
                 return None, start + len("from")
         return QueryCandidate(self.text[first:stop].strip(), CandidateKind.PROSE, "prose", first, stop), stop
 

@@ -120,7 +120,7 @@ CHOICE_RULES = (
         "parses",
         "A query that parses as one statement in the answer's dialect comes before one that does not."
         " Only the"
-        " first 3,000 characters of candidates are parsed; what is longer counts as a statement.",
+        " first 2,000 characters of candidates are parsed; what is longer counts as a statement.",
         "```sql\nSELECT a FROM t\n```\nPattern:\n```sql\nSELECT <column> FROM <table>\n```",
         "SELECT a FROM t",
     ),

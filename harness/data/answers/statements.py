@@ -191,11 +191,18 @@ class _Ends:
     weak: list[int] = field(default_factory=list)
 
 
-def _ends(text: str, start: int, limit: int, dialect: EngineName) -> _Ends:
+def _ends(  # noqa: C901 - a case for each kind of token
+    text: str, start: int, limit: int, dialect: EngineName
+) -> _Ends:
     ends = _Ends(limit, not is_from_first(text, start), start)
     depth, last = 0, start
     for token in _TOKENS.get(dialect, _TOKEN).finditer(text, start, limit):
         kind = token.lastgroup
+        if kind is None:  # Most are.
+            last = token.end()
+            if not ends.is_selected and depth == 0:
+                ends.is_selected = token[0].lower() == "select"
+            continue
         if kind == "end":
             ends.hard = token.end()
             return ends
@@ -219,7 +226,6 @@ def _ends(text: str, start: int, limit: int, dialect: EngineName) -> _Ends:
                 ends.soft.append(token.start())
             depth += (kind == "open") - (kind == "shut")
             last = token.end()
-            ends.is_selected |= depth == 0 and token[0].lower() == "select"
     return ends
 
 
@@ -253,7 +259,7 @@ def statements_of(text: str, dialect: EngineName) -> list[str]:
     parts: list[str] = []
     at = 0
     for token in _TOKENS.get(dialect, _TOKEN).finditer(text):
-        if token["end"]:
+        if token.lastgroup == "end":
             parts.append(text[at : token.end()].strip())
             at = token.end()
     rest = text[at:].strip()
@@ -283,6 +289,20 @@ def has_entity(text: str, dialect: EngineName) -> bool:
     return "&" in text and any(token["entity"] for token in _TOKENS.get(dialect, _TOKEN).finditer(text))
 
 
+_PARSED = re.compile(r"\w++|[^\w\s]")
+_OF_A_TEXT, _OF_A_TOKEN, _USUAL_DEPTH = 150, 4, 8
+
+
+def _work(text: str) -> int:
+    """Return what it takes to parse a text, in characters of an ordinary query."""
+    depth = most = tokens = 0
+    for one in _PARSED.finditer(text):
+        tokens += 1
+        depth += (one[0] == "(") - (one[0] == ")")
+        most = max(most, depth)
+    return _OF_A_TEXT + max(len(text), _OF_A_TOKEN * tokens) * (1 + most // _USUAL_DEPTH)
+
+
 @dataclass
 class ParseBudget:
     """Parses candidates of one answer, as many as fit a budget of characters.
@@ -291,7 +311,7 @@ class ParseBudget:
     """
 
     dialect: EngineName
-    left: int = 3_000
+    left: int = 2_000
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_statement(self, sql: str) -> bool:
@@ -300,7 +320,7 @@ class ParseBudget:
         if text not in self._known:
             if len(text) > self.left:
                 return True
-            self.left -= len(text)
+            self.left -= _work(text)
             self._known[text] = _is_query(text, self.dialect)
         return self._known[text]
 
