@@ -28,6 +28,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "make test": Why.CI,
     "make test-all": Why.CI,
     'python -m benchmarks.extraction --set mini_dev --predictions "$BIRD_HOME/predictions/predict_mini_dev_gpt-4-32k_sqlite.json"': Why.DATA,
+    "python -m benchmarks.hostile_answers --no-pairs --every 30 --slowest 10": Why.HOURS,
     "bird-harness lab audit --set mini_dev --dialect all": Why.DATA,
     "bird-harness lab audit --set sample --against corrected.json --witnesses apart": Why.OWN,
     "bird-harness lab audit --set mini_dev --pack audited.json": Why.DATA,

@@ -121,6 +121,87 @@ def test_answers_are_scored_where_the_database_stands(private: Private) -> None:
     assert ask(private.server, None, namespaces(dialect)) == before
 
 
+BIRD_TABLES = {
+    Dialect.MYSQL: (
+        "CREATE TABLE `superhero` (`id` bigint NOT NULL, `full_name` longtext) ENGINE=InnoDB",
+        "CREATE TABLE `Laboratory` (`ID` bigint NOT NULL, `Date` date, `T-BIL` double) ENGINE=InnoDB",
+        "INSERT INTO `superhero` VALUES (1,'Ann'),(2,'ann'),(3,NULL)",
+        "INSERT INTO `Laboratory` VALUES (1,'1991-08-13',1.5),(1,'1992-01-01',2.5)",
+    ),
+    Dialect.POSTGRESQL: (
+        "CREATE TABLE public.superhero (id bigint NOT NULL, full_name text)",
+        'CREATE TABLE public."Laboratory" ("ID" bigint NOT NULL, "Date" date, "T-BIL" double precision)',
+        "INSERT INTO superhero VALUES (1,'Ann'),(2,'ann'),(3,NULL)",
+        "INSERT INTO \"Laboratory\" VALUES (1,'1991-08-13',1.5),(1,'1992-01-01',2.5)",
+    ),
+}
+"""Tables of two of Mini-Dev's databases, as its dumps make them: all in one database."""
+BIRD_READER = {
+    Dialect.MYSQL: (
+        "CREATE USER 'bird_user'@'%' IDENTIFIED BY 'p'",
+        "GRANT SELECT ON \"BIRD\".* TO 'bird_user'@'%'",
+    ),
+    Dialect.POSTGRESQL: (
+        "CREATE ROLE bird_user LOGIN PASSWORD 'p'",
+        "GRANT USAGE ON SCHEMA public TO bird_user",
+        "GRANT SELECT ON ALL TABLES IN SCHEMA public TO bird_user",
+    ),
+}
+BIRD_ASKED = {
+    # Per dialect: database, gold, an answer, and how it ends. A session's settings decide the first two.
+    Dialect.MYSQL: (
+        ("superhero", "SELECT `full_name` FROM superhero GROUP BY id > 0", "SELECT 'Ann'", Outcome.MATCH),
+        ("superhero", 'SELECT COUNT(*) FROM superhero WHERE full_name = "ann"', "SELECT 2", Outcome.MATCH),
+        ("thrombosis_prediction", "SELECT MAX(`T-BIL`) FROM Laboratory WHERE YEAR(`Date`) = 1992",
+         "SELECT 2.5 FROM superhero LIMIT 1", Outcome.MATCH),
+        ("thrombosis_prediction", "SELECT COUNT(*) FROM Laboratory", "SELECT 3", Outcome.MISMATCH),
+    ),
+    Dialect.POSTGRESQL: (
+        ("superhero", "SELECT full_name FROM superhero ORDER BY id LIMIT 1", "SELECT 'Ann'", Outcome.MATCH),
+        ("superhero", "SELECT COUNT(*) FROM superhero WHERE full_name = 'ann'", "SELECT 1", Outcome.MATCH),
+        ("thrombosis_prediction", 'SELECT MAX("T-BIL") FROM "Laboratory" WHERE "Date" >= \'1992-01-01\'',
+         "SELECT 2.5 FROM superhero LIMIT 1", Outcome.MATCH),
+        ("thrombosis_prediction", 'SELECT COUNT(*) FROM "Laboratory"', "SELECT 3", Outcome.MISMATCH),
+    ),
+}  # fmt: skip
+
+
+def test_a_database_with_all_tables_as_the_official_dumps_load_it_is_used_as_it_is(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialect = server.dialect
+    database = Database("x", "x", Path(), standing=("BIRD", "public"))
+    ask(server, None, 'CREATE DATABASE "BIRD"')
+    try:
+        for statement in BIRD_TABLES[dialect]:
+            ask(server, database, statement)
+        for statement in BIRD_READER[dialect]:
+            ask(server, database, statement)
+        monkeypatch.setenv("BIRD_READER_DSN", f"{dialect}://bird_user:p@{server.address}/BIRD")
+        questions = [
+            {"question_id": number, "db_id": db_id, "question": "?", "SQL": gold, "difficulty": "simple"}
+            for number, (db_id, gold, *_) in enumerate(BIRD_ASKED[dialect])
+        ]
+        sets.write(tmp_path / "set" / f"mini_dev_{dialect}.json", questions)
+        sets.write(
+            tmp_path / "set" / "benchmark.toml",
+            f'name = "mini_dev_there"\nquestions = "mini_dev_{dialect}.json"\n'
+            f'[server]\ndialect = "{dialect}"\nvariable = "BIRD_READER_DSN"\n',
+        )
+        before = ask(server, None, namespaces(dialect))
+        with Evaluator(str(tmp_path / "set"), dialects=dialect, workers=1, say=lambda _: None) as evaluator:
+            found = evaluator.score(
+                [Answer(number, sql) for number, (_, _, sql, _) in enumerate(BIRD_ASKED[dialect])]
+            )
+        assert [one.outcome for one in found] == [outcome for *_, outcome in BIRD_ASKED[dialect]]
+        assert ask(server, None, namespaces(dialect)) == before
+    finally:
+        force = " WITH (FORCE)" if dialect is Dialect.POSTGRESQL else ""
+        ask(server, None, f'DROP DATABASE "BIRD"{force}')
+        user = "USER 'bird_user'@'%'" if dialect is Dialect.MYSQL else "ROLE bird_user"
+        ask(server, None, f"DROP {user}")
+
+
 def namespaces(dialect: Dialect) -> str:
     """What databases and accounts a server has."""
     if dialect is Dialect.MYSQL:
