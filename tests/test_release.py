@@ -183,7 +183,7 @@ def test_the_package_translates_without_server_driver_and_harness(installed: Pat
         (["eval", "--set", "sample", "--predictions", "answers"], 2),
         (["report"], 2),
         (["data", "--set", "mini_dev", "--archive", "minidev.zip"], 2),
-        (["reproduce"], 0),
+        (["lab", "reproduce"], 0),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -89,8 +89,8 @@ def test_an_id_that_is_a_path_is_refused(call: Call, run: Run, tmp_path: Path, r
     manifest = json.loads((run.folder / "manifest.json").read_text()) | {"run_id": run_id}
     (run.folder / "manifest.json").write_text(json.dumps(manifest))
     for words in (
-        ("log", str(run.folder), "--to", f"file://{tmp_path}/storage"),
-        ("submit", str(run.folder)),
+        ("lab", "log", str(run.folder), "--to", f"file://{tmp_path}/storage"),
+        ("lab", "submit", str(run.folder)),
     ):
         code, _, errors = call(*words)
         assert (code, errors.count("\n")) == (2, 1)

@@ -379,7 +379,20 @@ def test_predict_and_eval_show_what_answers_took(call: Call, tmp_path: Path) -> 
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
     spec = f"command:{sys.executable} program.py"
     prices = ["--prompt-price", "10", "--completion-price", "20"]
-    asked = ["predict", spec, "--dialect", "sqlite", "--limit", "3", "--name", "m", "--out", "p", *prices]
+    asked = [
+        "lab",
+        "predict",
+        spec,
+        "--dialect",
+        "sqlite",
+        "--limit",
+        "3",
+        "--name",
+        "m",
+        "--out",
+        "p",
+        *prices,
+    ]
     code, _, err = call(*asked)
     assert code == 0, err
     answers = records(tmp_path / "p" / "answers.jsonl")
