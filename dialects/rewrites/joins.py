@@ -469,7 +469,10 @@ def _gathered(c: Compiler, name: str, before: Typed, after: Typed, left: list[So
     """
     columns = [_column(source, name) for source in left]
     if len(columns) < 2 or all(  # noqa: PLR2004 - one has an affinity and a collation
-        each.kind is after.kind and each.affinity is after.affinity and each.collation_is_binary
+        each.kind is after.kind
+        # An affinity changes no value that is of its kind already.
+        and (each.affinity is after.affinity or each.kind is not Kind.ANY)
+        and each.collation_is_binary
         for each in (*columns, after)
     ):
         return before
