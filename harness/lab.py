@@ -18,7 +18,7 @@ from dialects.errors import BadInput
 
 OWN = (
     "audit", "bundles", "conformance", "gap", "log", "matrix", "mcp", "predict", "ray", "reproduce", "study",
-    "twins",
+    "tasks", "twins",
 )  # fmt: skip
 """The labs of the project."""
 

@@ -30,6 +30,7 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.extraction --set mini_dev --predictions "$BIRD_HOME/predictions/predict_mini_dev_gpt-4-32k_sqlite.json"': Why.DATA,
     "python -m benchmarks.hostile_answers --no-pairs --every 30 --slowest 10": Why.HOURS,
     "bird-harness lab audit --set mini_dev --dialect all": Why.DATA,
+    "bird-harness lab tasks livesqlbench_data_sqlite.jsonl --databases database --answers answers.jsonl --ground-truth mailed.jsonl": Why.OWN,
     "bird-harness lab audit --set sample --against corrected.json --witnesses apart": Why.OWN,
     "bird-harness lab audit --set mini_dev --pack audited.json": Why.DATA,
     "bird-harness eval --set mini_dev --predictions data/predictions --dialect sqlite --gold published --gold audited.json": Why.DATA,

@@ -1,0 +1,159 @@
+"""What tasks need of an engine: sessions on a copy, throw-away copies, and the state of a database.
+
+Each engine has a module of its own, named for it, with its record `ENGINE`. A session belongs to one process,
+which ends with its task, and reaches its copy alone. What an earlier run left behind, because it was killed,
+is removed by the next one.
+"""
+
+import importlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from harness.labs.tasks.families import ScriptFamily
+from harness.labs.tasks.helpers import Rows
+from loaders.server import Server
+
+READING = ("select", "with")
+"""How a text begins that the scripts take for a query."""
+
+NOBODY = 65534
+"""The user and group without rights, https://systemd.io/UIDS-GIDS/."""
+
+
+State = Mapping[str, str]
+"""A digest for each table, view, index, trigger, function or sequence, by its kind and name."""
+
+
+class StatementFault(Exception):
+    """A statement failed; `is_timeout` as the family's scripts see it."""
+
+    def __init__(self, message: str, *, is_timeout: bool = False) -> None:
+        super().__init__(message)
+        self.is_timeout = is_timeout
+
+
+@dataclass(frozen=True)
+class StatementsResult:
+    """The rows of the last statement that ran, and the fault that ended the list, if there was one."""
+
+    rows: Rows
+    fault: StatementFault | None = None
+
+
+class TaskSession(Protocol):
+    """One connection to a copy.
+
+    `connection` is what test cases get.
+    """
+
+    connection: Any
+
+    def official(self, text: str) -> Rows:
+        """Execute a text as the scripts of the family do; raise what the driver raises."""
+        ...
+
+    def fault(self, error: Exception) -> StatementFault:
+        """Return what the scripts call an error."""
+        ...
+
+    def whole(self, text: str) -> Rows:
+        """Execute a text and return all rows; call `limit` before."""
+        ...
+
+    def limit(self, seconds: float) -> None:
+        """Limit each statement from now on, and commit it, unless the texts open a transaction."""
+        ...
+
+    def state(self) -> State:
+        """Return the state of the copy, without what an open transaction has changed."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+def run_officially(session: TaskSession, statements: str | Sequence[str]) -> StatementsResult:
+    """Execute statements as `execute_queries` does: to the first error, with the rows of the last one."""
+    rows: Rows = None
+    for text in [statements] if isinstance(statements, str) else statements:
+        try:
+            rows = session.official(text)
+        except Exception as error:  # noqa: BLE001 - as the scripts: any error is the statement's
+            return StatementsResult(rows, session.fault(error))
+    return StatementsResult(rows)
+
+
+def run_whole(session: TaskSession, statements: Sequence[str]) -> StatementsResult:
+    """Execute statements to the first error, with all rows of the last one, and commit."""
+    rows: Rows = None
+    for text in statements:
+        try:
+            rows = session.whole(text)
+        except Exception as error:  # noqa: BLE001 - any error is the statement's
+            return StatementsResult(rows, session.fault(error))
+    return StatementsResult(rows)
+
+
+def differences(state: State, gold: State) -> list[str]:
+    """Return the names of what differs, in alphabetical order."""
+    return sorted(name for name in state.keys() | gold.keys() if state.get(name) != gold.get(name))
+
+
+class Copies(Protocol):
+    """The copies that one worker makes, one task at a time; `close` removes what is left."""
+
+    def fresh(self, database: str) -> str:
+        """Return the place of a new copy: a path, or a connection string.
+
+        Raises:
+            BadInput: there is no such database.
+        """
+        ...
+
+    def discard(self) -> None:
+        """Remove all copies that were made."""
+        ...
+
+    def close(self) -> None:
+        """Remove everything."""
+        ...
+
+
+def is_alive(process: int) -> bool:
+    """Return True if there is a process with this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskEngine:
+    """An engine on which tasks are judged.
+
+    `session` opens a session on a copy for a script family. `copies` makes copies from a folder of databases,
+    on a server if `has_server`. Test cases call `query_function` to execute a text, and get the place of the
+    copy as `place`; `imports` are the lines before them. `cost` takes the cost out of the rows of `explain`
+    and a text; None if nothing is known of plans.
+    """
+
+    has_server: bool
+    session: Callable[[str, ScriptFamily], TaskSession]
+    copies: Callable[[Path, Server | None], Copies]
+    query_function: str
+    place: str
+    imports: str = ""
+    explain: str = ""
+    cost: Callable[[Rows], float] | None = None
+
+
+def engine_of(family: ScriptFamily) -> TaskEngine:
+    """Return the engine of a family's tasks; imports its driver."""
+    return cast("TaskEngine", importlib.import_module(f"harness.labs.tasks.{family.dialect}").ENGINE)

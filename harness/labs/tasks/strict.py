@@ -1,0 +1,189 @@
+"""The strict verdict: what the official one would be without its traps; docs/explanation/tasks.md lists them.
+
+Gold and answer run once each, on copies of their own, as they are written. Rows are compared as multisets,
+with numbers by value at the places that the task's conditions ask for, whole moments, and JSON as JSON. Test
+cases have one namespace.
+"""
+
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from datetime import date
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
+from enum import StrEnum
+from typing import Any
+
+from harness.labs.tasks.engine import StatementsResult, TaskEngine, TaskSession, engine_of
+from harness.labs.tasks.families import ScriptFamily
+from harness.labs.tasks.helpers import PLACES, Rows
+from harness.labs.tasks.layouts import Task
+from harness.labs.tasks.official import namespace, tests_of
+
+
+class StrictStatus(StrEnum):
+    """The strict verdict on an answer."""
+
+    PASSED = "passed"
+    PASSED_EMPTY = "passed_empty"
+    """Passed, with no row on either side."""
+    ERROR = "error"
+    MISMATCH = "mismatch"
+    TEST_FAILED = "test_failed"
+    GOLD_ERROR = "gold_error"
+    """Gold fails, so that nothing can be compared with it."""
+    UNTESTED = "untested"
+    """It runs, and neither rows nor test cases judge it; the verdict on the state does."""
+
+
+@dataclass(frozen=True)
+class StrictVerdict:
+    """The status, and why it is not passed."""
+
+    status: StrictStatus
+    message: str | None = None
+
+    @property
+    def passes(self) -> bool | None:
+        """True if it is right, False if it is wrong, None if nothing judges it."""
+        if self.status in {StrictStatus.UNTESTED, StrictStatus.GOLD_ERROR}:
+            return None
+        return self.status in {StrictStatus.PASSED, StrictStatus.PASSED_EMPTY}
+
+
+def strict_verdict(  # noqa: PLR0913, PLR0917 - both sides, and what judges them
+    task: Task,
+    family: ScriptFamily,
+    answer: Sequence[str],
+    done: StatementsResult,
+    gold: StatementsResult,
+    session: TaskSession,
+) -> StrictVerdict:
+    """Judge an answer that was run.
+
+    Args:
+        task: the task.
+        family: its script family.
+        answer: the statements.
+        done: what they returned on their copy.
+        gold: what gold returned on its copy.
+        session: the session in which the answer was run, for test cases.
+    """
+    if done.fault is not None:
+        return StrictVerdict(StrictStatus.ERROR, str(done.fault))
+    tests = tests_of(task, family)
+    if tests is None:
+        if gold.fault is not None:
+            return StrictVerdict(StrictStatus.GOLD_ERROR, str(gold.fault))
+        return _compared(task, done.rows, gold.rows)
+    if not tests:
+        return StrictVerdict(StrictStatus.UNTESTED, "the task has no test cases")
+    for text in tests:
+        failure = _failure(task, family, text, answer, done.rows, session)
+        if failure is not None:
+            return StrictVerdict(StrictStatus.TEST_FAILED, failure)
+    return StrictVerdict(StrictStatus.PASSED)
+
+
+def _compared(task: Task, rows: Rows, gold: Rows) -> StrictVerdict:
+    if rows is None or gold is None:
+        if rows is gold:
+            return StrictVerdict(StrictStatus.UNTESTED, "neither the answer nor gold returns rows")
+        return StrictVerdict(
+            StrictStatus.MISMATCH, f"{'the answer' if rows is None else 'gold'} returns no rows"
+        )
+    places = task.conditions.get("decimal")
+    places = places if isinstance(places, int) and not isinstance(places, bool) and places >= 0 else PLACES
+    left, right = ([_row(row, places) for row in each] for each in (rows, gold))
+    if task.conditions.get("order"):
+        is_same = left == right
+    elif task.conditions.get("distinct"):
+        is_same = set(left) == set(right)
+    else:
+        is_same = Counter(left) == Counter(right)
+    if not is_same:
+        return StrictVerdict(StrictStatus.MISMATCH, f"{len(rows):,} rows, gold has {len(gold):,}")
+    return StrictVerdict(StrictStatus.PASSED if rows else StrictStatus.PASSED_EMPTY)
+
+
+def _row(row: Sequence[Any], places: int) -> tuple[Any, ...]:
+    return tuple(_value(value, places) for value in row)
+
+
+def _value(value: Any, places: int) -> Any:  # noqa: PLR0911 - one for each kind of value
+    """Return a value that is equal to another's if they are the same to a reader; it can be hashed."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float | Decimal):
+        return _number(value, places)
+    if isinstance(value, dict):
+        return "object", frozenset((str(key), _value(each, places)) for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return "list", tuple(_value(each, places) for each in value)
+    if isinstance(value, date):
+        return "moment", value.isoformat()
+    if isinstance(value, memoryview | bytearray):
+        return bytes(value)
+    if isinstance(value, str):
+        return _document(value, places)
+    return value if value.__hash__ is not None else repr(value)
+
+
+def _document(text: str, places: int) -> Any:
+    """Return a text, or what it holds if it is an object or a list in JSON."""
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return _value(found, places)
+
+
+def _number(value: float | Decimal, places: int) -> Any:
+    """Return a number rounded half up to some places, as its shortest text reads."""
+    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    if not exact.is_finite():
+        return str(exact)
+    try:
+        with localcontext() as context:
+            context.prec = 400
+            return exact.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    except InvalidOperation:
+        return exact
+
+
+def _failure(  # noqa: PLR0913, PLR0917 - what a test case can see
+    task: Task, family: ScriptFamily, text: str, answer: Sequence[str], rows: Rows, session: TaskSession
+) -> str | None:
+    """Run one test case in one namespace; return why it fails, None if it passes."""
+    lists = (list(answer), list(task.gold))
+    if family.has_efficiency and task.is_efficiency:
+        lists = (list(task.issue), list(answer))
+    known: dict[str, Any] = {**namespace(family, session), "pred_query_result": rows, "date": date}
+    engine = engine_of(family)
+    if engine.cost is not None:
+        known["performance_compare_by_qep"] = lambda old, new, _place, _conn: _is_cheaper(
+            engine, session, old, new
+        )
+    options: Mapping[str, Any] = {"conditions": dict(task.conditions)} if family.passes_conditions else {}
+    try:
+        with redirect_stdout(io.StringIO()):
+            exec(text, known)  # noqa: S102 - a test case
+            test: Callable[..., object] = known["test_case"]
+            test(*lists, "copy", session.connection, **options)
+    except BaseException as error:  # noqa: BLE001 - any exception fails a test, SystemExit as well
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _is_cheaper(engine: TaskEngine, session: TaskSession, old: Sequence[str], new: Sequence[str]) -> int:
+    """Return 1 if the plans of `new` cost less than those of `old`; an unknown cost is an error."""
+    assert engine.cost is not None  # noqa: S101 - the caller has looked
+    costs = [
+        sum(engine.cost(session.whole(f"{engine.explain} {text}")) for text in statements)
+        for statements in (old, new)
+    ]
+    return int(costs[1] < costs[0])

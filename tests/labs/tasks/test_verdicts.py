@@ -1,0 +1,180 @@
+"""Every verdict on the tasks of the files, and what judging them leaves behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from harness.labs.tasks.families import FAMILIES
+from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
+from harness.labs.tasks.layouts import read_answers, read_tasks
+from harness.labs.tasks.postgresql import PostgreSQLCopies
+from harness.labs.tasks.sqlite import SQLiteCopies
+from loaders.server import Server
+from tests.labs.tasks.shop import cases, make_dumps, make_sqlite, write_set
+
+Verdicts = dict[tuple[str, str], tuple[str, str, bool | None, list[str]]]
+
+
+def judged(folder: Path, name: str, family: str, server: Server | None = None) -> Verdicts:
+    """Return the verdicts by task and predictor."""
+    tasks, *answers = write_set(folder, name)
+    found = read_tasks(tasks, family, folder / "databases")
+    results = judge(found, [read_answers(each, found) for each in answers], 2, server)
+    return {
+        (one.task, one.predictor): (one.official.status, one.strict.status, one.state, [*one.changed])
+        for one in results
+    }
+
+
+def expected(name: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for one in cases(name):
+        for place, answer in enumerate(one["answers"]):
+            yield one["instance_id"], f"predictor_{place}", answer
+
+
+def refuted(found: Verdicts, name: str) -> list[object]:
+    return [
+        (task, answer["sql"], found[task, predictor])
+        for task, predictor, answer in expected(name)
+        if found[task, predictor]
+        != (answer["official"], answer["strict"], answer["state"], answer["changed"])
+    ]
+
+
+@pytest.mark.slow
+def test_verdicts_on_sqlite(tmp_path: Path) -> None:
+    make_sqlite(tmp_path / "databases")
+    template = tmp_path / "databases/shop/shop_template.sqlite"
+    before = template.read_bytes()
+    found = judged(tmp_path, "sqlite", "livesqlbench-sqlite")
+    assert refuted(found, "sqlite") == []
+    # The first answer of each task is its gold.
+    tasks = [task for task, predictor, _ in expected("sqlite") if predictor == "predictor_0"]
+    assert all(found[task, GOLD] == found[task, "predictor_0"] for task in tasks)
+    assert template.read_bytes() == before
+    assert [*template.parent.iterdir()] == [template]
+
+
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_verdicts_on_postgresql(tmp_path: Path, postgresql_server: Server) -> None:
+    make_dumps(tmp_path / "databases")
+    found = judged(tmp_path, "postgresql", "livesqlbench", postgresql_server)
+    assert refuted(found, "postgresql") == []
+    assert left_on(postgresql_server) == []
+
+
+def left_on(server: Server) -> list[str]:
+    """Return the copies and roles on a server."""
+    with psycopg.connect(
+        host=server.host, port=server.port, user=server.user, password=server.password, dbname="postgres"
+    ) as connection:
+        found = connection.execute(
+            "SELECT datname FROM pg_database WHERE starts_with(datname, 'bird_task_')"
+            " UNION ALL SELECT rolname FROM pg_roles WHERE starts_with(rolname, 'bird_task_role_')"
+        ).fetchall()
+    return [name for (name,) in found]
+
+
+_OUTSIDE = (
+    "CREATE ROLE evil",
+    "CREATE DATABASE evil",
+    "COPY customers TO '/tmp/evil.txt'",
+    "COPY customers TO PROGRAM 'touch /tmp/evil'",
+    "SELECT pg_read_file('/etc/passwd')",
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user",
+    "ALTER SYSTEM SET work_mem = '1GB'",
+    "ALTER ROLE bird_task_owner LOGIN",
+    "CREATE EXTENSION dblink",
+    "SET SESSION AUTHORIZATION postgres",
+    "DROP DATABASE postgres",
+)
+
+
+@pytest.mark.engine
+def test_an_answer_on_postgresql_reaches_its_copy_alone(tmp_path: Path, postgresql_server: Server) -> None:
+    make_dumps(tmp_path / "databases")
+    copies = PostgreSQLCopies(tmp_path / "databases", postgresql_server)
+    try:
+        with psycopg.connect(copies.fresh("shop"), autocommit=True) as connection:
+            allowed = []
+            for text in _OUTSIDE:
+                try:
+                    rows = connection.execute(text.encode())
+                    allowed += [text] if rows.description is None or rows.fetchall() else []
+                except psycopg.Error:
+                    continue
+            assert allowed == []
+            # It owns what is in it.
+            connection.execute("ALTER TABLE customers ADD COLUMN more int; DROP TABLE orders")
+            connection.execute("CREATE SCHEMA other")
+        with psycopg.connect(copies.fresh("shop")) as connection:
+            assert connection.execute("SELECT count(*) FROM orders").fetchone() == (299,)
+    finally:
+        copies.close()
+    assert left_on(postgresql_server) == []
+
+
+@pytest.mark.slow
+def test_an_answer_on_sqlite_writes_no_other_file(tmp_path: Path) -> None:
+    make_sqlite(tmp_path / "databases")
+    (tmp_path / "tasks.jsonl").write_text(
+        '{"instance_id": "1", "selected_database": "shop", "preprocess_sql": [], "sol_sql": ["SELECT 1"]}\n'
+    )
+    found = read_tasks(tmp_path / "tasks.jsonl", "livesqlbench-sqlite", tmp_path / "databases")
+    evil = tmp_path / "evil"
+    writing = (f"ATTACH '{evil}' AS e", f"VACUUM INTO '{evil}'", f"ATTACH 'file:{evil}' AS e")
+    for number, text in enumerate(writing):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text(f'{{"instance_id": "1", "pred_sqls": ["{text}"]}}\n')
+        *_, last = judge(found, [read_answers(path, found)], 1)
+        assert last.official.status == "execution_error"
+    assert not evil.exists()
+
+
+def test_a_child_that_never_ends_is_killed() -> None:
+    def work() -> None:
+        time.sleep(60)
+
+    with pytest.raises(Ended, match=r"not judged within 0\.1 s"):
+        in_child(work, 0.1)
+
+
+def test_a_child_that_kills_itself_costs_its_own_verdict() -> None:
+    with pytest.raises(Ended, match="its process ended"):
+        in_child(lambda: os.kill(os.getpid(), signal.SIGKILL), 60)
+
+
+def test_a_child_has_no_environment_and_no_open_files_of_ours() -> None:
+    assert in_child(lambda: dict(os.environ), 60) == {}
+
+
+@pytest.mark.slow
+def test_copies_of_a_killed_process_are_removed_by_the_next(tmp_path: Path) -> None:
+    make_sqlite(tmp_path / "databases")
+    code = (
+        "import os, signal; from pathlib import Path; from harness.labs.tasks.sqlite import SQLiteCopies;"
+        f"print(SQLiteCopies(Path({str(tmp_path / 'databases')!r})).fresh('shop'), flush=True);"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    left = Path(done.stdout.strip())
+    assert left.is_file()
+    with SQLiteCopies(tmp_path / "databases"):
+        assert not left.exists()
+
+
+def test_every_family_is_read_as_its_scripts_do() -> None:
+    values = ("SELECT 1[split] SELECT 2", ["a", "b"], "", None, '["a", 1, "b"]')
+    read = {name: [family.statements(value) for value in values] for name, family in FAMILIES.items()}
+    assert read["livesqlbench-sqlite"] == [[values[0]], ["a", "b"], [], [], [values[4]]]
+    assert read["critic-postgresql"] == [["SELECT 1", "SELECT 2"], ["a", "b"], [], [], [values[4]]]
+    assert read["interact"] == [[values[0]], ["a", "b"], [], [], ["a", "b"]]
