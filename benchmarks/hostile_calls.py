@@ -20,7 +20,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness import Evaluator, Triple
 from harness.data.outcomes import Outcome
-from harness.engines.execution import administrating
+from harness.engines.retry import administrating
 from harness.provision import find
 from loaders.server import Server
 from tests.engines.hostile.calls import FUNCTIONS, Ask, calls

@@ -51,7 +51,7 @@ from harness.data.questions import Question
 from harness.data.set_manifest import MANIFEST
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName
-from harness.engines.execution import administrating
+from harness.engines.retry import administrating
 from harness.provision import native
 from harness.runs.reader import LATEST, key_of, read_previews, read_results
 from harness.serve.client import ScoreClient

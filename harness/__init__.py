@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from harness.provision.dsn import server_from_environment
     from harness.runs.reader import Run
     from harness.serve.client import AsyncScoreClient, ScoreClient, reward
-    from harness.session.evaluator import Answer, Evaluator, Statistics, Triple
+    from harness.session.evaluator import Evaluator, Statistics
     from harness.session.plan import prepare
     from harness.session.request import Request
+    from harness.session.resolver import Answer, Triple
     from harness.session.runner import score
 
 __all__ = [
@@ -62,7 +63,7 @@ __version__ = "0.1.0"
 """The version, defined only here: the build reads it."""
 
 _MODULES = {
-    "Answer": "harness.session.evaluator",
+    "Answer": "harness.session.resolver",
     "AsyncScoreClient": "harness.serve.client",
     "Engine": "harness.engines.base",
     "Evaluator": "harness.session.evaluator",
@@ -75,7 +76,7 @@ _MODULES = {
     "Run": "harness.runs.reader",
     "ScoreClient": "harness.serve.client",
     "Statistics": "harness.session.evaluator",
-    "Triple": "harness.session.evaluator",
+    "Triple": "harness.session.resolver",
     "execute": "harness.engines.execution",
     "on_server": "harness.engines",
     "prepare": "harness.session.plan",

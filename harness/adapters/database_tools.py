@@ -17,7 +17,8 @@ from harness.engines.execution import Ending, Execution
 from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.prompts import PromptOptions, open_prompter
 from harness.predictors.schema import describe, plain_value, read_database
-from harness.session.evaluator import Answer, Evaluator, policy_of
+from harness.session.evaluator import Evaluator
+from harness.session.resolver import Answer, policy_of
 from loaders.base.files import as_json, one_line
 
 _MAY_LOOK = (

@@ -19,7 +19,8 @@ from harness.data.answers.reply import visible
 from harness.data.outcomes import Judgement
 from harness.engines import EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.session.evaluator import Evaluator, Triple, one_of, policy_of
+from harness.session.evaluator import Evaluator
+from harness.session.resolver import Triple, one_of, policy_of
 from loaders.base.errors import brief, within
 from loaders.base.files import one_line
 

@@ -14,7 +14,8 @@ from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
-from harness.engines.execution import Ending, Execution, execute_patiently
+from harness.engines.execution import Ending, Execution
+from harness.engines.retry import execute_patiently
 from harness.pytest_plugin.start import request_of
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Setup

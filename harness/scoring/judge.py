@@ -26,9 +26,9 @@ from harness.engines.execution import (
     count_work,
     decode_work,
     encode_work,
-    execute_patiently,
     refuses,
 )
+from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.accuracy import Answers, ex

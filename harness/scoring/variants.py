@@ -26,7 +26,8 @@ from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.set_families import DATABASE_SUFFIXES, database_files
 from harness.engines.base import Engine, Row
-from harness.engines.execution import Ending, Execution, Limits, execute_patiently
+from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.retry import execute_patiently
 from harness.metrics import spider_suite
 from harness.metrics.accuracy import ex
 from harness.metrics.comparison import alike

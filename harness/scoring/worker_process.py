@@ -26,16 +26,9 @@ from typing import Any, NamedTuple, NoReturn
 
 from harness.engines import plans
 from harness.engines.base import Engine, EngineLost, SqlError
-from harness.engines.execution import (
-    WATCHDOG,
-    Ending,
-    Execution,
-    Limits,
-    NotCounted,
-    count_work,
-    execute_patiently,
-)
+from harness.engines.execution import WATCHDOG, Ending, Execution, Limits, NotCounted, count_work
 from harness.engines.plans import QueryPlan
+from harness.engines.retry import execute_patiently
 from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import (

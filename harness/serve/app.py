@@ -48,7 +48,8 @@ from harness.serve.messages import (
     parse_request,
     scored,
 )
-from harness.session.evaluator import Answer, Evaluator, Triple
+from harness.session.evaluator import Evaluator
+from harness.session.resolver import Answer, Triple
 from loaders.base.errors import brief
 from loaders.base.files import one_line, parse_json
 from loaders.base.records import encode, to_object

@@ -17,7 +17,7 @@ from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
 from harness.serve.counters import STATUSES
 from harness.serve.nemo_gym import NemoGymMetrics, NemoGymReward, NemoGymRow
-from harness.session.evaluator import Answer, Triple
+from harness.session.resolver import Answer, Triple
 from loaders.base.records import to_object, to_record
 
 NDJSON = "application/x-ndjson"

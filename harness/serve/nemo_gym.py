@@ -14,7 +14,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Judgement
 from harness.data.responses import member, responses_response
 from harness.metrics import OUTCOME_METRIC
-from harness.session.evaluator import Answer, Triple
+from harness.session.resolver import Answer, Triple
 from loaders.base.records import to_object, to_record
 
 _TASK = "_ng_task_index"

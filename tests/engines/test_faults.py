@@ -25,17 +25,8 @@ from harness.data.outcomes import Outcome
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.execution import (
-    BACKOFF,
-    Backoff,
-    Ending,
-    EngineFull,
-    Execution,
-    Limits,
-    execute,
-    execute_patiently,
-    posted,
-)
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.retry import BACKOFF, Backoff, EngineFull, execute_patiently, posted
 from harness.runs.reader import LATEST, RESULTS, SUMMARY, read_results
 from loaders.base.errors import EngineUnavailable
 from loaders.bulk_load import load
@@ -304,7 +295,7 @@ def impatient(tmp_path: Path) -> Mapping[str, str]:
     folder = tmp_path / "impatient"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "from harness.engines.execution import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
+        "from harness.engines.retry import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
         encoding="utf-8",
     )
     return {"PYTHONPATH": str(folder)}

@@ -16,9 +16,10 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, SqlError
-from harness.engines.execution import Ending, Execution, Limits, execute, execute_patiently
+from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.mariadb.engine import MariaDBEngine
 from harness.engines.mysql.engine import MySQLEngine
+from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.bulk_load import load
 from loaders.namespace import Database

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.engines.execution import administrating
+from harness.engines.retry import administrating
 from harness.provision import compose, containers, envfile, native
 from harness.provision.containers import require_compose
 from harness.provision.server_kinds import SERVERS

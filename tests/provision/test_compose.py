@@ -11,7 +11,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
-from harness.engines.execution import Ending, Execution, Limits, execute_patiently
+from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.retry import execute_patiently
 from harness.provision import compose, envfile
 from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS

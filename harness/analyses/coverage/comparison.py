@@ -13,7 +13,8 @@ from dialects.volatility import is_volatile
 from harness.analyses.coverage.answers import DifferenceReason
 from harness.engines import kind_of
 from harness.engines.base import Engine
-from harness.engines.execution import Ending, Execution, Limits, execute, execute_patiently
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Tolerance, compare
 from harness.metrics.distinct import Row

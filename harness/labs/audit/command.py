@@ -21,7 +21,8 @@ from harness.data.gold_packs import PUBLISHED, Status, with_golds
 from harness.data.published_scores import Provenance
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set, with_readable_databases
-from harness.engines.execution import Execution, Limits, execute, execute_patiently
+from harness.engines.execution import Execution, Limits, execute
+from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.labs.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.labs.audit.probes import PROBES, Probe

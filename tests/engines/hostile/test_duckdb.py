@@ -16,7 +16,8 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.duckdb.engine import SETTINGS, names_what_is_shared
-from harness.engines.execution import Ending, Limits, execute, execute_patiently
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.retry import execute_patiently
 from harness.scoring.tasks import JudgeTask, Setup
 from harness.scoring.workers import LocalWorkers
 from loaders.bulk_load import load

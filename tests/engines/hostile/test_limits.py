@@ -21,7 +21,8 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
-from harness.engines.execution import Ending, Execution, Limits, execute_patiently
+from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.retry import execute_patiently
 from harness.provision import native
 from harness.provision.servers import ServerState
 from harness.runs.reader import LATEST, read_manifest, read_results

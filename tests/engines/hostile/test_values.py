@@ -8,7 +8,8 @@ from dialects.enums import Dialect
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.execution import Ending, Limits, execute, execute_patiently
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.bulk_load import load
 from loaders.namespace import Database

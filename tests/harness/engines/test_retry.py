@@ -15,7 +15,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, Session
-from harness.engines.execution import Backoff, Ending, Limits, administrating, execute_patiently
+from harness.engines.execution import Ending, Limits
+from harness.engines.retry import Backoff, administrating, execute_patiently
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server

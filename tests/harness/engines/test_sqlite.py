@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.engines.base import BATCH_ROWS, EngineLost, SqlTimeout, SqlTooLarge
-from harness.engines.execution import WATCHDOG, Ending, Limits, execute, execute_patiently
+from harness.engines.execution import WATCHDOG, Ending, Limits, execute
+from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.engines.sqlite.file import VALUE_BYTES
 from loaders.namespace import Database

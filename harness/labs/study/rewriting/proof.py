@@ -9,7 +9,8 @@ from dialects.identifiers import column_name, quoted, table_name
 from dialects.schema import Schema
 from harness.engines import kind_of
 from harness.engines.base import Engine
-from harness.engines.execution import Ending, Execution, Limits, execute_patiently
+from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.retry import execute_patiently
 from harness.labs.study.rewriting.rewriter import Rewritten
 from harness.metrics.comparison import compare
 from harness.scoring.ties import is_ordered
