@@ -1,6 +1,6 @@
 """Execution accuracy (EX), as the official evaluator computes it.
 
-Definition: Li et al. 2023, "Can LLM Already Serve as A Database Interface?", section 4.4,
+Definition: Li et al. 2023, "Can LLM Already Serve as A Database Interface?", on evaluation metrics,
 https://arxiv.org/abs/2305.03111; the comparison is that of the published evaluation script.
 """
 

@@ -4,7 +4,7 @@
 
 Definitions: R-VES by Mini-Dev's README and its `evaluation_ves.py`,
 https://github.com/bird-bench/mini_dev; VES by Li et al. 2023, "Can LLM Already Serve as A Database
-Interface?", section 4.4, https://arxiv.org/abs/2305.03111. R-VES stable is this project's own:
+Interface?", on evaluation metrics, https://arxiv.org/abs/2305.03111. R-VES stable is this project's own:
 docs/reference/metrics.md.
 
 A pair that matches scores the square root of its reward in R-VES and R-VES stable, the reward itself in R-VES

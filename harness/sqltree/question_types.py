@@ -1,6 +1,6 @@
 """Types of questions: the nine into which BIRD's paper divides questions.
 
-Li et al., "Can LLM Already Serve as A Database Interface?", 2023, section 3.3 and table 3 (https://arxiv.org/abs/2305.03111),
+Li et al., "Can LLM Already Serve as A Database Interface?", 2023 (https://arxiv.org/abs/2305.03111),
 name the types and give an example of each, but no rule. The rules here are read off the gold's tree, the
 question and the evidence. docs/how-to/reports.md states each rule, docs/measurements/question-types.md how
 well it agrees with reading.

@@ -62,7 +62,7 @@ def _ta_sql(prompter: Prompter, problem: Problem) -> Stages:
 def _paper(prompter: Prompter, problem: Problem) -> Stages:
     """Ask once, as the BIRD paper does: schema, knowledge and question as code, with one example for `cot`.
 
-    Li et al. 2023, https://arxiv.org/abs/2305.03111, section 5 and the appendix on prompts.
+    Li et al. 2023, https://arxiv.org/abs/2305.03111, experiments and the appendix on prompts.
     """
     reply = yield "sql", prompter.write("paper.j2", problem)
     if prompter.options.chain_of_thought or extract(reply, Extract.ANSWER_1, problem.dialect).sql:

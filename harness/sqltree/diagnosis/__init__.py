@@ -19,7 +19,7 @@ from harness.sqltree.diagnosis.differences import Reading, first_difference
 class ErrorGroup(StrEnum):
     """A predictor's misunderstanding: the four groups of the BIRD paper's error analysis, by rules.
 
-    Li et al. 2023, "Can LLM Already Serve as A Database Interface?", section 6,
+    Li et al. 2023, "Can LLM Already Serve as A Database Interface?", on error analysis,
     https://arxiv.org/abs/2305.03111. There people read 500 wrong answers of ChatGPT. The rules are in
     docs/reference/error-classes.md.
     """
