@@ -36,6 +36,8 @@ from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
 from harness.labs.tasks.official import OfficialStatus, OfficialVerdict, missing_fields, official_verdict
 from harness.labs.tasks.strict import StrictStatus, StrictVerdict, strict_verdict
+from loaders.base.errors import EngineUnavailable
+from loaders.base.files import ascii_json, parse_json
 from loaders.base.processes import end_with
 from loaders.server import Server
 
@@ -81,21 +83,23 @@ class Ended(Exception):
         self.is_timeout = is_timeout
 
 
-def in_child(work: Callable[[], Made], seconds: float) -> Made:
+def in_child(work: Callable[[], Made], seconds: float, *, is_plain: bool = True) -> Made:
     """Do work in a forked child that has no rights, no environment and little memory.
 
     Args:
-        work: its result must be picklable.
+        work: what the child does.
         seconds: after which the child is killed.
+        is_plain: True if the result comes back as JSON, which executes nothing: required where code of test
+           cases runs. Else it comes back as it is.
 
     Raises:
         Ended: it was killed, or ended without a result.
-        Exception: what `work` raises.
+        EngineUnavailable: `work` raised; this is the harness's fault or the server's, and no verdict.
     """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _work(work, reading, writing)
+        _work(work, reading, writing, is_plain=is_plain)
     os.close(writing)
     data, deadline = bytearray(), time.monotonic() + seconds
     try:
@@ -109,34 +113,39 @@ def in_child(work: Callable[[], Made], seconds: float) -> Made:
             data += piece
     finally:
         os.close(reading)
-        with suppress(ProcessLookupError):
-            os.killpg(child, signal.SIGKILL)
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
+        for kill in (os.killpg, os.kill):
+            with suppress(ProcessLookupError):
+                kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
     if not data:
         raise Ended(f"its process ended ({os.waitstatus_to_exitcode(status)})", is_timeout=False)
-    is_done, value = pickle.loads(data)  # noqa: S301 - of our own child; a test case that forges it is trusted with its verdict
-    if is_done:
-        return value  # type: ignore[no-any-return]
-    raise value
+    kind, content = data[:1], bytes(data[1:])
+    if kind == _FAULT:
+        raise EngineUnavailable(f"a task cannot be judged: {content.decode(errors='replace')}")
+    if not is_plain:
+        # Only statements ran in it.
+        return pickle.loads(content)  # type: ignore[no-any-return]  # noqa: S301
+    try:
+        return parse_json(content.decode())  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise Ended(f"its process wrote no verdict ({error})", is_timeout=False) from error
 
 
-def _work(work: Callable[[], Made], reading: int, writing: int) -> None:
+_RESULT, _FAULT = b"r", b"f"
+"""The first byte of what a child writes."""
+
+
+def _work(work: Callable[[], Made], reading: int, writing: int, *, is_plain: bool) -> None:
     """Be the child: do the work, write the result and end."""
     try:
         os.close(reading)
         os.setsid()
         _confine()
-        answer: tuple[bool, Made | Exception]
         try:
-            answer = True, work()
+            result = work()
+            data = _RESULT + (ascii_json(result).encode() if is_plain else pickle.dumps(result))
         except Exception as error:  # noqa: BLE001 - it is raised in the parent
-            answer = False, error
-        try:
-            data = pickle.dumps(answer)
-        except Exception as error:  # noqa: BLE001
-            data = pickle.dumps((False, RuntimeError(str(error))))
+            data = _FAULT + f"{type(error).__name__}: {error}".encode(errors="replace")
         with os.fdopen(writing, "wb") as file:
             file.write(data)
     finally:
@@ -262,12 +271,13 @@ def _official(task: Task, answer: Sequence[str], copies: Copies) -> OfficialVerd
         return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, f"the task has no {', '.join(missing)}")
     places = [copies.fresh(task.database) for _ in range(2 if family.has_issue and task.issue else 1)]
 
-    def work() -> OfficialVerdict:
-        opened = _opened(family, places)
-        return official_verdict(task, family, answer, opened)
+    def work() -> tuple[str, str | None]:
+        found = official_verdict(task, family, answer, _opened(family, places))
+        return found.status, found.message
 
     try:
-        return in_child(work, family.task_seconds or TASK_SECONDS)
+        status, message = in_child(work, family.task_seconds or TASK_SECONDS)
+        return OfficialVerdict(OfficialStatus(status), message)
     except Ended as error:
         # A kill at the task's limit counts as an execution error, and so does a crash.
         return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, str(error))
@@ -303,7 +313,7 @@ def _gold(task: Task, copies: Copies) -> _GoldRun:
         return _GoldRun(result, before, session.state() if result.fault is None else None)
 
     try:
-        return in_child(work, TASK_SECONDS)
+        return in_child(work, TASK_SECONDS, is_plain=False)
     except Ended as error:
         return _GoldRun(StatementsResult(None, StatementFault(str(error), is_timeout=error.is_timeout)))
 
@@ -321,15 +331,17 @@ def _strict(
 ) -> tuple[StrictVerdict, bool | None, Sequence[str]]:
     places = [copies.fresh(task.database)]
 
-    def work() -> tuple[StrictVerdict, bool | None, Sequence[str]]:
+    def work() -> tuple[str, str | None, bool | None, Sequence[str]]:
         session = _prepared(task, places)
         done = run_whole(session, answer)
         # Before the test cases, which may change the copy, too.
         state, changed = _compared_states(gold, done, session, answer)
-        return strict_verdict(task, task.family, answer, done, gold.result, session), state, changed
+        found = strict_verdict(task, task.family, answer, done, gold.result, session)
+        return found.status, found.message, state, list(changed)
 
     try:
-        return in_child(work, TASK_SECONDS)
+        status, message, state, changed = in_child(work, TASK_SECONDS)
+        return StrictVerdict(StrictStatus(status), message), state, changed
     except Ended as error:
         return StrictVerdict(StrictStatus.ERROR, str(error)), None, ()
 

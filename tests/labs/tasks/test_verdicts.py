@@ -1,5 +1,6 @@
 """Every verdict on the tasks of the files, and what judging them leaves behind."""
 
+import json
 import os
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
 from harness.labs.tasks.layouts import read_answers, read_tasks
 from harness.labs.tasks.postgresql import PostgreSQLCopies
 from harness.labs.tasks.sqlite import SQLiteCopies
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
 from tests.labs.tasks.shop import cases, make_dumps, make_sqlite, write_set
 
@@ -151,6 +153,31 @@ def test_a_child_that_never_ends_is_killed() -> None:
 def test_a_child_that_kills_itself_costs_its_own_verdict() -> None:
     with pytest.raises(Ended, match="its process ended"):
         in_child(lambda: os.kill(os.getpid(), signal.SIGKILL), 60)
+
+
+def test_a_child_that_raises_is_no_verdict() -> None:
+    def work() -> None:
+        raise ValueError("what went wrong")
+
+    with pytest.raises(EngineUnavailable, match="a task cannot be judged: ValueError: what went wrong"):
+        in_child(work, 60)
+
+
+@pytest.mark.slow
+def test_a_test_case_that_ends_its_process_costs_its_own_verdict(tmp_path: Path) -> None:
+    make_sqlite(tmp_path / "databases")
+    ending = "import os\ndef test_case(pred_sqls, sol_sqls, db_path, conn):\n    import os\n    os._exit(0)"
+    task = {"selected_database": "shop", "preprocess_sql": [], "sol_sql": ["SELECT 1"]}
+    (tmp_path / "tasks.jsonl").write_text(
+        json.dumps({"instance_id": "1", **task, "test_cases": [ending]})
+        + "\n"
+        + json.dumps({"instance_id": "2", **task}),
+        encoding="utf-8",
+    )
+    found = list(
+        judge(read_tasks(tmp_path / "tasks.jsonl", "livesqlbench-sqlite", tmp_path / "databases"), [], 1)
+    )
+    assert [one.official.status for one in found] == ["execution_error", "passed"]
 
 
 def test_a_child_has_no_environment_and_no_open_files_of_ours() -> None:
