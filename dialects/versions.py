@@ -7,10 +7,10 @@ translations are compared with. If it is a later one, a translation with such a 
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
-from dialects.nodes import Server
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 FOLLOWED = (3, 40)
 """The release whose answers the rewrites give."""
@@ -67,13 +67,16 @@ def mismatch(named: str) -> str | None:
     return f"its golds are for SQLite {named}, and {running} runs them here: some answers may differ"
 
 
-def warnings(tree: exp.Expr, others: frozenset[str] = frozenset()) -> Iterator[str]:
+def warnings(tree: "exp.Expr", others: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield a sentence for each change that a translation may show.
 
     Args:
         tree: the compiled statement.
         others: what the changes without a function are about, as far as the statement has it.
     """
+    # Reading a set asks for `mismatch` alone, and does without sqlglot.
+    from dialects.nodes import Server  # noqa: PLC0415
+
     later = [change for change in CHANGES if FOLLOWED < change.since <= RUNNING]
     used = {call.this for call in tree.find_all(Server)} if later else set()
     for change in later:
