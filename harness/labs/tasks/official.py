@@ -180,8 +180,8 @@ def _defined(tests: Sequence[str], known: dict[str, Any]) -> list[Callable[..., 
     return found
 
 
-def namespace(family: ScriptFamily, session: TaskSession) -> dict[str, Any]:
-    """Return what a test case of the family finds in its globals, by name."""
+def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = False) -> dict[str, Any]:
+    """Return what a test case of the family finds in its globals, by name; all helpers if `is_whole`."""
     engine = engine_of(family)
     run = partial(_answered, session)
     common: dict[str, Any] = {
@@ -197,9 +197,10 @@ def namespace(family: ScriptFamily, session: TaskSession) -> dict[str, Any]:
     if family.has_default_test:
         common |= {"remove_comments": remove_comments, "remove_round": remove_round}
     if family.calls_every_function:
-        # Its test cases see the evaluator's own names, among which ex_base is none.
-        del common["ex_base"], common["check_sql_function_usage"]
-        return common | {"json": json, "test_case_default": partial(_default, family, run)}
+        common |= {"json": json, "test_case_default": partial(_default, family, run)}
+        # Its test cases see the evaluator's own names, among which are no other helpers.
+        own = {"execute_queries", "json", "test_case_default"}
+        return common if is_whole else {name: common[name] for name in own}
     if (cost := engine.cost) is not None:
         common["performance_compare_by_qep"] = lambda old, new, _place, _conn: compared_by_cost(
             family, session.official, cost, engine.explain, old, new

@@ -162,7 +162,11 @@ def _failure(  # noqa: PLR0913, PLR0917 - what a test case can see
     lists = (list(answer), list(task.gold))
     if family.has_efficiency and task.is_efficiency:
         lists = (list(task.issue), list(answer))
-    known: dict[str, Any] = {**namespace(family, session), "pred_query_result": rows, "date": date}
+    known: dict[str, Any] = {
+        **namespace(family, session, is_whole=True),
+        "pred_query_result": rows,
+        "date": date,
+    }
     engine = engine_of(family)
     if engine.cost is not None:
         known["performance_compare_by_qep"] = lambda old, new, _place, _conn: _is_cheaper(

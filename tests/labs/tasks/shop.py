@@ -1,7 +1,8 @@
-"""The database of the tasks in `sqlite.jsonl` and `postgresql.jsonl`: a SQLite file, and dumps of its tables.
+"""The database of the tasks in `sqlite.jsonl` and the other files: a SQLite file, and dumps of its tables.
 
 Each line of these files is a task with answers. `official` is what the scripts of mini_dev
-(`live_sql_bench_sqlite`) and livesqlbench (`evaluation`) returned for it: a test cannot download them.
+(`live_sql_bench_sqlite`), livesqlbench (`evaluation`) and BIRD-Interact returned, which a test cannot
+download.
 """
 
 import json

@@ -67,10 +67,11 @@ def test_verdicts_on_sqlite(tmp_path: Path) -> None:
 
 @pytest.mark.engine
 @pytest.mark.thorough
-def test_verdicts_on_postgresql(tmp_path: Path, postgresql_server: Server) -> None:
+@pytest.mark.parametrize(("name", "family"), [("postgresql", "livesqlbench"), ("interact", "interact")])
+def test_verdicts_on_postgresql(tmp_path: Path, postgresql_server: Server, name: str, family: str) -> None:
     make_dumps(tmp_path / "databases")
-    found = judged(tmp_path, "postgresql", "livesqlbench", postgresql_server)
-    assert refuted(found, "postgresql") == []
+    found = judged(tmp_path, name, family, postgresql_server)
+    assert refuted(found, name) == []
     assert left_on(postgresql_server) == []
 
 
