@@ -100,7 +100,6 @@ class ScriptFamily:
     calls_every_function: bool = False
     knows_dates: bool = True
     required: tuple[str, ...] = ("sol_sql",)
-    clean_up: str = "clean_up_sql"
 
 
 FAMILIES: Mapping[str, ScriptFamily] = {
@@ -158,7 +157,6 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             recursive_seconds=15,
             tests_queries=False,
             required=("selected_database", "sol_sql"),
-            clean_up="clean_up_sqls",
             cuts_all_rows=False,
             calls_every_function=True,
             statements_by_letter=True,

@@ -4,6 +4,7 @@ A worker process takes one task after the other and forks a child for each verdi
 a text that ends its process cost their own verdict and nothing else.
 """
 
+import atexit
 import ctypes
 import os
 import pickle
@@ -226,8 +227,6 @@ def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _copies = engine_of(family).copies(databases, server)
     # A worker that ends by itself leaves nothing; one that is killed is cleaned up after by the next.
-    import atexit  # noqa: PLC0415
-
     atexit.register(_copies.close)
 
 
