@@ -27,8 +27,9 @@ Answered = Callable[[str | Sequence[str]], tuple[Rows, bool, bool]]
 """Executes statements as a family's `execute_queries` does: rows, whether it failed, whether it timed out."""
 
 
-_BLOCK_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_LINE_COMMENT = re.compile(r"--.*?(\r\n|\r|\n)")
+# Each takes what is never closed up to the end, so that no later start is tried.
+_BLOCK_COMMENT = re.compile(r"/\*.*?(?:\*/|(?P<open>\Z))", re.DOTALL)
+_LINE_COMMENT = re.compile(r"--[^\r\n]*(?P<end>\r\n|[\r\n])?")
 _BLANK_LINES = re.compile(r"\n\s*\n+")
 _ROUND = re.compile(r"ROUND\s*\(", re.IGNORECASE)
 _DISTINCT = re.compile(r"\bDISTINCT\b", re.IGNORECASE)
@@ -38,7 +39,8 @@ def remove_comments(statements: Iterable[str]) -> list[str]:
     """Remove comments, also inside strings; a line comment at the end of a text stays."""
     found = []
     for statement in statements:
-        bare = _LINE_COMMENT.sub(r"\1", _BLOCK_COMMENT.sub("", statement))
+        bare = _BLOCK_COMMENT.sub(lambda found: "" if found["open"] is None else found[0], statement)
+        bare = _LINE_COMMENT.sub(lambda found: found["end"] or found[0], bare)
         found.append(_BLANK_LINES.sub("\n", bare).strip())
     return found
 
