@@ -6,6 +6,7 @@ where candidates compete, and only within a budget.
 
 import re
 from dataclasses import dataclass, field
+from string import ascii_letters
 
 from dialects.enums import Dialect
 from harness.engines import EngineName
@@ -115,12 +116,13 @@ _KEYWORDS = (
 _CONTINUES = re.compile(
     rf"(?:(?:{_KEYWORDS})\b|[(),'\"`+*/<>=%-]|\|\||\w++[ \t]*+(?:\(|,|\.\w|AS\b))", flags=re.IGNORECASE
 )
-_OPEN = re.compile(
-    r"(?:[,(=<>+/|%-]|\b(?:SELECT|DISTINCT|FROM|WHERE|AND|OR|NOT|ON|BY|AS|IN|JOIN|UNION|ALL|EXCEPT|INTERSECT|"
-    r"HAVING|WHEN|THEN|ELSE|CASE|LIKE|BETWEEN|OVER|LIMIT|OFFSET|WITH|RECURSIVE|USING|IS|EXISTS|ORDER|GROUP))\Z",
-    flags=re.IGNORECASE,
-)
-"""What a statement cannot end with."""
+_OPEN_MARKS = tuple(",(=<>+/|%-")
+_OPEN_WORDS = frozenset({
+    "SELECT", "DISTINCT", "FROM", "WHERE", "AND", "OR", "NOT", "ON", "BY", "AS", "IN", "JOIN", "UNION", "ALL",
+    "EXCEPT", "INTERSECT", "HAVING", "WHEN", "THEN", "ELSE", "CASE", "LIKE", "BETWEEN", "OVER", "LIMIT",
+    "OFFSET", "WITH", "RECURSIVE", "USING", "IS", "EXISTS", "ORDER", "GROUP",
+})  # fmt: skip
+"""What a statement cannot end with. A search for the end of a text takes longer, and every line needs it."""
 _COMBINES = re.compile(r"\b(?:UNION|ALL|EXCEPT|INTERSECT|DISTINCT)\Z", flags=re.IGNORECASE)
 _STOP = re.compile(
     r"#{1,6}[ \t]|[-=_*.]{3,}+[ \t]*+$|\\end\{|--[ \t]*+Using valid[ \t]++\w++[ \t]*+,|"
@@ -161,7 +163,8 @@ def end(text: str, start: int, limit: int, budget: "ParseBudget") -> int:
     Where a blank line or a line like prose may or may not be its end, the first end counts at which it is
     one statement.
     """
-    ends = _ends(text, start, limit, budget.dialect)
+    ends = _ends(text, start, limit, budget.dialect, min(_MOST_WEAK, budget.breaks))
+    budget.breaks -= len(ends.weak)
     if not ends.soft and not ends.weak:
         return ends.hard
     first = ends.soft[0] if ends.soft else ends.hard
@@ -191,8 +194,15 @@ class _Ends:
     weak: list[int] = field(default_factory=list)
 
 
+def _is_open(before: str) -> bool:
+    """True if no statement ends with this text."""
+    rest = before.rstrip(ascii_letters)
+    word = before[len(rest) :].upper()
+    return before.endswith(_OPEN_MARKS) or (word in _OPEN_WORDS and not rest[-1:].replace("_", "0").isalnum())
+
+
 def _ends(  # noqa: C901 - a case for each kind of token
-    text: str, start: int, limit: int, dialect: EngineName
+    text: str, start: int, limit: int, dialect: EngineName, most_weak: int
 ) -> _Ends:
     ends = _Ends(limit, not is_from_first(text, start), start)
     depth, last = 0, start
@@ -215,7 +225,7 @@ def _ends(  # noqa: C901 - a case for each kind of token
                 ends.hard = token.start()
                 return ends
             _at_line(ends, text, token, text[max(start, last - 12) : last], depth)
-            if len(ends.soft) > _MOST_SOFT or len(ends.weak) > _MOST_WEAK:
+            if len(ends.soft) > _MOST_SOFT or len(ends.weak) > most_weak:
                 ends.hard = token.start()
                 return ends
         elif kind == "close" and not _OPENING.match(text, token.start()) and _TAGS.match(text, token.start()):
@@ -241,7 +251,7 @@ def _at_line(ends: _Ends, text: str, token: re.Match[str], before: str, depth: i
     """
     at, is_blank = token.end(), token.lastgroup == "gap"
     begins_query = ends.is_selected and _SELECTS.match(text, at) is not None
-    if depth > 0 or _OPEN.search(before):
+    if depth > 0 or _is_open(before):
         if begins_query and depth <= 0 and not _COMBINES.search(before):
             ends.weak.append(token.start())
     elif begins_query:
@@ -312,6 +322,8 @@ class ParseBudget:
 
     dialect: EngineName
     left: int = 2_000
+    breaks: int = 1_000
+    """Line breaks within its queries that may be an end; after them, the first one of a query is its end."""
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_statement(self, sql: str) -> bool:
