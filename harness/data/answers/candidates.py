@@ -139,7 +139,7 @@ _MOST_FAILURES_OF_FROM = 10
 _MOST_CANDIDATES = 100
 _MOST_REPAIRS = 40
 """Texts with quotes that were not escaped, of one answer."""
-MOST_MARKS = 1_000
+MOST_MARKS = 600
 """Marks of one answer that are read."""
 _MOST_QUOTES = 100
 

@@ -163,8 +163,8 @@ def end(text: str, start: int, limit: int, budget: "ParseBudget") -> int:
     Where a blank line or a line like prose may or may not be its end, the first end counts at which it is
     one statement.
     """
-    ends = _ends(text, start, limit, budget.dialect, min(_MOST_WEAK, budget.breaks))
-    budget.breaks -= len(ends.weak)
+    ends = _ends(text, start, limit, budget.dialect, budget.breaks)
+    budget.breaks -= len(ends.soft) + len(ends.weak)
     if not ends.soft and not ends.weak:
         return ends.hard
     first = ends.soft[0] if ends.soft else ends.hard
@@ -202,7 +202,7 @@ def _is_open(before: str) -> bool:
 
 
 def _ends(  # noqa: C901 - a case for each kind of token
-    text: str, start: int, limit: int, dialect: EngineName, most_weak: int
+    text: str, start: int, limit: int, dialect: EngineName, most: int
 ) -> _Ends:
     ends = _Ends(limit, not is_from_first(text, start), start)
     depth, last = 0, start
@@ -225,7 +225,7 @@ def _ends(  # noqa: C901 - a case for each kind of token
                 ends.hard = token.start()
                 return ends
             _at_line(ends, text, token, text[max(start, last - 12) : last], depth)
-            if len(ends.soft) > _MOST_SOFT or len(ends.weak) > most_weak:
+            if len(ends.soft) > min(_MOST_SOFT, most) or len(ends.weak) > min(_MOST_WEAK, most):
                 ends.hard = token.start()
                 return ends
         elif kind == "close" and not _OPENING.match(text, token.start()) and _TAGS.match(text, token.start()):
@@ -322,8 +322,8 @@ class ParseBudget:
 
     dialect: EngineName
     left: int = 2_000
-    breaks: int = 1_000
-    """Line breaks within its queries that may be an end; after them, the first one of a query is its end."""
+    breaks: int = 600
+    """Line breaks that may end a query, in all queries together; after them, a query ends at its first."""
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_statement(self, sql: str) -> bool:
