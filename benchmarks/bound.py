@@ -17,8 +17,7 @@ import psycopg
 
 from benchmarks.naive import OPEN, Opened, server_of
 from harness.engines import dialect_of
-from harness.session.evaluation import Pair
-from harness.session.plan import Plan
+from harness.session.plan import Pair, Plan
 
 _LOOK_SECONDS = 0.2
 

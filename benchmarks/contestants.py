@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import asdict, astuple, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -31,8 +32,8 @@ from harness.data.outcomes import Outcome, PairResult
 from harness.pytest_plugin.pairs import PairItems, run_with_pytest
 from harness.runs.reader import LATEST, read_results
 from harness.scoring.tasks import JudgeTask, TaskResult, Workers
-from harness.session.evaluation import Pair
-from harness.session.plan import Plan, prepare
+from harness.session.evaluation import Evaluation
+from harness.session.plan import Pair, Plan, prepare
 from harness.session.request import Request, parse_dialects
 
 ROOT = Path(__file__).parents[1]
@@ -150,7 +151,7 @@ def _prepared(contest: Contest, out: Path) -> tuple[Plan, tuple[Pair, ...]]:
     plan = prepare(request, say=_to_stderr)
     pairs = tuple(
         pair
-        for pair in plan.evaluation.pairs
+        for pair in plan.pairs
         if pair.question.key not in contest.without and (not contest.only or pair.name in contest.only)
     )
     return plan, pairs
@@ -188,9 +189,9 @@ def _ours(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     del contest
     given = _given(plan)
     started = time.perf_counter()
-    with plan.open_run() as folder:
+    with plan.open_run() as folder, closing(Evaluation(plan)) as evaluation:
         results = []
-        for result in plan.evaluation.run(pairs):
+        for result in evaluation.results(pairs):
             folder.add(result)
             results.append(result)
         seconds = time.perf_counter() - started
@@ -200,13 +201,13 @@ def _ours(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
 
 def _phases(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     del contest
-    scheduler = plan.evaluation._scheduler  # noqa: SLF001 - as `_given`
-    scheduler._workers.close()  # noqa: SLF001
+    scheduler = plan.scheduler
+    scheduler._workers.close()  # noqa: SLF001 - as `_given`
     started = time.perf_counter()
     with phases() as measured:
         scheduler._workers = Inline(plan.setup, measured)  # noqa: SLF001
-        with plan.open_run() as folder:
-            for result in plan.evaluation.run(pairs):
+        with plan.open_run() as folder, closing(Evaluation(plan)) as evaluation:
+            for result in evaluation.results(pairs):
                 folder.add(result)
             folder.finish()
         found = {name: astuple(phase) for name, phase in measured.end().items()}
@@ -216,7 +217,7 @@ def _phases(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
 
 def _pytest(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     del contest
-    plan.evaluation.pairs = tuple(pairs)
+    plan = replace(plan, pairs=tuple(pairs))
     given = _given(plan)
     started = time.perf_counter()
     code = run_with_pytest(plan)
@@ -227,7 +228,7 @@ def _pytest(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
 
 def _xdist(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     del contest
-    plan.evaluation.pairs = tuple(pairs)
+    plan = replace(plan, pairs=tuple(pairs))
     given = _given(plan)
     started = time.perf_counter()
     options = ["-c", os.devnull, "-p", "no:cacheprovider", "-n", "2"]
@@ -322,8 +323,9 @@ class _Counting:
 
 def _given(plan: Plan) -> list[JudgeTask]:
     """The tasks that the plan will give to its workers."""
-    scheduler = plan.evaluation._scheduler  # noqa: SLF001 - to count what is executed; nothing else has to
+    scheduler = plan.scheduler
     tasks: list[JudgeTask] = []
+    # To count what is executed; nothing else has to.
     scheduler._workers = _Counting(scheduler._workers, tasks)  # noqa: SLF001
     return tasks
 

@@ -29,8 +29,7 @@ from harness.engines import dialect_of, kind_of
 from harness.metrics.accuracy import ex
 from harness.metrics.efficiency import official_tau, reward
 from harness.metrics.soft_f1 import soft_f1
-from harness.session.evaluation import Pair
-from harness.session.plan import Plan
+from harness.session.plan import Pair, Plan
 from loaders.duckdb.functions import install
 from loaders.duckdb.session import file_of
 from loaders.namespace import Database, namespace
@@ -99,7 +98,7 @@ class _Task:
 def server_of(plan: Plan, pair: Pair) -> Server | None:
     """The server that a pair runs on."""
     embedded = kind_of(pair.dialect).embedded
-    return embedded() if embedded else getattr(plan.engines[pair.dialect], "server", None)
+    return embedded() if embedded else getattr(plan.scheduler.engines[pair.dialect], "server", None)
 
 
 class _TimeIsUp(Exception):

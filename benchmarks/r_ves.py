@@ -9,6 +9,7 @@ The spread is the largest total of a predictor less its smallest. Nothing else m
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ import typer
 from dialects.errors import HarnessError
 from harness.data.outcomes import Outcome, PairResult
 from harness.metrics.efficiency import Timing
+from harness.session.evaluation import Evaluation
 from harness.session.plan import prepare
 from harness.session.request import Request, parse_dialects
 
@@ -28,8 +30,8 @@ Run = Sequence[PairResult]
 
 def run(request: Request) -> Run:
     """The results of all pairs, measured anew."""
-    with prepare(request, say=print) as plan:
-        return list(plan.evaluation.run())
+    with prepare(request, say=print) as plan, closing(Evaluation(plan)) as evaluation:
+        return list(evaluation.results())
 
 
 def totals(runs: Sequence[Run], method: str) -> Mapping[str, Sequence[float]]:

@@ -47,8 +47,7 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator
 from harness.adapters.rewards import trl_reward
 from harness.serve.client import ScoreClient
-from harness.session.evaluation import Pair
-from harness.session.plan import Plan, prepare
+from harness.session.plan import Pair, Plan, prepare
 from harness.session.request import Request, parse_dialects
 
 
@@ -331,7 +330,7 @@ def measured(running: Running, batches: Sequence[Batch]) -> Measured:
 
 def asked(plan: Plan, dialect: Dialect, answers: int) -> list[tuple[Pair, Asked]]:
     """So many answers, none of them twice, each with the pair that it is made of."""
-    pairs = [pair for pair in plan.evaluation.pairs if pair.sql is not None]
+    pairs = [pair for pair in plan.pairs if pair.sql is not None]
     # A text of the last question may end in a comment or a semicolon: the mark begins a line of its own.
     return [
         (pair, Asked(

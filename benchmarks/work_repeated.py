@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,7 @@ from scipy.stats import spearmanr
 from dialects.errors import HarnessError
 from harness.data.outcomes import PairResult
 from harness.metrics.efficiency import Clock
+from harness.session.evaluation import Evaluation
 from harness.session.plan import prepare
 from harness.session.request import Request, parse_dialects
 from loaders.base.processes import processors
@@ -52,8 +54,8 @@ def _busy(*, is_busy: bool) -> Iterator[None]:
 
 def run(request: Request) -> Sequence[PairResult]:
     """The results of all pairs, with nothing known from before."""
-    with prepare(request, say=print) as plan:
-        return list(plan.evaluation.run())
+    with prepare(request, say=print) as plan, closing(Evaluation(plan)) as evaluation:
+        return list(evaluation.results())
 
 
 def digest(results: Sequence[PairResult]) -> str:

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from harness.provision.dsn import server_from_environment
     from harness.runs.reader import Run
     from harness.serve.client import AsyncScoreClient, ScoreClient, reward
+    from harness.session.evaluation import score
     from harness.session.evaluator import Evaluator, Statistics
     from harness.session.plan import prepare
     from harness.session.request import Request
     from harness.session.resolver import Answer, Triple
-    from harness.session.runner import score
 
 __all__ = [
     "Answer",
@@ -81,7 +81,7 @@ _MODULES = {
     "on_server": "harness.engines",
     "prepare": "harness.session.plan",
     "reward": "harness.serve.client",
-    "score": "harness.session.runner",
+    "score": "harness.session.evaluation",
     "server_from_environment": "harness.provision.dsn",
 }
 

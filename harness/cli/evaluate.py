@@ -18,10 +18,10 @@ from harness.pytest_plugin.pairs import run_with_pytest
 from harness.report.console import loading_bar, print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
 from harness.runs.reader import LATEST, read_run
+from harness.session.evaluation import run_directly
 from harness.session.options import OPTIONS
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import run_directly
 from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import collect_rarely
 

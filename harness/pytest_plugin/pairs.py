@@ -1,8 +1,8 @@
 """Pairs as pytest items: one for each (engine, predictor, question), and the summary is the table.
 
 A mismatch is an outcome with its own letter, not a test failure, unless requested; a harness error always is
-an error. Pairs are run as without pytest (`harness.session.runner`), ahead of the items that report them in
-order; under pytest-xdist the controller runs them and writes the run folder.
+an error. Pairs are run as without pytest (`harness.session.evaluation`), ahead of the items that report
+them in order; under pytest-xdist the controller runs them and writes the run folder.
 """
 
 import os
@@ -23,11 +23,10 @@ from harness.data.questions import Question
 from harness.engines import EngineName
 from harness.pytest_plugin.items import ItemAnswer, ItemCollector, ItemEntry, ItemPart
 from harness.report.console import print_line
-from harness.session.evaluation import Pair
+from harness.session.evaluation import Evaluation
 from harness.session.options import as_in_pytest
-from harness.session.plan import Plan
+from harness.session.plan import Pair, Plan
 from harness.session.progress_bars import Bars
-from harness.session.runner import Runner
 from loaders.base.errors import stopped_exit, terminable
 from loaders.base.files import one_line
 
@@ -116,7 +115,7 @@ def refuse_distributed(plan: Plan, config: pytest.Config) -> None:
     Raises:
         BadInput: a time metric is requested under pytest-xdist.
     """
-    if getattr(config.option, "dist", "no") != "no" and plan.evaluation.is_timed:
+    if getattr(config.option, "dist", "no") != "no" and plan.is_timed:
         raise BadInput("time metrics need a machine with nothing else running; leave out pytest's -n")
 
 
@@ -146,7 +145,7 @@ class PairItems:
         self._plan = plan
         self._fail_on = fail_on
         self._in_pytest = in_pytest
-        self.runner = Runner(plan, bars)
+        self.evaluation = Evaluation(plan, bars)
         self.parts: Sequence[ItemPart] = list(self._listed())
         self._collector = ItemCollector(self)
         self._until_the_end = ExitStack()
@@ -157,8 +156,8 @@ class PairItems:
 
     def _listed(self) -> Iterator[ItemPart]:
         paths = {(file.dialect, file.predictor): file.path for file in self._plan.files}
-        to_judge = set(self.runner.to_judge)
-        for (dialect, predictor), each in groupby(enumerate(self.runner.pairs), key=_asked):
+        to_judge = set(self.evaluation.to_judge)
+        for (dialect, predictor), each in groupby(enumerate(self.evaluation.pairs), key=_asked):
             entries = tuple(_entry(place, pair) for place, pair in each if place in to_judge)
             properties = (("dialect", str(dialect)), ("predictor", predictor))
             path = paths[dialect, predictor].absolute()
@@ -186,7 +185,7 @@ class PairItems:
     def begin(self, places: Sequence[int], publish: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `ItemSource.begin`."""
         with self._ending():
-            begun = self.runner.begin(places, self._collector.ways)
+            begun = self.evaluation.begin(places, self._collector.ways)
             if publish is None:
                 return
             for place, future in begun.items():
@@ -203,7 +202,7 @@ class PairItems:
 
     def answer(self, place: int) -> ItemAnswer:
         """See `ItemSource.answer`."""
-        pair, result = self.runner.pairs[place], self.runner.result(place)
+        pair, result = self.evaluation.pairs[place], self.evaluation.result(place)
         failure = None
         if result.outcome is Outcome.HARNESS_ERROR:
             failure = f"{pair.name}: {result.error}"
@@ -222,14 +221,14 @@ class PairItems:
         place = self._place(report)
         if place is not None:
             with self._ending():
-                self.runner.write(place)
+                self.evaluation.write(place)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         """Give each outcome its own letter, word and colour; one that fails its item counts as a failure."""
         place = self._place(report)
         if place is None:
             return None
-        outcome = self.runner.result(place).outcome
+        outcome = self.evaluation.result(place).outcome
         letter, colour = LETTERS[outcome]
         category = str(outcome)
         if report.failed:
@@ -239,30 +238,30 @@ class PairItems:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Complete the run folder, unless the run was interrupted."""
-        runner = self.runner
-        if runner.unwritten or exitstatus not in _ENDED:
-            runner.abort()
+        evaluation = self.evaluation
+        if evaluation.unwritten or exitstatus not in _ENDED:
+            evaluation.abort()
             return
-        runner.finish()
-        if runner.fault is not None:
+        evaluation.finish()
+        if evaluation.fault is not None:
             self.stopped = session.exitstatus = BadInput.exit_code
-        elif not runner.scores:
+        elif not evaluation.scores:
             return
-        elif runner.unmet is not None:
+        elif evaluation.unmet is not None:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and len(runner.to_judge) < len(runner.pairs):
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and evaluation.is_resumed:
             # The run was complete already.
             session.exitstatus = pytest.ExitCode.OK
 
     @property
     def failures(self) -> Sequence[str]:
         """The requirements that the run failed."""
-        return [each for each in (self.runner.unmet, self.runner.fault) if each is not None]
+        return [each for each in (self.evaluation.unmet, self.evaluation.fault) if each is not None]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the tables, and the failed requirements."""
         _list_pairs(terminalreporter)
-        if self.runner.scores:
+        if self.evaluation.scores:
             terminalreporter.section("scores", sep="=")
         self.print_results(partial(_say, terminalreporter))
         for failure in self.failures:
@@ -270,12 +269,12 @@ class PairItems:
 
     def print_results(self, say: Callable[[str], None], *, tables: bool = True) -> None:
         """Print the tables, if wanted, and the run folder, or how to complete the run."""
-        lines = self.runner.lines()
-        if self.runner.is_broken_off and self._in_pytest:
-            lines[-1] = f"to complete it, repeat the command with --bird-resume {self.runner.path}"
-        if self.runner.scores:
+        lines = self.evaluation.lines()
+        if self.evaluation.is_broken_off and self._in_pytest:
+            lines[-1] = f"to complete it, repeat the command with --bird-resume {self.evaluation.path}"
+        if self.evaluation.scores:
             if tables:
-                self.runner.print_scores()
+                self.evaluation.print_scores()
             lines[:0] = self._plan.left_out
         for line in lines:
             say(line)
@@ -283,8 +282,8 @@ class PairItems:
     def pytest_unconfigure(self) -> None:
         """Stop judging; unreported results are not written."""
         self._until_the_end.close()
+        self.evaluation.close()
         self._plan.close()
-        self.runner.close()
 
 
 _UNNEEDED = (
@@ -322,21 +321,21 @@ def run_with_pytest(
             ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",
              *unneeded, "--capture=sys", "--no-header",
              *([] if junit is None else [f"--junitxml={junit}"])],
-            plugins=[driver, *([] if console is None else [Reporter(bars, len(driver.runner.pairs))])],
+            plugins=[driver, *([] if console is None else [Reporter(bars, len(driver.evaluation.pairs))])],
         )  # fmt: skip
-    runner = driver.runner
+    evaluation = driver.evaluation
     if console is not None:
         driver.print_results(partial(print_line, console), tables=not as_json)
         for line in filter(None, (driver.fault, *driver.failures)):
             print_line(console, line)
-    if as_json and runner.scores:
-        runner.print_summary()
+    if as_json and evaluation.scores:
+        evaluation.print_summary()
     if driver.stopped is not None:
         return driver.stopped
-    if code == pytest.ExitCode.NO_TESTS_COLLECTED and runner.scores:
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED and evaluation.scores:
         # The run was already complete.
-        return runner.exit_code
-    return runner.exit_code or int(code)
+        return evaluation.exit_code
+    return evaluation.exit_code or int(code)
 
 
 @contextmanager

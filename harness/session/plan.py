@@ -24,19 +24,27 @@ from harness.data.published_scores import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.set_manifest import SetServer
 from harness.data.sets.loader import load_set
-from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server, unfit_settings
-from harness.engines.base import Engine, SqlError
+from harness.engines import (
+    EngineName,
+    dialect_of,
+    in_order,
+    kind_of,
+    kinds_by_name,
+    on_server,
+    unfit_settings,
+)
+from harness.engines.base import SqlError
 from harness.engines.execution import Limits, NotCounted, count_work
 from harness.lab import option_of_lab
 from harness.metrics import METRICS, Basis, of_basis
 from harness.provision import dsn
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Extent
+from harness.scoring.golds import Golds
 from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
-from harness.session.evaluation import Evaluation
 from harness.session.request import Request, check
 from loaders import bulk_load as loading
 from loaders.base.digests import digests
@@ -119,6 +127,47 @@ _SECONDS_TO_LOOK = 10.0
 
 
 @dataclass(frozen=True)
+class Pair:
+    """A prediction and the question that it answers.
+
+    `sql` is None if the predictor gave no answer; `reason` says why, if known.
+    """
+
+    question: Question
+    predictor: str
+    dialect: EngineName
+    sql: str | None
+    reason: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Unique within a run: `dialect/predictor::question`."""
+        return f"{self.dialect}/{self.predictor}::{self.question.key}"
+
+    @property
+    def key(self) -> tuple[EngineName, str, str]:
+        """The key of its result."""
+        return self.dialect, self.predictor, self.question.key
+
+
+def pairs_of(questions: QuestionSet, files: Sequence[PredictionFile]) -> tuple[Pair, ...]:
+    """Return all pairs, in the order of engines, files and questions."""
+    return tuple(
+        Pair(
+            question,
+            answers.predictor,
+            answers.dialect,
+            answers.predictions.get(question.key),
+            answers.reasons.get(question.key),
+        )
+        for dialect in kinds_by_name()
+        for answers in files
+        if answers.dialect == dialect
+        for question in questions.questions
+    )
+
+
+@dataclass(frozen=True)
 class Plan:
     """A request with everything it needs found, read and loaded; `close` it after use.
 
@@ -127,17 +176,30 @@ class Plan:
     """
 
     request: Request
-    questions: QuestionSet
     setup: Setup
-    evaluation: Evaluation
-    engines: Mapping[EngineName, Engine]
+    scheduler: Scheduler
     files: Sequence[PredictionFile]
-    left_out: Sequence[str]
-    variants: Variants | None = None
+    pairs: tuple[Pair, ...]
+    left_out: Sequence[str] = ()
     notes: Mapping[EngineName, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     set_questions: int = 0
     unfit: Sequence[str] = ()
     """A sentence for each setting of a server that changes outcomes."""
+
+    @property
+    def questions(self) -> QuestionSet:
+        """The selected questions."""
+        return self.setup.questions
+
+    @property
+    def golds(self) -> Golds:
+        """The golds that predictions are compared with."""
+        return self.scheduler.golds
+
+    @property
+    def is_timed(self) -> bool:
+        """True if a time metric is requested."""
+        return any(METRICS[name].of_timing is not None for name in self.setup.metrics)
 
     @property
     def extent(self) -> Extent:
@@ -174,7 +236,7 @@ class Plan:
 
     def _asked(self) -> list[Question]:
         """Return the questions with their golds; translations are unknown before the run."""
-        golds = self.evaluation.golds
+        golds = self.golds
         return [
             replace(
                 question,
@@ -192,7 +254,7 @@ class Plan:
 
     def _overrides(self) -> dict[str, dict[str, str]]:
         """Return the digests of the overrides in use, by engine and question."""
-        golds, questions = self.evaluation.golds, self.questions.questions
+        golds, questions = self.golds, self.questions.questions
         found = {
             dialect: {
                 one.key: digest(golds.written(one, dialect))
@@ -205,7 +267,7 @@ class Plan:
 
     def _golds_of_the_time(self) -> int:
         """Count the questions with a gold that asks for the time."""
-        golds = self.evaluation.golds
+        golds = self.golds
         return sum(
             any(
                 asks_for_the_time(golds.written(one, dialect))
@@ -217,7 +279,7 @@ class Plan:
 
     def close(self) -> None:
         """Stop the workers and close the result cache."""
-        self.evaluation.close()
+        self.scheduler.close()
 
     def __enter__(self) -> Self:
         return self
@@ -255,7 +317,7 @@ class Plan:
             "profile": request.profile,
             **({"translated": in_order(self.setup.translated)} if self.setup.translated else {}),
             "metrics": list(request.metrics),
-            "variants": None if self.variants is None else self.variants.fingerprint,
+            "variants": None if self.setup.variants is None else self.setup.variants.fingerprint,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
             **({"repeat": request.repeat} if request.repeat > 1 else {}),
             "workers": request.processes,
@@ -277,7 +339,7 @@ class Plan:
             ],
             "engines": {
                 dialect: {"version": engine.version(), "settings": dict(engine.settings())}
-                for dialect, engine in self.engines.items()
+                for dialect, engine in self.scheduler.engines.items()
             },
             **({"unfit_settings": self.unfit} if self.unfit else {}),
             "left_out": list(self.left_out),
@@ -343,17 +405,14 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     unfit = [line for name, engine in scheduler.engines.items() for line in unfit_settings(engine, name)]
     for line in unfit:
         say(line)
-    evaluation = Evaluation(setup, files, scheduler)
     left_out += equipped.left_out
     return Plan(
         request=equipped.request,
-        questions=setup.questions,
         setup=setup,
-        evaluation=evaluation,
-        engines=scheduler.engines,
+        scheduler=scheduler,
         files=files,
+        pairs=pairs_of(setup.questions, files),
         left_out=left_out,
-        variants=variants,
         notes=equipped.notes,
         unfit=unfit,
         set_questions=len(everything.questions),

@@ -20,9 +20,9 @@ from dialects.enums import Dialect
 from harness.engines.execution import Limits
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import JudgeTask, Setup
+from harness.session.evaluation import run
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import run
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,6 +16,7 @@ from harness.session.request import Request
 from loaders.bulk_load import load
 from loaders.server import Server
 from tests.engines.test_unloadable import found_by_commands
+from tests.evaluating import evaluated
 from tests.harness import own_sets
 from tests.loaders.servers import drop
 
@@ -117,7 +118,7 @@ def test_rows_of_sqlite_are_no_reference_for_escaped_values(
     )  # fmt: skip
     try:
         with prepare(request, say=lambda _: None) as plan:
-            found = {result.question: result for result in plan.evaluation.run()}
+            found = {result.question: result for result in evaluated(plan)}
     finally:
         drop(server, questions.collection)
     for place, (gold, _, _, as_it_is, column) in enumerate(cases):

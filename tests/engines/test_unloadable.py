@@ -18,7 +18,6 @@ from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.provision import dsn
-from harness.session.evaluation import Evaluation
 from harness.session.plan import Plan, equip, open_scheduler
 from harness.session.request import Request
 from loaders.bulk_load import load_each
@@ -186,8 +185,7 @@ def test_notes_of_the_load_are_said_and_kept(
         assert len(said) == 1
         assert first.notes == second.notes == {server.dialect: {db_id: (NOTE,)}}
         scheduler = open_scheduler(request, second.setup, said.append)
-        evaluation = Evaluation(second.setup, [], scheduler)
-        plan = Plan(request, questions, second.setup, evaluation, {}, [], [], notes=second.notes)
+        plan = Plan(request, second.setup, scheduler, [], (), notes=second.notes)
         with plan, plan.open_run() as folder:
             manifest = json.loads((folder.path / "manifest.json").read_text(encoding="utf-8"))
         assert manifest["load_notes"] == {server.dialect: {db_id: [NOTE]}}

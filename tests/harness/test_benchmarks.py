@@ -44,6 +44,7 @@ from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
 from tests import forked
 from tests.engines.hostile.cases import Hostile
+from tests.evaluating import evaluated
 from tests.harness.pytest_plugin.running import name
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
@@ -417,7 +418,7 @@ def test_work_is_weighed_and_comes_out_the_same() -> None:
 @pytest.mark.parametrize(("metric", "worth"), [("r_ves_work", 1.0), ("ves_work", 1.0)])
 def test_r_ves_work_is_told_apart_to_the_last_digit(metric: str, worth: float) -> None:
     with prepare(Request(metrics=("ex", "r_ves_work", "ves_work"), dialects=("sqlite",)), say=print) as plan:
-        found = list(plan.evaluation.run())
+        found = evaluated(plan)
     assert digest(found) == digest(found)
     [first] = [place for place, each in enumerate(found) if each.scores[metric] == worth][:1]
     almost = replace(found[first], scores={**found[first].scores, metric: worth - 2**-50})

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -28,6 +29,7 @@ from harness.labs.bundles.bundle import (
 from harness.runs.folder import here
 from harness.runs.reader import levels_in
 from harness.runs.summary import Extent, Key
+from harness.session.evaluation import Evaluation
 from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.base.errors import brief
@@ -148,10 +150,10 @@ def verify(
         predictions = Path(folder, "predictions.jsonl")
         predictions.write_text(bundle.predictions, encoding="utf-8")
         plan = prepare(_request(bundle, request, predictions), say=say, progress=progress)
-    with plan:
+    with plan, closing(Evaluation(plan)) as evaluation:
         manifest = plan.manifest()
         require_same(bundle, manifest)
-        return compared(bundle, manifest, list(plan.evaluation.run()))
+        return compared(bundle, manifest, list(evaluation.results()))
 
 
 def compared(bundle: Bundle, manifest: Mapping[str, Any], results: Sequence[PairResult]) -> Verification:

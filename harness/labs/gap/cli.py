@@ -18,9 +18,9 @@ from harness.labs.gap.tables import documented, each_predictor, synthetic_lines
 from harness.report.console import loading_bar, print_grids
 from harness.report.files import HTML, write_page
 from harness.runs.reader import read_run
+from harness.session.evaluation import run
 from harness.session.plan import Plan, prepare
 from harness.session.request import AUTO, Request, parse_dialects
-from harness.session.runner import run
 from loaders.base.errors import EngineUnavailable
 
 _AT_A_TIME = 3

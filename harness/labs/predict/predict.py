@@ -54,12 +54,12 @@ from harness.report.files import title_of, write_document
 from harness.report.gold_ranks import passes_grid
 from harness.report.table_model import Document, listed
 from harness.runs.reader import read_run
+from harness.session.evaluation import run
 from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
 from harness.session.progress_bars import Bars
 from harness.session.request import Request
 from harness.session.request import check as check_request
-from harness.session.runner import run
 from loaders.base.errors import EngineUnavailable, stopped_exit, within
 from loaders.base.files import (
     Faults,

@@ -38,9 +38,9 @@ from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import Document
 from harness.report.texts import json_text
 from harness.runs.reader import read_run
+from harness.session.evaluation import Evaluation, run
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import Runner, run
 
 
 @app.command()
@@ -149,7 +149,7 @@ def _home() -> Path:
     return Path(os.environ.get("BIRD_HOME") or "data")
 
 
-def _scored(request: Request, say: Callable[[str], None], console: Console) -> Runner:
+def _scored(request: Request, say: Callable[[str], None], console: Console) -> Evaluation:
     """Run the request on the data of `_home`."""
     with loading_bar(console) as progress:
         plan = prepare(replace(request, bird_home=_home()), say=say, progress=progress)

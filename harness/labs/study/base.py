@@ -116,7 +116,7 @@ class Context(Bench, Units):
         if (name, question.db_id) in self.unloaded:
             return None
         try:
-            return self.evaluation.golds.text(question.each(dialect_of(name))[0], name)
+            return self.evaluation.plan.golds.text(question.each(dialect_of(name))[0], name)
         except NoGold:
             return None
 
@@ -128,8 +128,7 @@ class Context(Bench, Units):
     def _judged(self) -> list[PairResult]:
         pairs = self.evaluation.pairs
         with self.progress.judging(len(pairs)) as judged:
-            futures = self.evaluation.begin(pairs, lambda *_: judged())
-            return list(self.evaluation.results(pairs, futures))
+            return list(self.evaluation.results(pairs, lambda *_: judged()))
 
     def right_pairs(self) -> list[RightPair]:
         """Return the predictions with gold's rows, in the order of engines, predictors and questions."""
@@ -138,7 +137,7 @@ class Context(Bench, Units):
             question = self.questions.by_key[one.question]
             if one.outcome is Outcome.MATCH and one.sql is not None:
                 gold = question.each(dialect_of(one.dialect))[one.gold_index]
-                text = self.evaluation.golds.text(gold, one.dialect)
+                text = self.evaluation.plan.golds.text(gold, one.dialect)
                 found.append(RightPair(one.dialect, one.predictor, question, one.sql, text))
         return found
 

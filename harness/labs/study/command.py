@@ -26,7 +26,7 @@ from harness.report.files import write_document
 from harness.report.html.page import bar_chart, write_tables_html
 from harness.report.table_model import Document, TableModel
 from harness.session.evaluation import Evaluation
-from harness.session.plan import equip, open_scheduler
+from harness.session.plan import Plan, equip, open_scheduler, pairs_of
 from harness.session.request import Request, check
 from loaders.sample import PREDICTIONS
 
@@ -107,7 +107,12 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     setup = equipped.setup
     files = [file for file in files if file.dialect in setup.servers]
     known = [sqlite_digests(one) for one in sets]
-    with closing(Evaluation(setup, files, open_scheduler(equipped.request, setup, say))) as evaluation:
+    scheduler = open_scheduler(equipped.request, setup, say)
+    # The folder to resume is a study's, which keeps the results itself.
+    plan = Plan(
+        replace(equipped.request, resume=None), setup, scheduler, files, pairs_of(setup.questions, files)
+    )
+    with plan, closing(Evaluation(plan)) as evaluation:
         engines = setup.engines(0)
         manifest = {
             "command": asked.command,

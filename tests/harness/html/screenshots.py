@@ -13,9 +13,9 @@ from harness.data.outcomes import Outcome
 from harness.data.set_manifest import PUBLISHED
 from harness.report.html import write_html
 from harness.runs.reader import LATEST, read_previews, read_questions, read_run
+from harness.session.evaluation import score
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import score
 from tests.harness.html.conftest import ARGUMENTS
 from tests.harness.html.test_views import address
 

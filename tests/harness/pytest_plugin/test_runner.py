@@ -70,7 +70,7 @@ import sys
 from harness.pytest_plugin.pairs import run_with_pytest
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import run_directly
+from harness.session.evaluation import run_directly
 from dialects.enums import Dialect
 from rich.console import Console
 

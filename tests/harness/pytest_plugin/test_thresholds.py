@@ -10,8 +10,8 @@ from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import ErrorClass
 from harness.pytest_plugin.pairs import explained, parse_fail_on
+from harness.session.evaluation import unmet
 from harness.session.request import parse_fail_under
-from harness.session.runner import unmet
 from tests.harness.pytest_plugin.running import counts, item, score
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]

@@ -32,9 +32,9 @@ from harness.runs.reader import (
     read_results,
     read_run,
 )
+from harness.session.evaluation import score
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import score
 from tests.harness.run_folders import pair
 
 _PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
 from harness.session.evaluation import Evaluation
+from harness.session.request import Request
 from harness.sqltree import DatabaseSchema, SchemaColumn
 from loaders.namespace import Database
-from tests.evaluating import results
+from tests.evaluating import plan_of, results
 from tests.harness.scoring.in_process import threads
 from tests.watching import Watched
 
@@ -306,16 +308,14 @@ def timed_from(moment: float, databases: Path, predictions: Mapping[str, str]) -
     """Results that are timed after a moment; None where not all matched before."""
     questions, files = asked(databases, predictions)
     setup = Setup(questions, {Dialect.SQLITE: ()}, limits=FAST, metrics=("ex", "r_ves_stable"))
-    evaluation = Evaluation(setup, files, Scheduler(setup, lambda: LocalWorkers(setup, 1)))
-    try:
-        pairs = evaluation.pairs
-        judged = list(map(evaluation.result, pairs, evaluation.begin(pairs)))
-        if any(result.outcome is not Outcome.MATCH for result in judged):
+    scheduler = Scheduler(setup, lambda: LocalWorkers(setup, 1))
+    request = Request(metrics=setup.metrics, out=databases / "results")
+    with plan_of(setup, files, scheduler, request) as plan, closing(Evaluation(plan)) as evaluation:
+        begun = evaluation.begin(evaluation.to_judge)
+        if any(each is None or each.result().outcome is not Outcome.MATCH for each in begun.values()):
             return None
         time.sleep(max(0.0, moment - time.time()))
-        return list(map(evaluation.timed, pairs, judged))
-    finally:
-        evaluation.close()
+        return list(map(evaluation.result, begun))
 
 
 @pytest.mark.slow

@@ -16,9 +16,9 @@ from harness.labs.gap.tables import printed_steps
 from harness.report.table_model import CellKind, spelled
 from harness.runs.reader import read_run
 from harness.scoring.scheduler import Scheduler
+from harness.session.evaluation import run
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import run
 from loaders.server import Server
 from tests.labs.gap.planted import ALMOST, PLANTS, SERVERS, SLOW, Plant, write_answers, write_set
 
