@@ -71,6 +71,10 @@ class TaskSession(Protocol):
         """Return the state of the copy, without what an open transaction has changed."""
         ...
 
+    def is_untouched(self) -> bool:
+        """Return True if it is certain that nothing was ever written to the copy; rolls back."""
+        ...
+
     def close(self) -> None:
         """Close the connection."""
         ...
@@ -104,23 +108,39 @@ def differences(state: State, gold: State) -> list[str]:
 
 
 class Copies(Protocol):
-    """The copies that one worker makes, one task at a time; `close` removes what is left."""
+    """The copies of one worker, which judges one answer at a time; `close` removes them all.
+
+    A copy is handed out to one process, taken back when that has ended, and handed out again only if nothing
+    was written to it.
+    """
 
     def fresh(self, database: str) -> str:
-        """Return the place of a new copy: a path, or a connection string.
+        """Return the place of a copy that nothing was written to: a path, or a connection string.
 
         Raises:
             BadInput: there is no such database.
         """
         ...
 
-    def discard(self) -> None:
-        """Remove all copies that were made."""
+    def prepare(self, database: str) -> None:
+        """Make the next copy, and remove what is not needed any more: called while a process is at work."""
+        ...
+
+    def discard(self, *, may_keep: bool) -> None:
+        """Take all copies back.
+
+        `may_keep`: the texts only read, and no code of test cases ran. One that the engine proves unchanged
+        is then handed out again.
+        """
         ...
 
     def close(self) -> None:
         """Remove everything."""
         ...
+
+
+MOST_SPARE = 4
+"""Copies that a worker keeps for later tasks."""
 
 
 def is_alive(process: int) -> bool:

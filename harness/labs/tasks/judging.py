@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -35,7 +36,13 @@ from harness.labs.tasks.engine import (
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
-from harness.labs.tasks.official import OfficialStatus, OfficialVerdict, missing_fields, official_verdict
+from harness.labs.tasks.official import (
+    OfficialStatus,
+    OfficialVerdict,
+    missing_fields,
+    official_verdict,
+    tests_of,
+)
 from harness.labs.tasks.strict import StrictStatus, StrictVerdict, strict_verdict
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import ascii_json, parse_json
@@ -84,7 +91,13 @@ class Ended(Exception):
         self.is_timeout = is_timeout
 
 
-def in_child(work: Callable[[], Made], seconds: float, *, is_plain: bool = True) -> Made:
+def in_child(
+    work: Callable[[], Made],
+    seconds: float,
+    *,
+    is_plain: bool = True,
+    meanwhile: Callable[[], None] | None = None,
+) -> Made:
     """Do work in a forked child that has no rights, no environment and little memory.
 
     Args:
@@ -92,6 +105,7 @@ def in_child(work: Callable[[], Made], seconds: float, *, is_plain: bool = True)
         seconds: after which the child is killed.
         is_plain: True if the result comes back as JSON, which executes nothing: required where code of test
            cases runs. Else it comes back as it is.
+        meanwhile: what this process does at the same time.
 
     Raises:
         Ended: it was killed, or ended without a result.
@@ -102,16 +116,13 @@ def in_child(work: Callable[[], Made], seconds: float, *, is_plain: bool = True)
     if child == 0:
         _work(work, reading, writing, is_plain=is_plain)
     os.close(writing)
-    data, deadline = bytearray(), time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     try:
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([reading], [], [], left)[0]:
-                raise Ended(f"it was not judged within {seconds:g} s", is_timeout=True)
-            piece = os.read(reading, 2**20)
-            if not piece:
-                break
-            data += piece
+        if meanwhile is not None:
+            meanwhile()
+        data = _received(reading, deadline)
+    except TimeoutError as error:
+        raise Ended(f"it was not judged within {seconds:g} s", is_timeout=True) from error
     finally:
         os.close(reading)
         for kill in (os.killpg, os.kill):
@@ -130,6 +141,19 @@ def in_child(work: Callable[[], Made], seconds: float, *, is_plain: bool = True)
         return parse_json(content.decode())  # type: ignore[no-any-return]
     except ValueError as error:
         raise Ended(f"its process wrote no verdict ({error})", is_timeout=False) from error
+
+
+def _received(reading: int, deadline: float) -> bytes:
+    """Read to the end; raise TimeoutError at the deadline."""
+    data = bytearray()
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([reading], [], [], left)[0]:
+            raise TimeoutError
+        piece = os.read(reading, 2**20)
+        if not piece:
+            return bytes(data)
+        data += piece
 
 
 _RESULT, _FAULT = b"r", b"f"
@@ -230,23 +254,20 @@ def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent:
     atexit.register(_copies.close)
 
 
+Verdicts = tuple[OfficialVerdict, StrictVerdict, bool | None, Sequence[str]]
+
+
 def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> list[TaskResult]:
     """Judge all answers to a task, in a worker process; equal answers once."""
     copies = _copies
     assert copies is not None  # noqa: S101 - made by the initializer
-    known: dict[tuple[str, ...], tuple[OfficialVerdict, StrictVerdict, bool | None, Sequence[str]]] = {}
+    judging = _TaskJudging(task, copies)
+    known: dict[tuple[str, ...], Verdicts] = {}
     results = []
-    try:
-        gold = _gold(task, copies)
-    finally:
-        copies.discard()
     for predictor, answer in answers:
         texts = tuple(answer or ())
         if texts not in known:
-            try:
-                known[texts] = (_official(task, texts, copies), *_strict(task, texts, gold, copies))
-            finally:
-                copies.discard()
+            known[texts] = (judging.official(texts), *judging.strict(texts))
         official, strict, state, changed = known[texts]
         results.append(
             TaskResult(
@@ -264,22 +285,140 @@ def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> 
     return results
 
 
-def _official(task: Task, answer: Sequence[str], copies: Copies) -> OfficialVerdict:
-    family = task.family
-    if missing := missing_fields(task, family):
-        return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, f"the task has no {', '.join(missing)}")
-    places = [copies.fresh(task.database) for _ in range(2 if family.has_issue and task.issue else 1)]
+_untouched: dict[str, State] = {}
+"""The state of each database as it is loaded, by name; of this worker process."""
 
-    def work() -> tuple[str, str | None]:
-        found = official_verdict(task, family, answer, _opened(family, places))
-        return found.status, found.message
 
-    try:
-        status, message = in_child(work, family.task_seconds or TASK_SECONDS)
-        return OfficialVerdict(OfficialStatus(status), message)
-    except Ended as error:
-        # A kill at the task's limit counts as an execution error, and so does a crash.
-        return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, str(error))
+@dataclass(frozen=True)
+class _Run:
+    """What statements return on a copy, and its state after them; a state is None if nothing was written."""
+
+    result: StatementsResult
+    before: State | None = None
+    after: State | None = None
+
+
+class _TaskJudging:
+    """Judges the answers to one task, on copies that it hands out; gold runs once for all of them."""
+
+    def __init__(self, task: Task, copies: Copies) -> None:
+        self._task, self._copies = task, copies
+
+    def official(self, answer: Sequence[str]) -> OfficialVerdict:
+        """Return the official verdict on an answer."""
+        task, family = self._task, self._task.family
+        if missing := missing_fields(task, family):
+            return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, f"the task has no {', '.join(missing)}")
+        has_issue = family.has_issue and bool(task.issue)
+
+        def judged(places: Sequence[str]) -> tuple[str, str | None]:
+            found = official_verdict(task, family, answer, _opened(family, places))
+            return found.status, found.message
+
+        texts = (*answer, *task.gold, *(task.issue if has_issue else ()))
+        try:
+            status, message = self._on_copies(
+                judged, texts, family.task_seconds or TASK_SECONDS, number=1 + has_issue
+            )
+            return OfficialVerdict(OfficialStatus(status), message)
+        except Ended as error:
+            # A kill at the task's limit counts as an execution error, and so does a crash.
+            return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, str(error))
+
+    def strict(self, answer: Sequence[str]) -> tuple[StrictVerdict, bool | None, Sequence[str]]:
+        """Return the strict verdict on an answer, whether its state is gold's, and what differs."""
+        gold = self._gold
+
+        def judged(places: Sequence[str]) -> tuple[str, str | None, bool, State | None]:
+            session = _prepared(self._task, places)
+            done = run_whole(session, answer)
+            # Before the test cases, which may change the copy, too.
+            is_decided = gold.result.fault is None and done.fault is None
+            after = session.state() if is_decided and not session.is_untouched() else None
+            found = strict_verdict(self._task, self._task.family, answer, done, gold.result, session)
+            return found.status, found.message, is_decided, after
+
+        try:
+            status, message, is_decided, after = self._on_copies(judged, answer, TASK_SECONDS)
+        except Ended as error:
+            return StrictVerdict(StrictStatus.ERROR, str(error)), None, ()
+        state, changed = self._compared_states(after, answer) if is_decided else (None, ())
+        return StrictVerdict(StrictStatus(status), message), state, changed
+
+    @cached_property
+    def _gold(self) -> _Run:
+        """What gold does on a copy of its own."""
+        task = self._task
+
+        def run(places: Sequence[str]) -> _Run:
+            session = _prepared(task, places)
+            before = None if session.is_untouched() else session.state()
+            result = run_whole(session, task.gold)
+            after = None if result.fault is not None or session.is_untouched() else session.state()
+            return _Run(result, before, after)
+
+        try:
+            return self._on_copies(run, task.gold, TASK_SECONDS, is_plain=False, has_code=False)
+        except Ended as error:
+            return _Run(StatementsResult(None, StatementFault(str(error), is_timeout=error.is_timeout)))
+
+    def _compared_states(
+        self, after: State | None, answer: Sequence[str]
+    ) -> tuple[bool | None, Sequence[str]]:
+        """Return whether a copy is in gold's state, and what differs.
+
+        None if neither changes anything.
+        """
+        gold = self._gold
+        if gold.after is None and (after is None or _only_reads(answer)):
+            return None, ()
+        before = self._loaded() if gold.before is None else gold.before
+        golds = before if gold.after is None else gold.after
+        found = before if after is None else after
+        if golds == before and (found == before or _only_reads(answer)):
+            return None, ()
+        changed = differences(found, golds)
+        return not changed, changed
+
+    def _loaded(self) -> State:
+        """Return the state of the database before anything is done to it."""
+        family, name = self._task.family, self._task.database
+        if name not in _untouched:
+            _untouched[name] = self._on_copies(
+                lambda places: dict(_opened(family, places)().state()), (), TASK_SECONDS, has_code=False
+            )
+        return _untouched[name]
+
+    def _on_copies(  # noqa: PLR0913 - where, what and how long
+        self,
+        work: Callable[[Sequence[str]], Made],
+        texts: Sequence[str],
+        seconds: float,
+        *,
+        number: int = 1,
+        is_plain: bool = True,
+        has_code: bool | None = None,
+    ) -> Made:
+        """Do work in a child on fresh copies.
+
+        Args:
+            work: gets the places of the copies.
+            texts: the statements that run there, besides those that prepare the copy.
+            seconds: after which the child is killed.
+            number: of copies.
+            is_plain: see `in_child`.
+            has_code: whether code of test cases runs; None if the task decides.
+        """
+        task, copies = self._task, self._copies
+        if has_code is None:
+            has_code = bool(tests_of(task, task.family))
+        may_keep = not has_code and _only_reads((*task.preprocess, *texts))
+        try:
+            places = [copies.fresh(task.database) for _ in range(number)]
+            meanwhile = None if may_keep else partial(copies.prepare, task.database)
+            return in_child(partial(work, places), seconds, is_plain=is_plain, meanwhile=meanwhile)
+        finally:
+            copies.discard(may_keep=may_keep)
 
 
 def _opened(family: ScriptFamily, places: Sequence[str]) -> Callable[[], TaskSession]:
@@ -292,75 +431,12 @@ def _opened(family: ScriptFamily, places: Sequence[str]) -> Callable[[], TaskSes
     return lambda: next(left)
 
 
-@dataclass(frozen=True)
-class _GoldRun:
-    """What gold returns, and the state of its copy before and after it; a state is None if gold failed."""
-
-    result: StatementsResult
-    before: State | None = None
-    after: State | None = None
-
-
-def _gold(task: Task, copies: Copies) -> _GoldRun:
-    """Run gold once for all answers, on a copy of its own."""
-    places = [copies.fresh(task.database)]
-
-    def work() -> _GoldRun:
-        session = _prepared(task, places)
-        before = session.state()
-        result = run_whole(session, task.gold)
-        return _GoldRun(result, before, session.state() if result.fault is None else None)
-
-    try:
-        return in_child(work, TASK_SECONDS, is_plain=False)
-    except Ended as error:
-        return _GoldRun(StatementsResult(None, StatementFault(str(error), is_timeout=error.is_timeout)))
-
-
 def _prepared(task: Task, places: Sequence[str]) -> TaskSession:
     """Open a session, and prepare its copy."""
     session = _opened(task.family, places)()
     session.limit(STATEMENT_SECONDS)
     run_whole(session, task.preprocess)
     return session
-
-
-def _strict(
-    task: Task, answer: Sequence[str], gold: _GoldRun, copies: Copies
-) -> tuple[StrictVerdict, bool | None, Sequence[str]]:
-    places = [copies.fresh(task.database)]
-
-    def work() -> tuple[str, str | None, bool | None, Sequence[str]]:
-        session = _prepared(task, places)
-        done = run_whole(session, answer)
-        # Before the test cases, which may change the copy, too.
-        state, changed = _compared_states(gold, done, session, answer)
-        found = strict_verdict(task, task.family, answer, done, gold.result, session)
-        return found.status, found.message, state, list(changed)
-
-    try:
-        status, message, state, changed = in_child(work, TASK_SECONDS)
-        return StrictVerdict(StrictStatus(status), message), state, changed
-    except Ended as error:
-        return StrictVerdict(StrictStatus.ERROR, str(error)), None, ()
-
-
-def _compared_states(
-    gold: _GoldRun, done: StatementsResult, session: TaskSession, answer: Sequence[str]
-) -> tuple[bool | None, Sequence[str]]:
-    """Return whether a copy is in gold's state, and what differs.
-
-    None if a side failed, or neither changes anything.
-    """
-    if gold.before is None or gold.after is None or done.fault is not None:
-        return None, ()
-    if gold.after == gold.before and _only_reads(answer):
-        return None, ()
-    after = session.state()
-    if after == gold.before == gold.after:
-        return None, ()
-    changed = differences(after, gold.after)
-    return not changed, changed
 
 
 _FIRST = re.compile(r"[\s(]*(?:select|values|with|explain)\b", re.IGNORECASE)

@@ -5,8 +5,9 @@ import json
 import os
 import re
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,14 @@ from psycopg.pq import ExecStatus
 from psycopg.types.string import TextLoader
 
 from dialects.errors import BadInput
-from harness.labs.tasks.engine import READING, State, StatementFault, TaskEngine, is_alive
+from harness.labs.tasks.engine import (
+    MOST_SPARE,
+    READING,
+    State,
+    StatementFault,
+    TaskEngine,
+    is_alive,
+)
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
 from loaders.base.errors import EngineUnavailable
@@ -89,6 +97,23 @@ class PostgreSQLTaskSession:
         self.connection.rollback()
         return postgresql_state(self.connection)
 
+    def is_untouched(self) -> bool:
+        """See `TaskSession.is_untouched`."""
+        self.connection.rollback()
+        try:
+            with self.connection.cursor() as cursor:
+                cursor.execute("SELECT pg_catalog.pg_stat_force_next_flush()")
+                self.connection.commit()
+                # The statistics of this session are sent when the statement before has ended.
+                cursor.execute(_WRITTEN.encode(), [self.connection.info.dbname])
+                found = cursor.fetchone()
+            self.connection.commit()
+        except psycopg.Error:
+            # PostgreSQL 14 has no such function.
+            self.connection.rollback()
+            return False
+        return found == (0,)
+
     def close(self) -> None:
         """See `TaskSession.close`."""
         self.connection.close()
@@ -107,10 +132,41 @@ def _execute(cursor: psycopg.Cursor[Any], text: str) -> None:
         raise psycopg.ProgrammingError("can't execute an empty query")
 
 
+_WRITTEN = """
+SELECT (tup_inserted + tup_updated + tup_deleted)::integer FROM pg_catalog.pg_stat_database WHERE datname = %s
+"""
+"""How many rows were ever written to a database, in catalogs and failed transactions as well."""
+
+_SESSIONS = "SELECT count(*)::integer FROM pg_stat_activity WHERE datname = %s"
+
+_SEQUENCES = (
+    "SELECT schemaname, sequencename, last_value, start_value, increment_by FROM pg_sequences ORDER BY 1, 2"
+)
+
+_ROLE_STATE = """
+SELECT r.xmin::text, r.rolpassword,
+       (SELECT count(*) FROM pg_db_role_setting s WHERE s.setrole IN (r.oid, %s::regrole)),
+       (SELECT count(*) FROM pg_auth_members m WHERE r.oid IN (m.roleid, m.member, m.grantor))
+FROM pg_authid r WHERE r.rolname = %s
+"""
+
+_EXACT_SINCE = 150000
+"""Since this version statistics are in shared memory, and a database can be copied by its files."""
+
+_MOST_CONNECTIONS = 8
+"""Of one answer; test cases may open some of their own."""
+
+_SECONDS_TO_END = 2.0
+"""How long a session may take to end, once its process has."""
+
 _OWNER = "bird_task_owner"
-"""The role that owns templates; the roles of sessions are members of it."""
+"""The role that owns what is in templates; the roles of sessions are members of it."""
 
 _TEMPLATE = "bird_tasks_"
+_TEMPLATES_MADE = "2"
+"""Changes when templates are made otherwise."""
+
+_EMPTY = "TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
 _COPY = "bird_task_copy_"
 _ROLE = "bird_task_role_"
 _LOCK = 0x42495244
@@ -118,10 +174,11 @@ _LOCK = 0x42495244
 
 
 class PostgreSQLCopies:
-    """Copies of databases on a server, made by its administrator.
+    """Copies of databases on a server, made and owned by its administrator.
 
     Sessions use a role that can do nothing outside of the copy: no superuser, not allowed to create roles or
-    databases, and with the right to connect to its copy alone.
+    databases, and with the right to connect to its copy alone, as long as that is handed out. The worker has
+    one role, which is made anew once anything about it has changed.
 
     Args:
         databases: the folder with a folder of dumps for each database.
@@ -134,34 +191,82 @@ class PostgreSQLCopies:
     def __init__(self, databases: Path, server: Server) -> None:
         self._databases, self._server = databases, server
         self._admin = _connected(server, "postgres")
+        self._admin.execute("SET synchronous_commit = off")
         self._token = f"{os.getpid()}_{secrets.token_hex(4)}"
-        self._password = secrets.token_hex(16)
-        self._made: list[str] = []
-        self._roles: list[str] = []
+        self._role = f"{_ROLE}{self._token}"
+        self._password = ""
+        self._role_state: object = None
+        self._made = 0
+        self._templates: dict[str, str] = {}
+        self._sequences: dict[str, list[Any]] = {}
+        self._keeps = self._admin.info.server_version >= _EXACT_SINCE
+        self._spare: list[tuple[str, str]] = []
+        self._used: list[tuple[str, str]] = []
+        self._unwanted: list[str] = []
         with _locked(self._admin):
             _create_owner(self._admin)
             _remove_orphaned_copies(self._admin)
 
     def fresh(self, database: str) -> str:
         """See `Copies.fresh`."""
-        source = self._template(database)
-        name = f"{_COPY}{self._token}_{len(self._made)}"
-        role = f"{_ROLE}{self._token}_{len(self._made)}"
-        self._run("CREATE ROLE {} LOGIN NOINHERIT IN ROLE {}", role, _OWNER, password=self._password)
-        self._roles.append(role)
-        self._run("ALTER ROLE {} INHERIT", role)
-        self._run("CREATE DATABASE {} TEMPLATE {} OWNER {}", name, source, _OWNER)
-        self._made.append(name)
-        self._run("REVOKE ALL ON DATABASE {} FROM PUBLIC", name)
-        self._run("GRANT CONNECT, TEMPORARY, CREATE ON DATABASE {} TO {}", name, role)
+        one = next((one for one in self._spare if one[0] == database), None)
+        if one is not None:
+            self._spare.remove(one)
+        else:
+            one = database, self._copied(database)
+        self._used.append(one)
+        self._create_role()
+        self._run("GRANT CONNECT, TEMPORARY, CREATE ON DATABASE {} TO {}", one[1], self._role)
         return make_conninfo(
             host=self._server.host,
             port=self._server.port,
-            user=role,
+            user=self._role,
             password=self._password,
-            dbname=name,
+            dbname=one[1],
             options="-c TimeZone=Asia/Hong_Kong -c idle_in_transaction_session_timeout=0",
         )
+
+    def _copied(self, database: str) -> str:
+        source = self._template(database)
+        name = f"{_COPY}{self._token}_{self._made}"
+        self._made += 1
+        # Before it is made, so that it is removed whatever happens.
+        self._unwanted.append(name)
+        # Files are copied: it takes less time than to log them, which is the default since PostgreSQL 15.
+        strategy = "STRATEGY file_copy" if self._keeps else ""
+        self._run(f"CREATE DATABASE {{}} TEMPLATE {{}} {strategy}", name, source)
+        self._run("REVOKE ALL ON DATABASE {} FROM PUBLIC", name)
+        self._unwanted.remove(name)
+        if self._keeps and database not in self._sequences:
+            with closing(_connected(self._server, name)) as connection:
+                self._sequences[database] = connection.execute(_SEQUENCES).fetchall()
+        return name
+
+    def prepare(self, database: str) -> None:
+        """See `Copies.prepare`."""
+        if all(name != database for name, _ in self._spare):
+            self._spare.append((database, self._copied(database)))
+        self._drop()
+
+    def _create_role(self) -> None:
+        """Create the role of sessions, unless it is as it was made."""
+        if self._password and self._found_role() == self._role_state:
+            return
+        if self._password:
+            self._run("DROP ROLE {}", self._role)
+            self._run("ALTER ROLE {} RESET ALL", _OWNER)
+        self._password = secrets.token_hex(16)
+        self._run(
+            f"CREATE ROLE {{}} LOGIN CONNECTION LIMIT {_MOST_CONNECTIONS} IN ROLE {{}}",
+            self._role,
+            _OWNER,
+            password=self._password,
+        )
+        self._role_state = self._found_role()
+
+    def _found_role(self) -> object:
+        """Return what a role may change about itself: its password and settings, and its members."""
+        return self._admin.execute(_ROLE_STATE, [_OWNER, self._role]).fetchone()
 
     def _run(self, text: str, *names: str, password: str | None = None) -> None:
         statement = sql.SQL(text).format(*map(sql.Identifier, names))
@@ -170,8 +275,10 @@ class PostgreSQLCopies:
         self._admin.execute(statement)
 
     def _template(self, database: str) -> str:
+        if (known := self._templates.get(database)) is not None:
+            return known
         files = _dumps(self._databases, database)
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(_TEMPLATES_MADE.encode())
         for path in files:
             digest.update(
                 path.name.encode() + str(path.stat().st_size).encode() + str(path.stat().st_mtime_ns).encode()
@@ -180,29 +287,60 @@ class PostgreSQLCopies:
         with _locked(self._admin):
             if self._admin.execute("SELECT FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
                 staging = f"{_COPY}{self._token}_staging"
-                self._run(
-                    "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C' OWNER {}",
-                    staging,
-                    _OWNER,
-                )
-                self._made.append(staging)
+                self._unwanted.append(staging)
+                self._run(f"CREATE DATABASE {{}} {_EMPTY}", staging)
+                self._run("REVOKE ALL ON DATABASE {} FROM PUBLIC", staging)
+                self._run("GRANT CREATE, TEMPORARY ON DATABASE {} TO {}", staging, _OWNER)
                 _load(_connected(self._server, staging), files)
                 self._run("ALTER DATABASE {} RENAME TO {}", staging, name)
-                self._made.remove(staging)
-                self._run("REVOKE ALL ON DATABASE {} FROM PUBLIC", name)
+                self._unwanted.remove(staging)
+        self._templates[database] = name
         return name
 
-    def discard(self) -> None:
+    def discard(self, *, may_keep: bool) -> None:
         """See `Copies.discard`."""
-        while self._made:
-            self._run("DROP DATABASE IF EXISTS {} WITH (FORCE)", self._made.pop())
-        while self._roles:
-            self._run("DROP ROLE IF EXISTS {}", self._roles.pop())
+        for database, name in self._used:
+            if may_keep and self._is_untouched(database, name):
+                self._run("REVOKE ALL ON DATABASE {} FROM {}", name, self._role)
+                self._spare.append((database, name))
+            else:
+                self._unwanted.append(name)
+        self._used.clear()
+        while len(self._spare) > MOST_SPARE:
+            self._unwanted.append(self._spare.pop(0)[1])
+        if len(self._unwanted) > MOST_SPARE or self._found_role() != self._role_state:
+            # A role that has changed is dropped next, and no copy may refer to it.
+            self._drop()
+
+    def _is_untouched(self, database: str, name: str) -> bool:
+        """Return True if no session is left, no row was written, and all sequences are the template's."""
+        if not self._keeps:
+            return False
+        ended = time.monotonic() + _SECONDS_TO_END
+        while (found := self._admin.execute(_SESSIONS, [name]).fetchone()) != (0,):
+            if found is None or time.monotonic() > ended:
+                return False
+            time.sleep(0.002)
+        if self._admin.execute(_WRITTEN.encode(), [name]).fetchone() != (0,):
+            return False
+        if not self._sequences[database]:
+            return True
+        # The next number of a sequence is no row.
+        with closing(_connected(self._server, name)) as connection:
+            return connection.execute(_SEQUENCES).fetchall() == self._sequences[database]
+
+    def _drop(self) -> None:
+        while self._unwanted:
+            self._run("DROP DATABASE IF EXISTS {} WITH (FORCE)", self._unwanted[-1])
+            self._unwanted.pop()
 
     def close(self) -> None:
         """See `Copies.close`."""
         with suppress(psycopg.Error):
-            self.discard()
+            self._unwanted += [name for _, name in (*self._used, *self._spare)]
+            self._used, self._spare = [], []
+            self._drop()
+            self._run("DROP ROLE IF EXISTS {}", self._role)
         self._admin.close()
 
 
@@ -269,6 +407,7 @@ def _load(connection: psycopg.Connection[Any], files: list[Path]) -> None:
     """
     with connection:
         connection.autocommit = False
+        connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(_OWNER)))
         left = list(files)
         while left:
             failed: list[tuple[Path, psycopg.Error]] = []

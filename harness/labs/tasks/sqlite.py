@@ -15,7 +15,15 @@ from typing import Any, Self
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from harness.labs.tasks.engine import NOBODY, READING, State, StatementFault, TaskEngine, is_alive
+from harness.labs.tasks.engine import (
+    MOST_SPARE,
+    NOBODY,
+    READING,
+    State,
+    StatementFault,
+    TaskEngine,
+    is_alive,
+)
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
 
@@ -94,6 +102,11 @@ class SQLiteTaskSession:
         with closing(sqlite3.connect(self._place)) as connection:
             return sqlite_state(connection)
 
+    def is_untouched(self) -> bool:
+        """See `TaskSession.is_untouched`."""
+        self.connection.rollback()
+        return is_untouched(Path(self._place))
+
     def close(self) -> None:
         """See `TaskSession.close`."""
         with suppress(sqlite3.Error):
@@ -126,26 +139,55 @@ class SQLiteCopies:
         self._databases = databases
         _remove_orphans()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        if os.geteuid() == 0:
-            os.chown(self._folder, NOBODY, NOBODY)
+        self._owner = NOBODY if os.geteuid() == 0 else -1
+        os.chown(self._folder, self._owner, self._owner)
         self._made = 0
+        self._spare: list[tuple[str, Path]] = []
+        self._used: list[tuple[str, Path]] = []
 
     def fresh(self, database: str) -> str:
         """See `Copies.fresh`."""
+        for one in self._spare:
+            if one[0] == database:
+                self._spare.remove(one)
+                break
+        else:
+            one = database, self._copied(database)
+        self._used.append(one)
+        return str(one[1])
+
+    def _copied(self, database: str) -> Path:
+        source = template(self._databases, database)
         self._made += 1
         folder = self._folder / str(self._made)
         folder.mkdir()
         copy = folder / "copy.sqlite"
-        shutil.copyfile(template(self._databases, database), copy)
-        if os.geteuid() == 0:
-            for path in (folder, copy):
-                os.chown(path, NOBODY, NOBODY)
-        return str(copy)
+        shutil.copyfile(source, copy)
+        with copy.open("r+b") as file:
+            if file.read(_MODES.start)[: len(_MAGIC)] == _MAGIC:
+                # In WAL mode, which the scripts would set by writing to it.
+                file.seek(_MODES.start)
+                file.write(b"\x02\x02")
+        for path in (folder, copy):
+            os.chown(path, self._owner, self._owner)
+        os.utime(copy, ns=(_MADE, _MADE))
+        return copy
 
-    def discard(self) -> None:
+    def prepare(self, database: str) -> None:
+        """See `Copies.prepare`."""
+        if all(name != database for name, _ in self._spare):
+            self._spare.append((database, self._copied(database)))
+
+    def discard(self, *, may_keep: bool) -> None:
         """See `Copies.discard`."""
-        for folder in self._folder.iterdir():
-            shutil.rmtree(folder, ignore_errors=True)
+        for one in self._used:
+            if may_keep and is_untouched(one[1]):
+                self._spare.append(one)
+            else:
+                shutil.rmtree(one[1].parent, ignore_errors=True)
+        self._used.clear()
+        while len(self._spare) > MOST_SPARE:
+            shutil.rmtree(self._spare.pop(0)[1].parent, ignore_errors=True)
 
     def close(self) -> None:
         """See `Copies.close`."""
@@ -166,6 +208,22 @@ def _remove_orphans() -> None:
         owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if owner.isdigit() and not is_alive(int(owner)):
             shutil.rmtree(folder, ignore_errors=True)
+
+
+_MAGIC = b"SQLite format 3\0"
+_MODES = range(18, 20)
+"""Where a file says whether it is in WAL mode, https://sqlite.org/fileformat.html."""
+
+_MADE = 10**9
+"""The time of change of a copy, in nanoseconds since the epoch, to which nothing is written."""
+
+
+def is_untouched(copy: Path) -> bool:
+    """Return True if nothing was written to a copy, nor to a log that stays beside it."""
+    if copy.stat().st_mtime_ns != _MADE:
+        return False
+    beside = (copy.with_name(f"{copy.name}{end}") for end in ("-wal", "-journal"))
+    return not any(path.exists() and path.stat().st_size for path in beside)
 
 
 def template(databases: Path, name: str) -> Path:
