@@ -403,7 +403,7 @@ class _TaskJudging:
 
         Args:
             work: gets the places of the copies.
-            texts: the statements that run there, besides those that prepare the copy.
+            texts: the statements that run there, in addition to those that prepare the copy.
             seconds: after which the child is killed.
             number: of copies.
             is_plain: see `in_child`.

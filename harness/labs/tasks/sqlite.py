@@ -219,11 +219,11 @@ _MADE = 10**9
 
 
 def is_untouched(copy: Path) -> bool:
-    """Return True if nothing was written to a copy, nor to a log that stays beside it."""
+    """Return True if nothing was written to a copy, nor to a log next to it."""
     if copy.stat().st_mtime_ns != _MADE:
         return False
-    beside = (copy.with_name(f"{copy.name}{end}") for end in ("-wal", "-journal"))
-    return not any(path.exists() and path.stat().st_size for path in beside)
+    logs = (copy.with_name(f"{copy.name}{end}") for end in ("-wal", "-journal"))
+    return not any(path.exists() and path.stat().st_size for path in logs)
 
 
 def template(databases: Path, name: str) -> Path:
