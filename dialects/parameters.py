@@ -7,6 +7,7 @@ Python take one of the styles of PEP 249, or the server's own.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 
 from dialects.enums import ParamStyle
 from dialects.errors import Untranslatable
@@ -63,6 +64,10 @@ class Parameters:
         """Return the name of a parameter, by what `numbered` has written for it."""
         return self.names[int(marker.removeprefix(_MARKER))]
 
+    def bound(self, values: Mapping[str, object]) -> dict[str, object]:
+        """Return values, by name or number, by what `numbered` has written for each."""
+        return {f"{_MARKER}{at}": values[name] for at, name in enumerate(self.names)}
+
     def place(self, marker: str) -> str:
         """Return the text that stands for a parameter until `placed` writes it."""
         return f"\0{int(marker.removeprefix(_MARKER))}\0"
@@ -92,11 +97,42 @@ def numbered(sql: str, samples: Mapping[str, object]) -> tuple[str, Parameters]:
         if token["number"] is None and token["name"] is None:
             return token[0]
         name = token["name"] or str(int(token["number"] or highest + 1))
-        highest = max(highest, int(name)) if token["name"] is None else highest
+        if token["name"] is None:
+            highest = max(highest, int(name))
+        elif name not in places:
+            highest += 1
         return f":{_MARKER}{places.setdefault(name, len(places))}"
 
     text = _TOKEN.sub(written, sql)
     return text, _with_samples(Parameters(tuple(places)), samples)
+
+
+def with_literals(sql: str, values: Mapping[str, object]) -> str:
+    """Return a query with the value of each parameter in its place, as SQLite's literal.
+
+    Where an integer has a meaning of its own, in ORDER BY and GROUP BY, it is another query.
+
+    Raises:
+        KeyError: a parameter has no value.
+    """
+    text, parameters = numbered(sql, {})
+    bound = parameters.bound(values)
+    return _TOKEN.sub(
+        lambda token: token[0] if token["name"] is None else f" {literal(bound[token['name']])} ", text
+    )
+
+
+def literal(value: object) -> str:
+    """Return SQLite's literal of a value, of a type that it stores."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, float):
+        return f"{value!r}" if isfinite(value) else f"{'-' if value < 0 else ''}9e999"
+    return f"{value:d}"
 
 
 def _with_samples(parameters: Parameters, samples: Mapping[str, object]) -> Parameters:

@@ -3,7 +3,7 @@
 `loaders.file_census` reads it from a file; it does not depend on an engine or a profile.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -118,6 +118,10 @@ class Table:
         return next(column for column in self.columns if column.name == name)
 
 
+CatalogueRow = tuple[str, str, str, int, str | None]
+"""A row of `sqlite_schema`: type, name, tbl_name, rootpage and sql. https://sqlite.org/schematab.html"""
+
+
 @dataclass(frozen=True)
 class View:
     """One view: servers do not have it; translations use its query instead."""
@@ -141,6 +145,8 @@ class Schema:
     """Encoding of texts in the file, from `PRAGMA encoding`."""
     virtual: tuple[str, ...] = ()
     """Names of virtual tables, such as full-text indexes, which no server has."""
+    catalogue: tuple[CatalogueRow, ...] = field(default=(), compare=False, repr=False)
+    """What the file says of itself."""
 
     @property
     def rows(self) -> int:

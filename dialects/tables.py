@@ -151,6 +151,45 @@ class Planner:
         return tuple(name for (name,) in rows if name is not None)
 
 
+class Catalogue:
+    """What a database file says of itself: `sqlite_schema`, and the functions that read names from it.
+
+    SQLite answers them, on an empty database with the same definitions.
+    """
+
+    TABLES = frozenset({"sqlite_master", "sqlite_schema"})
+    COLUMNS = ("type", "name", "tbl_name", "rootpage", "sql")
+    FUNCTIONS = frozenset({
+        "pragma_table_info", "pragma_table_xinfo", "pragma_table_list", "pragma_index_list",
+        "pragma_index_info", "pragma_index_xinfo", "pragma_foreign_key_list",
+    })  # fmt: skip
+    """https://sqlite.org/pragma.html#pragfunc"""
+
+    def __init__(self, schema: Schema) -> None:
+        self.rows = schema.catalogue
+        self.names = tuple(dict.fromkeys(name for kind, name, *_ in self.rows if kind != "trigger"))
+
+    @cached_property
+    def _connection(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        for _, name, _, _, sql in self.rows:
+            # SQLite makes its own tables, and a module of virtual tables may be missing here.
+            if sql is not None and not name.startswith("sqlite_"):
+                with suppress(sqlite3.Error):
+                    connection.execute(sql)
+        return connection
+
+    def columns(self, function: str) -> tuple[str, ...]:
+        """Return the names of a function's visible columns."""
+        described = self._connection.execute(f"SELECT * FROM {function}").description  # noqa: S608 - of the set
+        return tuple(name for name, *_ in described)
+
+    def described(self, function: str, arguments: Sequence[object]) -> list[tuple[object, ...]]:
+        """Return the rows of a function."""
+        marks = ", ".join("?" * len(arguments))
+        return self._connection.execute(f"SELECT * FROM {function}({marks})", arguments).fetchall()  # noqa: S608
+
+
 class _Unbound(dict[str, None]):
     """NULL for each parameter: a plan is made without values."""
 
@@ -186,6 +225,7 @@ class Tables:
         self._columns: dict[str, list[Column]] = {}
         self.virtual = {ascii_lower(name) for name in schema.virtual}
         """Names of virtual tables, in lower case."""
+        self.catalogue = Catalogue(schema)
         self._views = {ascii_lower(view.name): view for view in schema.views}
         self._queries: dict[str, exp.Query | exp.Values] = {}
 

@@ -89,7 +89,7 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False, lenient: bool = F
             tables.append(replace(table, foreign_keys=tuple(kept)))
             notes += left_out
     views, virtual = tuple(declared.views), tuple(declared.virtual)
-    return Schema(tuple(tables), tuple(notes), escape, views, encoding, virtual)
+    return Schema(tuple(tables), tuple(notes), escape, views, encoding, virtual, tuple(declared.catalogue))
 
 
 def _figures(connection: sqlite3.Connection, part: tuple[int, DeclaredTable]) -> dict[str, ColumnStatistics]:

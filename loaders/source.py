@@ -26,7 +26,7 @@ from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from dialects.schema import ForeignKey, PortableType, Table, View
+from dialects.schema import CatalogueRow, ForeignKey, PortableType, Table, View
 from dialects.server_schema import LARGEST_REAL, TYPES, ServerTable
 from loaders.base.processes import ended_by
 from loaders.portable import escaped_text
@@ -311,6 +311,7 @@ class Declarations:
     notes: list[str] = field(default_factory=list)
     views: list[View] = field(default_factory=list)
     virtual: list[str] = field(default_factory=list)
+    catalogue: list[CatalogueRow] = field(default_factory=list)
 
 
 def declarations(connection: sqlite3.Connection) -> Declarations:
@@ -323,6 +324,7 @@ def declarations(connection: sqlite3.Connection) -> Declarations:
         r" WHERE schema = 'main' AND entry.type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
         r" ORDER BY entry.rowid"
     ).fetchall()
+    found.catalogue += connection.execute("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
     for kind, name, without_rowid, strict, sql in entries:
         if kind == "view":
             found.views.append(View(name, sql))

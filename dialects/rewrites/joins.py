@@ -1,14 +1,17 @@
 """FROM: tables, subqueries and joins. https://sqlite.org/lang_select.html#the_from_clause."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from dialects.clauses import conjuncts
+from dialects.coercions import as_text, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
-from dialects.nodes import Bigint, case, every, grouped, number
+from dialects.nodes import Bigint, Lower, case, every, grouped, number
+from dialects.parameters import literal
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
@@ -16,7 +19,7 @@ from dialects.rewrites.group_by import reached
 from dialects.rewrites.names import told_apart
 from dialects.scope import Column, Nest, Scope, Source, exported_order, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
-from dialects.source import position
+from dialects.source import parse, position
 from dialects.tables import folded, is_portable
 from dialects.value_types import Affinity, Kind, Typed
 from dialects.versions import SHARED_COLLATION
@@ -196,7 +199,11 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     found = c.tables.find(name)
     if found is None and (view := c.tables.view(name)) is not None:
         return _view(c, item, alias, *view, scope)
-    if found is None and name.lower() in _CATALOGUES:
+    if found is None and name.lower() in c.tables.catalogue.TABLES and c.tables.catalogue.rows:
+        return _constants(c, item, alias, c.tables.catalogue.rows, c.tables.catalogue.COLUMNS, scope)
+    if found is None and name.lower() in c.tables.catalogue.FUNCTIONS and c.tables.catalogue.rows:
+        return _described(c, item, name.lower(), [], scope)
+    if found is None and (name.lower() in _CATALOGUES or name.lower().startswith("pragma_")):
         raise Untranslatable(f"the table {name}", _CATALOGUE, position(item))
     if found is None and name.lower() in c.tables.virtual:
         raise Untranslatable(f"the table {name}", _VIRTUAL, position(item))
@@ -235,6 +242,8 @@ _CATALOGUE = "it describes SQLite's own file; the target has information_schema.
 def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     """Compile json_each() or json_tree() of columns to the left or of an outer SELECT."""
     name, arguments = ascii_lower(item.this.name), item.this.expressions
+    if name in c.tables.catalogue.FUNCTIONS and c.tables.catalogue.rows:
+        return _described(c, item, name, [c.expression(part, scope) for part in arguments], scope)
     if name not in json.ROWS or not 1 <= len(arguments) <= 2:  # noqa: PLR2004 - a text and a path
         reason = _CATALOGUE if name.startswith("pragma_") else "there is none on the target"
         raise Untranslatable(f"the table function {name}", reason, position(item))
@@ -245,13 +254,58 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     # Its values may be JSON or texts where JSON is built from them.
     c.documents.append(Scope())
     scope.sources.append(Source(item.alias or name, alias, [Column(one, value) for one, value in columns]))
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    beside = {source.alias for source in scope.sources[:-1]} & reached(tree)
-    return (
-        exp.Lateral(this=exp.Subquery(this=tree), alias=named)
-        if beside
-        else exp.Subquery(this=tree, alias=named)
+    return _beside(tree, alias, scope)
+
+
+def _described(c: Compiler, item: exp.Table, name: str, arguments: list[Typed], scope: Scope) -> exp.Expr:
+    """Compile a function that reads names of the schema, of a constant or of a column to the left."""
+    catalogue, alias = c.tables.catalogue, _alias(c, scope, item.alias or name)
+    names = catalogue.columns(name)
+    constants = [each.constant.value for each in arguments if each.constant is not None]
+    if len(constants) == len(arguments):
+        return _constants(c, item, alias, catalogue.described(name, constants), names, scope)
+    if len(arguments) > 1:
+        raise Untranslatable(f"the table function {name}", "it reads a schema of several", position(item))
+    asked = as_text(c, plain(c, arguments[0])).node
+    rows = [(ascii_lower(one), *row) for one in catalogue.names for row in catalogue.described(name, [one])]
+    inner, wanted = c.name("rows"), c.name("of")
+    source = _constants(c, item, inner, rows, (wanted, *names), scope)
+    found = scope.sources.pop()
+    columns = found.columns[1:]
+    tree = exp.Select(
+        expressions=[column.value.node.copy() for column in columns],
+        from_=exp.From(this=source),
+        where=exp.Where(this=exp.EQ(this=found.columns[0].value.node.copy(), expression=Lower(this=asked))),
     )
+    scope.sources.append(Source(item.alias or name, alias, columns))
+    return _beside(tree, alias, scope)
+
+
+def _beside(tree: exp.Select, alias: str, scope: Scope) -> exp.Expr:
+    """Return a source that may read those to the left."""
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    if {source.alias for source in scope.sources[:-1]} & reached(tree):
+        return exp.Lateral(this=exp.Subquery(this=tree), alias=named)
+    return exp.Subquery(this=tree, alias=named)
+
+
+def _constants(
+    c: Compiler,
+    item: exp.Table,
+    alias: str,
+    rows: Sequence[Sequence[object]],
+    names: tuple[str, ...],
+    scope: Scope,
+) -> exp.Expr:
+    """Compile rows of the census as a subquery of constants."""
+    c.applies("catalogue")
+    written = ", ".join(f"({', '.join(map(literal, row))})" for row in rows)
+    nothing = f"SELECT {', '.join('NULL' for _ in names)} WHERE 0"
+    query = parse(f"VALUES {written}" if rows else nothing)
+    relation = renamed(c.query(query, None, derived=True), list(names))
+    keep(c, relation)
+    scope.sources.append(Source(item.alias or item.name, alias, relation.columns))
+    return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
 
 
 def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Expr:

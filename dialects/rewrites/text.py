@@ -76,15 +76,34 @@ def _like(c: Context, matched: Typed, pattern: Typed, mark: str | None) -> Typed
     nullable = matched.nullable or pattern.nullable
     shown, wanted = as_text(c, matched), as_text(c, pattern)
     if wanted.constant is None:
-        if mark is not None:
-            raise Untranslatable("LIKE with ESCAPE", "the pattern is not a constant")
         c.applies("like-ascii-case")
-        node = Matches(this=Lower(this=shown.node), expression=Lower(this=wanted.node))
+        node: exp.Expr = Matches(this=Lower(this=shown.node), expression=Lower(this=wanted.node))
+        if mark is not None:
+            node = _with_escape(c, node, shown, wanted.node, mark)
         return boolean(node, nullable=nullable)
     parts = _parts(str(wanted.constant.value), mark)
     if parts is None:
         return _never(shown)
     return _matching(c, shown, parts, nullable=nullable, folds=matched.kind is not Kind.INTEGER)
+
+
+def _with_escape(c: Context, matches: exp.Expr, shown: Typed, pattern: exp.Expr, mark: str) -> exp.Expr:
+    """Return a match that takes `mark` for the escape character of a pattern known only when it runs.
+
+    Where the pattern ends with one that escapes nothing, SQLite matches no text, and the targets do or fail.
+    """
+    if mark in "%_" or (mark.isascii() and mark.isalpha()):
+        reason = "it is a letter or a wildcard, and the pattern is not a constant"
+        raise Untranslatable("ESCAPE", reason)
+    c.applies("like-escape")
+    matches.set("escape", string(mark))
+    last = pattern.expressions[-1] if isinstance(pattern, Joined) else None
+    if isinstance(last, exp.Literal) and not last.this.endswith(mark):
+        return matches
+    other = "!" if mark == _MARK else _MARK
+    unpaired = exp.Anonymous(this="REPLACE", expressions=[pattern.copy(), string(mark * 2), string("")])
+    ends = Matches(this=unpaired, expression=string(f"%{other}{mark}"), escape=string(other))
+    return case((ends, _never(shown).node.copy()), default=matches)
 
 
 def _glob(c: Context, matched: Typed, pattern: Typed) -> Typed:

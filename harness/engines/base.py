@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_chec
 from dialects.enums import Dialect
 from loaders.base.errors import EngineUnavailable, brief
 from loaders.namespace import Database
+from loaders.server import Parameters
 
 Row = tuple[object, ...]
 """One result row, with the values as the driver returns them."""
@@ -131,11 +132,12 @@ class Session(Protocol):
     columns: tuple[str, ...]
     """The names of the columns of the last text that was run; empty until it has returned rows."""
 
-    def batches(self, sql: str) -> Iterator[list[Row]]:
+    def batches(self, sql: str, values: Parameters | None = None) -> Iterator[list[Row]]:
         """Run one SQL text as it is and yield its rows, at most `BATCH_ROWS` at a time.
 
         Args:
-            sql: the text, passed to the engine without parameters.
+            sql: the text.
+            values: of its parameters, which are written as the driver takes them; None: it has none.
 
         Raises:
             SqlError: the statement failed.

@@ -35,7 +35,7 @@ from harness.engines.supervision import settle
 from loaders.base.files import ascii_json, parse_json
 from loaders.base.records import to_record
 from loaders.namespace import Database
-from loaders.server import Server
+from loaders.server import Parameters, Server
 
 
 class Ending(StrEnum):
@@ -83,8 +83,12 @@ class Execution:
     columns: tuple[str, ...] = field(default=(), compare=False)
 
 
-def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Execution:
+def execute(
+    engine: Engine, database: Database, sql: str, limits: Limits, values: Parameters | None = None
+) -> Execution:
     """Run one SQL text in a session of its own, so that no statement can influence another.
+
+    `values` are those of its parameters, as the driver takes them; None: it has none.
 
     Raises:
         EngineLost: the engine failed, not the statement.
@@ -95,7 +99,7 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
         code = None
         with WATCHDOG.guard(session, limits.seconds) as guarded:
             try:
-                ending, rows, error = _collect(session, sql, limits)
+                ending, rows, error = _collect(session, sql, limits, values)
             except SqlError as failure:
                 stopped = isinstance(failure, SqlTimeout) or guarded.fired
                 too_large = isinstance(failure, SqlTooLarge)
@@ -133,10 +137,13 @@ def refuses(engine: Engine, database: Database, sql: str, execution: Execution, 
         return False
 
 
-def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[Row, ...], str | None]:
+def _collect(
+    session: Session, sql: str, limits: Limits, values: Parameters | None
+) -> tuple[Ending, tuple[Row, ...], str | None]:
     rows: list[Row] = []
     size = 0
-    for batch in session.batches(sql):
+    # An engine of another package may take none.
+    for batch in session.batches(sql) if values is None else session.batches(sql, values):
         rows += batch
         size += _size(batch)
         if len(rows) > limits.rows:

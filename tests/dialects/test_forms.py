@@ -85,9 +85,10 @@ def test_each_form_has_the_rows_of_sqlite(
 @pytest.mark.parametrize(
     ("sql", "says"),
     [
-        ("SELECT name FROM sqlite_master", "information_schema.tables"),
-        ("SELECT sql FROM sqlite_schema WHERE type = 'table'", "information_schema.tables"),
-        ("SELECT name FROM pragma_table_info('t')", "information_schema.tables"),
+        ("SELECT name FROM sqlite_temp_master", "information_schema.tables"),
+        ("SELECT sql FROM sqlite_temp_schema WHERE type = 'table'", "information_schema.tables"),
+        ("SELECT name FROM pragma_database_list", "information_schema.tables"),
+        ("SELECT name FROM pragma_function_list()", "information_schema.tables"),
         ("SELECT last_insert_rowid()", "depends on what the connection wrote before"),
         ("SELECT changes()", "depends on what the connection wrote before"),
         ("SELECT id FROM t WHERE name MATCH 'a'", "searches a full-text index of SQLite's"),

@@ -11,6 +11,7 @@ import pytest
 
 from dialects.enums import Dialect, ParamStyle, Profile
 from dialects.errors import Untranslatable
+from dialects.parameters import numbered, with_literals
 from dialects.schema import Schema
 from dialects.translation import Translation, translate
 from loaders.duckdb.functions import install
@@ -29,6 +30,7 @@ INSERT INTO t VALUES (1, 'Ann', 1.5, '2020-01-02', x'00ff', 3, 'a'),
     (4, NULL, 0.1, NULL, NULL, 1, NULL), (5, 'it''s', 0.5, '2022-05-06', x'', 2, 'c');
 CREATE TABLE u (t_id INTEGER, said TEXT);
 INSERT INTO u VALUES (1, 'x'), (3, 'y'), (3, 'Ann'), (5, ':a ? %s');
+CREATE INDEX said ON u (said);
 """
 Values = Mapping[str, object] | Sequence[object]
 QUERIES: Sequence[tuple[str, Values]] = (
@@ -67,6 +69,17 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT id FROM (SELECT id FROM t ORDER BY price LIMIT ?) ORDER BY id", [3]),
     ("SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE t_id = t.id AND said > ? LIMIT ?)", ["x", 1]),
     ("SELECT id FROM t WHERE name = :name AND name <> 'a%'", {"name": "50%"}),
+    ("SELECT id FROM t WHERE name LIKE ? ESCAPE '\\'", ["50\\%"]),
+    ("SELECT id FROM t WHERE name LIKE ? ESCAPE '\\'", ["50%\\"]),
+    ("SELECT id FROM t WHERE name NOT LIKE '%' || ? || '%' ESCAPE '|' ORDER BY id", ["|%"]),
+    ("SELECT name FROM sqlite_schema WHERE type = ? AND name LIKE 't%' ORDER BY name", ["table"]),
+    ("SELECT cid, name, type, \"notnull\", dflt_value, pk FROM pragma_table_info('T') WHERE pk < ?", [1]),
+    ("SELECT count(*) FROM pragma_table_info('none') WHERE name <> ?", ["id"]),
+    ("SELECT name FROM pragma_table_info(?) ORDER BY cid", ["U"]),
+    ("SELECT name FROM pragma_index_list('u') WHERE origin <> ?", ["pk"]),
+    ("SELECT c.name FROM pragma_index_list('u') i, pragma_index_info('said') c WHERE c.cid > ?", [0]),
+    ("SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE p.pk = ?", [1]),
+    ("SELECT name, ncol FROM pragma_table_list WHERE schema = 'main' AND type = ? ORDER BY name", ["table"]),
 )
 
 
@@ -121,13 +134,44 @@ def test_bound_values_give_the_rows_of_sqlite(
                 try:
                     found = translate(sql, schema, server.dialect, samples=samples)
                 except Untranslatable as refusal:
-                    if "give a sample value" not in str(refusal) or samples:
+                    if "no LATERAL" not in str(refusal) and ("give a sample" not in str(refusal) or samples):
                         different.append(f"{sql}: {refusal}")
                     continue
                 rows = bound(connection, server, database, found, values)
                 if sorted(map(repr, rows)) != sorted(map(repr, expected)):
                     different.append(f"{sql}\n{found.sql}\n{rows}\n{expected}")
     assert different == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        ("SELECT ?, ?3, ?, ?1", ["1", "3", "4"]),
+        ("SELECT :a, ?, @b, ?, :a, $c, ?", ["a", "2", "b", "4", "c", "6"]),
+        ("SELECT ':a ?', [?], \"$b\" -- ?\n, /* :c */ ?", ["1"]),
+    ],
+)
+def test_places_count_as_sqlite_counts_them(sql: str, names: Sequence[str]) -> None:
+    assert [*numbered(sql, {})[1].names] == names
+
+
+@pytest.mark.parametrize(
+    ("sql", "values", "written"),
+    [
+        ("SELECT ?1 - ?2, ?1", {"1": 1, "2": -2}, "SELECT  1  -  -2 ,  1 "),
+        ("SELECT :a, '?'", {"a": "it's"}, "SELECT  'it''s' , '?'"),
+        ("SELECT @a, $b, :c", {"a": None, "b": b"\x00\xff", "c": 0.1}, "SELECT  NULL ,  x'00ff' ,  0.1 "),
+        ("SELECT ?, ?", {"1": float("-inf"), "2": True}, "SELECT  -9e999 ,  1 "),
+    ],
+)
+def test_values_are_written_as_literals(sql: str, values: Mapping[str, object], written: str) -> None:
+    found = with_literals(sql, values)
+    assert found == written
+    with closing(sqlite3.connect(":memory:")) as connection:
+        marked, parameters = numbered(sql, {})
+        [bound] = connection.execute(marked, parameters.bound(values))
+        [literal] = connection.execute(found)
+    assert literal == bound
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from harness.metrics.distinct import Row
 from harness.scoring import ties
 from harness.scoring.ties import Run
 from loaders.namespace import Database
+from loaders.server import Parameters
 
 # Why rows are not SQLite's: as proven from the rows, or by the engine's own error code.
 
@@ -177,12 +178,14 @@ class Reference:
         self._limits = limits
         self._sqlite = SQLiteEngine(pooled=True)
 
-    def run(self, database: Database, sql: str) -> Execution:
-        """Run a text on SQLite; only `Ending.ROWS` can be compared with."""
-        return execute(self._sqlite, database, sql, self._limits)
+    def run(self, database: Database, sql: str, values: Parameters | None = None) -> Execution:
+        """Run a text on SQLite, with values of its parameters; only `Ending.ROWS` can be compared with."""
+        return execute(self._sqlite, database, sql, self._limits, values or None)
 
-    def _on(self, engine: Engine, database: Database, sql: str) -> Execution:
-        """Run a text on a server, again if the server and not the text is to blame."""
+    def _on(self, engine: Engine, database: Database, sql: str, values: Parameters | None) -> Execution:
+        """Run a text on a server, again if the server and not the text is to blame; with values, once."""
+        if values is not None:
+            return execute(engine, database, sql, self._limits, values)
         return execute_patiently(engine, database, sql, self._limits)
 
     def compare(  # noqa: PLR0913 - both sides of a comparison
@@ -194,16 +197,18 @@ class Reference:
         translation: Translation,
         *,
         ordered: bool | None = None,
+        values: Parameters | None = None,
     ) -> RowsComparison:
         """Run a translation and say how its rows relate to SQLite's.
 
         Args:
             database: the one that both texts are for.
-            sql: the query as SQLite takes it.
+            sql: the query as SQLite takes it, with literals for parameters.
             expected: from `run`.
             engine: the server, with the database loaded.
             translation: what it is to run.
             ordered: whether the rows have one order; None to read it in `sql`.
+            values: what the translation's parameters are bound to; None: it has none.
 
         Raises:
             EngineLost: the server broke.
@@ -214,7 +219,7 @@ class Reference:
             )
         if may_read_clock(sql, translation.sql):
             both = in_one_day(
-                lambda: (self.run(database, sql), self._on(engine, database, translation.sql)),
+                lambda: (self.run(database, sql), self._on(engine, database, translation.sql, values)),
                 (self._sqlite, engine),
                 database,
                 self._limits,
@@ -225,7 +230,7 @@ class Reference:
                 )
             expected, found = both
         else:
-            found = self._on(engine, database, translation.sql)
+            found = self._on(engine, database, translation.sql, values)
         if found.ending is not Ending.ROWS:
             failure = of_failure(translation.target, found)
             return RowsComparison(reason=failure, detail=found.error, engine_seconds=found.seconds)

@@ -50,7 +50,7 @@ from loaders.base.files import parse_json
 from loaders.duckdb.functions import install
 from loaders.duckdb.session import file_of
 from loaders.namespace import Database
-from loaders.server import Server
+from loaders.server import Parameters, Server
 from loaders.source import DeclaredTable
 
 SETTINGS: dict[str, str | bool | int | float | list[str]] = {
@@ -246,12 +246,12 @@ class DuckDBSession(AbstractContextManager["DuckDBSession"]):
         self._instance.close()
         _POOL.drop(lambda file: file == self._file)
 
-    def batches(self, sql: str) -> Iterator[list[Row]]:
+    def batches(self, sql: str, values: Parameters | None = None) -> Iterator[list[Row]]:
         """See `Session.batches`."""
         self._is_usable = False
         try:
             statement = self._statement(sql)  # which may have chosen another connection
-            result = self._connection.execute(statement)
+            result = self._connection.execute(statement, values)
             self.columns = tuple(each[0] for each in result.description or ())
             while batch := self._fetched(result):
                 yield batch

@@ -58,7 +58,7 @@ from harness.engines.mysql.plans import (
 )
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from loaders.namespace import Database
-from loaders.server import Server
+from loaders.server import Parameters, Server
 from loaders.source import DeclaredTable
 
 _BATCH_BYTES = 4 * 2**20
@@ -108,9 +108,15 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         self._broken = False
         self._left = False
 
-    def batches(self, sql: str) -> Iterator[list[Row]]:
-        """See `Session.batches`. Only queries are sent."""
-        yield from self._sent(_encoded(self._pinned(sql)), sql)
+    def batches(self, sql: str, values: Parameters | None = None) -> Iterator[list[Row]]:
+        """See `Session.batches`. Only queries are sent; the driver writes values into them."""
+        text = self._pinned(sql)
+        sent = _encoded(text)
+        if values is not None:
+            with self._connection.cursor() as cursor:
+                # Bytes of a value that are no UTF-8 are surrogates here.
+                sent = cursor.mogrify(text, values).encode(errors="surrogateescape")
+        yield from self._sent(sent, sql)
 
     def _pinned(self, sql: str) -> str:
         return sql if self._database.now is None else without_sysdate(sql)

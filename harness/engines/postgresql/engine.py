@@ -29,6 +29,7 @@ from psycopg.types.string import TextLoader
 from dialects.enums import Dialect
 from dialects.identifiers import quoted, table_name
 from harness.engines.base import (
+    BATCH_ROWS,
     EMPTY,
     CannotCount,
     ColumnText,
@@ -65,7 +66,7 @@ from harness.engines.postgresql.plans import (
 )
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
 from loaders.namespace import Database
-from loaders.server import Origin, Server
+from loaders.server import Origin, Parameters, Server
 from loaders.source import DeclaredTable
 
 _TEXT_IN_PSYCOPG2 = (
@@ -253,11 +254,11 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
                     continue
                 raise EngineLost(f"PostgreSQL at {self._server.address}: {words}") from error
 
-    def batches(self, sql: str) -> Iterator[list[Row]]:
+    def batches(self, sql: str, values: Parameters | None = None) -> Iterator[list[Row]]:
         """See `Session.batches`. Of several statements all are run, and the last one's rows come back."""
         self._as_new = False
         try:
-            yield from self._rows(sql)
+            yield from self._rows(sql) if values is None else self._bound(sql, values)
         except (psycopg.Error, UnicodeError) as error:
             failure = self._translated(error)
             # What has read a long error keeps as much memory for the next one.
@@ -302,6 +303,16 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             # What the text has set holds for the next one in this session, if there is one.
             self._run("COMMIT")
         self._as_new = not self._may_have_set
+
+    def _bound(self, sql: str, values: Parameters) -> Iterator[list[Row]]:
+        """Run one query with values, which the driver reads whole."""
+        if len(self._readable(sql)) > 1:
+            raise SqlError(SEVERAL, None)
+        self._may_have_set = True
+        cursor = self._connection.execute(sql.encode(), values)
+        self._name(tuple(column.name for column in cursor.description or ()))
+        while batch := cursor.fetchmany(BATCH_ROWS):
+            yield batch
 
     def _name(self, columns: tuple[str, ...]) -> None:
         self.columns = columns

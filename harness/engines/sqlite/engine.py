@@ -38,6 +38,7 @@ from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.file import MAPPED_BYTES, address, connect
 from harness.engines.sqlite.plans import CountingConnection, read_plan
 from loaders.namespace import Database
+from loaders.server import Parameters
 from loaders.source import DeclaredTable
 
 _FETCHED_ROWS = 8
@@ -119,11 +120,11 @@ class SQLiteSession(AbstractContextManager["SQLiteSession"]):
         self._ran_to_its_end = True
         self._counting: CountingConnection | None = None
 
-    def batches(self, sql: str) -> Iterator[list[Row]]:
+    def batches(self, sql: str, values: Parameters | None = None) -> Iterator[list[Row]]:
         """See `Session.batches`."""
         self._ran_to_its_end = False
         try:
-            cursor = self._connection.execute(sql)
+            cursor = self._connection.execute(sql, values or ())
             self.columns = tuple(each[0] for each in cursor.description or ())
             while batch := cursor.fetchmany(_FETCHED_ROWS):
                 yield batch

@@ -25,6 +25,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from dialects.parameters import literal
 from dialects.schema import Schema
 from dialects.targets import SQLGLOT
 from dialects.translation import Translation, Untranslatable, translate
@@ -420,8 +421,10 @@ class _Run:
 
     def _line(self, described: _Described, keyed: tuple[str, QueryRecord]) -> Line:
         key, query = keyed
-        expected = self._checker.expect(query.sql, described)
+        expected = self._checker.expect(query.sql, described, query.values)
         line: dict[str, Any] = {"query": key, "sql": query.sql}
+        if query.values:
+            line["values"] = {name: literal(value) for name, value in query.values.items()}
         if expected.ending is not Ending.ROWS:
             return {**line, "left": f"SQLite, {expected.ending}: {without_names(expected.error or '')}"}
         line["witness"] = witness(query.expected, expected.rows)
@@ -436,7 +439,7 @@ class _Run:
                     checked = Checked(QueryVerdict.NOT_COMPARED, said)
                 else:
                     checked = self._checker.check(
-                        query.sql, described, expected, dialect, translator=translator
+                        query.sql, described, expected, dialect, translator=translator, values=query.values
                     )
                 line["answers"].append({"translator": name, "engine": dialect, **_answer(checked)})
         return line

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from dialects.enums import Dialect
 from dialects.errors import TranslatorFault
+from dialects.parameters import Parameters, numbered, with_literals
 from dialects.schema import Schema
 from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.coverage.answers import DifferenceReason
@@ -162,6 +163,8 @@ OURS = "bird"
 Line = Mapping[str, Any]
 """The record of a script or of a query; docs/how-to/coverage.md describes it."""
 
+_NO_VALUES: Mapping[str, object] = {}
+
 Translator = Callable[[str, Schema, Dialect], Translation]
 """As `dialects.translate`: it raises `Untranslatable` where it refuses."""
 
@@ -232,9 +235,13 @@ class Checker:
         self.engines = engines
         self._reference = Reference(limits)
 
-    def expect(self, sql: str, described: Described) -> Execution:
-        """Run a query on SQLite; only `Ending.ROWS` can be compared with."""
-        return self._reference.run(described.database, sql)
+    def expect(self, sql: str, described: Described, values: Mapping[str, object] = _NO_VALUES) -> Execution:
+        """Run a query on SQLite; only `Ending.ROWS` can be compared with.
+
+        `values` are those of its parameters, by name or number.
+        """
+        text, parameters = numbered(sql, {}) if values else (sql, Parameters())
+        return self._reference.run(described.database, text, parameters.bound(values))
 
     def check(  # noqa: PLR0913 - both sides of a comparison
         self,
@@ -245,6 +252,7 @@ class Checker:
         *,
         translator: Translator = translate,
         ordered: bool | None = None,
+        values: Mapping[str, object] = _NO_VALUES,
     ) -> Checked:
         """Compare a server's answer to a query with SQLite's.
 
@@ -255,12 +263,18 @@ class Checker:
             target: the server.
             translator: who translates.
             ordered: whether the rows have one order; None to read it in the query.
+            values: of its parameters, by name or number. The project's own translator knows their types, and
+                the target's driver binds them; others translate a query with literals.
 
         Raises:
             EngineLost: the server broke.
         """
+        plain = with_literals(sql, values) if values else sql
         try:
-            translation = translator(sql, described.schema, target)
+            if values and translator is translate:
+                translation = translate(sql, described.schema, target, samples=values)
+            else:
+                translation = translator(plain, described.schema, target)
         except TranslatorFault as fault:
             return _crash(fault.__cause__ or fault)
         except Untranslatable as error:
@@ -268,7 +282,13 @@ class Checker:
         except Exception as error:  # noqa: BLE001 - any other error of a translator is a finding
             return _crash(error)
         found = self._reference.compare(
-            described.database, sql, expected, self.engines[target], translation, ordered=ordered
+            described.database,
+            plain,
+            expected,
+            self.engines[target],
+            translation,
+            ordered=ordered,
+            values=translation.bind(values) if translation.parameters else None,
         )
         verdict = _verdict(found, translation)
         return Checked(verdict, _detail(verdict, found, translation), translation.sql, found.engine_seconds)

@@ -2,18 +2,25 @@
 
 A folder with `schema.sql`, or with one SQLite file, is a database; every other `.sql` file in it has queries,
 as many as it likes, each ended by a semicolon. Everything else is looked through for more of both.
+
+Parameters have their values from comments before a query, one line of JSON each: `-- params: ["Ann", 7]` has
+those of the next query in SQLite's order, `-- params: {"user": 7}` those by name of all that follow in the
+file. `{"hex": "00ff"}` is a blob.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from dialects.errors import BadInput
+from dialects.parameters import numbered
 from harness.data.set_families import DATABASE_SUFFIXES
 from harness.engines.base import statements
 from harness.labs.conformance import sqllogictest
 from harness.labs.conformance.sqllogictest import QueryRecord, Record, Script, StatementRecord
-from loaders.base.files import read_text, visible
+from loaders.base.errors import brief
+from loaders.base.files import parse_json, read_text, visible
 
 SCHEMA = "schema.sql"
 QUERIES = ".sql"
@@ -74,5 +81,68 @@ def _read(schema: Path | None, queries: Sequence[Path], folder: Path) -> Iterato
         for line, sql in statements(read_text(schema).text):
             yield StatementRecord(line, sql)
     for path in queries:
-        for line, sql in statements(read_text(path).text):
-            yield QueryRecord(line, sql, file=path.relative_to(folder).as_posix())
+        yield from _queries(path, path.relative_to(folder).as_posix())
+
+
+_PARAMS = re.compile(r"--[ \t]*+params:(?P<values>[^\n]*+)")
+
+
+def _queries(path: Path, file: str) -> Iterator[QueryRecord]:
+    """Yield the queries of a file with the values of their parameters.
+
+    Raises:
+        BadInput: values are none, or no query has a parameter for them.
+    """
+    named: dict[str, object] = {}
+    unused: dict[str, int] = {}
+    for line, sql in statements(read_text(path).text):
+        numbers: dict[str, object] = {}
+        for at, written in enumerate(_leading_comments(sql), line):
+            if found := _PARAMS.match(written):
+                by_name, by_number = _values(path, at, found["values"])
+                named |= by_name
+                numbers |= by_number
+                unused |= dict.fromkeys(by_name, at)
+        names = numbered(sql, {})[1].names
+        if spare := [name for name in numbers if name not in names]:
+            raise BadInput(f"{path}:{line}: the query has no parameter {spare[0]}; remove its value")
+        known = named | numbers
+        unused = {name: at for name, at in unused.items() if name not in names}
+        yield QueryRecord(line, sql, file=file, values={name: known[name] for name in names if name in known})
+    if unused:
+        name, at = next(iter(unused.items()))
+        raise BadInput(f"{path}:{at}: no query after it has a parameter {name}; remove its value")
+
+
+def _leading_comments(sql: str) -> Iterator[str]:
+    for line in map(str.strip, sql.splitlines()):
+        if line and not line.startswith("--"):
+            return
+        yield line
+
+
+def _values(path: Path, line: int, text: str) -> tuple[dict[str, object], dict[str, object]]:
+    """Return the values of a comment: by name, and by number."""
+    try:
+        found = parse_json(text)
+    except ValueError as error:
+        raise BadInput(f"{path}:{line}: params: is not JSON in one line ({error})") from error
+    if isinstance(found, list):
+        return {}, {str(number): _value(path, line, each) for number, each in enumerate(found, 1)}
+    if isinstance(found, dict):
+        return {name.lstrip(":@$?"): _value(path, line, each) for name, each in found.items()}, {}
+    raise BadInput(f"{path}:{line}: params: write an array for ?, or an object of values by names")
+
+
+def _value(path: Path, line: int, found: object) -> object:
+    if not isinstance(found, list | dict):
+        return found
+    try:
+        if isinstance(found, dict) and found.keys() == {"hex"}:
+            return bytes.fromhex(str(found["hex"]))
+    except ValueError:
+        pass
+    raise BadInput(
+        f"{path}:{line}: params: {brief(str(found))} is no value; "
+        'write a number, a text, null or {"hex": "00ff"}'
+    )

@@ -6,7 +6,7 @@ has nothing else to say is taken, too: a pattern or an error's text behind `stat
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,6 +56,8 @@ class QueryRecord:
     expected: ExpectedRows | None = None
     file: str = ""
     """Within the script's folder, where a script has several."""
+    values: Mapping[str, object] = field(default_factory=dict)
+    """Of its parameters, by name or number."""
 
 
 @dataclass(frozen=True)

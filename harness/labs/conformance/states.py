@@ -17,9 +17,11 @@ from tempfile import TemporaryDirectory
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from dialects.parameters import numbered
 from harness.engines.base import statements
 from harness.labs.conformance.comparison import without_names
 from harness.labs.conformance.sqllogictest import Left, QueryRecord, Script, StatementRecord
+from loaders.server import Parameters
 from loaders.source import unwritten
 
 Objects = Mapping[tuple[str, str], str]
@@ -188,9 +190,13 @@ class _Maker:
         if found[0][1][:7].upper() == "EXPLAIN":
             self.replay.left.append((key, "it is EXPLAIN"))
             return
+        sql, parameters = numbered(found[0][1], {})
+        if missing := [name for name in parameters.names if name not in query.values]:
+            self.replay.left.append((key, f"the parameter {missing[0]} has no value"))
+            return
         try:
             self._writes = False
-            self._execute(f"EXPLAIN {found[0][1]}")
+            self._execute(f"EXPLAIN {sql}", parameters.bound(query.values))
         except _FAILURES as error:
             self.replay.left.append((key, f"SQLite refuses it: {without_names(str(error))}"))
             return
@@ -250,9 +256,9 @@ class _Maker:
                     digest.update(str(error).encode())
         return digest.hexdigest()
 
-    def _execute(self, sql: str) -> None:
+    def _execute(self, sql: str, values: Parameters = ()) -> None:
         self._deadline = time.monotonic() + self._seconds
-        for _ in self._connection.execute(sql):
+        for _ in self._connection.execute(sql, values):
             pass
 
     def _authorize(self, action: int, first: str | None, *others: str | None) -> int:

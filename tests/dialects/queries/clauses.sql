@@ -82,6 +82,11 @@ SELECT (SELECT code FROM house LIMIT (SELECT COUNT(*) FROM nobody));
 SELECT house, MAX(id), name FROM pupil GROUP BY house ORDER BY house LIMIT (SELECT 3);
 SELECT id FROM pupil ORDER BY id LIMIT (SELECT MIN(points) + 7 FROM pupil) OFFSET (SELECT 2);
 
+-- catalogue
+SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name;
+SELECT name FROM sqlite_schema AS s WHERE type = 'table' AND EXISTS (SELECT 1 FROM main.sqlite_master WHERE tbl_name = s.name AND type = 'index') ORDER BY 1;
+SELECT count(*), max(length(sql)), sum(sql IS NULL) FROM sqlite_master WHERE name LIKE 'p%';
+
 -- view
 SELECT * FROM scored ORDER BY id;
 SELECT who, points + 1 FROM main.scored AS s WHERE s.id > 3 ORDER BY s.id;

@@ -253,6 +253,9 @@ SELECT id FROM pupil WHERE name LIKE 'ann' COLLATE BINARY ORDER BY id;
 -- like-escape
 SELECT id FROM pupil WHERE "Full Name" LIKE '%!%' ESCAPE '!' ORDER BY id;
 SELECT remark LIKE '50x%' ESCAPE 'x', remark LIKE '%\%', 'a\b' LIKE 'a\b', 'a\%' LIKE 'a\%' FROM mark ORDER BY pupil, code, remark;
+SELECT id FROM pupil WHERE name LIKE substr(name, 1, 1) || '\' || substr(name, 2) || '%' ESCAPE '\' ORDER BY id;
+SELECT remark, remark LIKE remark || '\' ESCAPE '\', remark LIKE remark || '!!' ESCAPE '!', remark LIKE remark || '!!!' ESCAPE '!', 'a!' LIKE substr('Ba!!', 2) ESCAPE '!' FROM mark ORDER BY pupil, code, remark;
+SELECT id, name NOT LIKE '%' || replace(nick, 'b', '|_') || '%' ESCAPE '|', name LIKE '%|' || nick ESCAPE '|' FROM pupil ORDER BY id;
 
 -- glob
 SELECT id FROM pupil WHERE name GLOB 'A*' OR name GLOB '?ob' ORDER BY id;

@@ -72,6 +72,50 @@ def test_a_suite_is_files_and_folders_at_any_depth(tmp_path: Path) -> None:
     assert [script.name for script in scripts(tmp_path / "shop")] == ["shop"]
 
 
+PARAMETERS = """\
+-- params: {":low": 1, "name": "Ann"}
+-- What the query is for.
+SELECT a FROM t WHERE a > :low;
+-- params: [7, null, {"hex": "00fF"}]
+SELECT a FROM t WHERE a IN (?, ?, ?) AND name = $name;
+SELECT a FROM t;
+-- params: {"low": 2.5}
+SELECT a FROM t WHERE a = @low
+  -- params: [1]
+"""
+
+
+def test_values_of_parameters_are_in_comments_before_the_queries(tmp_path: Path) -> None:
+    put(tmp_path, x__schema_dot_sql="CREATE TABLE t(a)", x__q_dot_sql=PARAMETERS)
+    [script] = scripts(tmp_path)
+    values = [record.values for record in script.read() if isinstance(record, QueryRecord)]
+    assert values == [
+        {"low": 1},
+        {"1": 7, "2": None, "3": b"\x00\xff", "name": "Ann"},
+        {},
+        {"low": 2.5},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("-- params: [1, 2]\nSELECT ?", "q.sql:1: the query has no parameter 2"),
+        ('SELECT 1;\n-- params: {"a": 1}\nSELECT 2', "q.sql:2: no query after it has a parameter a"),
+        ("-- params: [1\nSELECT ?", "q.sql:1: params: is not JSON in one line"),
+        ("-- params: 7\nSELECT ?", "q.sql:1: params: write an array for [?], or an object"),
+        ("\n-- params: [[1]]\nSELECT ?", r"q.sql:2: params: \[1\] is no value"),
+        ('-- params: [{"hex": "0"}]\nSELECT ?', "q.sql:1: params: {'hex': '0'} is no value"),
+    ],
+)
+def test_values_that_are_none_are_refused_with_their_line(tmp_path: Path, text: str, says: str) -> None:
+    put(tmp_path, x__schema_dot_sql="CREATE TABLE t(a)", x__q_dot_sql=text)
+    [script] = scripts(tmp_path)
+    with pytest.raises(BadInput, match=says) as refused:
+        list(script.read())
+    assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("files", "says"),
     [

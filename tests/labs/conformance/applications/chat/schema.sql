@@ -1,0 +1,17 @@
+CREATE TABLE users (_id INTEGER PRIMARY KEY AUTOINCREMENT, uuid TEXT UNIQUE NOT NULL, phone TEXT, profile_name TEXT, blocked INTEGER DEFAULT 0, mute_until INTEGER DEFAULT 0, color TEXT DEFAULT NULL, seen REAL);
+CREATE TABLE conversations (_id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, title TEXT, pinned BOOLEAN NOT NULL DEFAULT FALSE, archived BOOLEAN NOT NULL DEFAULT 0, draft TEXT, expires_in INTEGER DEFAULT 0, created_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP);
+CREATE TABLE members (conversation_id INTEGER NOT NULL, user_id INTEGER NOT NULL, role TEXT NOT NULL DEFAULT 'member', joined_at INTEGER, last_read_id INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (conversation_id, user_id));
+CREATE TABLE messages (_id INTEGER PRIMARY KEY, conversation_id INTEGER NOT NULL, author_id INTEGER, body TEXT, sent_at INTEGER NOT NULL, received_at INTEGER, type INTEGER NOT NULL DEFAULT 0, quote_id INTEGER, deleted INTEGER NOT NULL DEFAULT 0, extra TEXT);
+CREATE TABLE reactions (message_id INTEGER NOT NULL, user_id INTEGER NOT NULL, emoji TEXT NOT NULL, at INTEGER NOT NULL, UNIQUE (message_id, user_id));
+CREATE TABLE media (_id INTEGER PRIMARY KEY, message_id INTEGER, mime TEXT, bytes INTEGER, width INTEGER, height INTEGER, caption TEXT, thumb BLOB);
+CREATE INDEX messages_by_conversation ON messages(conversation_id, sent_at);
+INSERT INTO users VALUES (1, 'u-1', '+4912345', 'Me', 0, 0, NULL, 1700000000.5), (2, 'u-2', '+331122', 'Ana', 0, 0, 'red', 1700000100.25), (3, 'u-3', NULL, 'björn', 0, 1900000000, 'blue', NULL), (4, 'u-4', '+441', NULL, 1, 0, 'red', 1.0), (5, 'u-5', '', 'ana', 0, 0, NULL, 1699990000.0);
+INSERT INTO conversations VALUES (1, 0, NULL, 1, 0, NULL, 0, '2023-10-01 08:00:00'), (2, 1, 'Hiking 🏔', 0, 0, 'so when', 604800, '2023-10-05 09:30:00'), (3, 1, 'Old group', 0, 1, '', 0, '2022-01-31 23:59:59'), (4, 0, NULL, 0, 0, NULL, 0, '2023-11-11 11:11:11');
+INSERT INTO members VALUES (1, 1, 'member', NULL, 3), (1, 2, 'member', NULL, 3), (2, 1, 'admin', 1696500000, 6), (2, 2, 'member', 1696500000, 8), (2, 3, 'member', 1696600000, 5), (3, 1, 'member', 1640000000, 9), (3, 4, 'admin', 1640000000, 9), (4, 1, 'member', NULL, 0), (4, 5, 'member', NULL, 10);
+INSERT INTO messages VALUES
+ (1, 1, 1, 'hi', 1700000000000, NULL, 0, NULL, 0, NULL), (2, 1, 2, 'Hello! How are you?', 1700000005000, 1700000006000, 0, NULL, 0, NULL), (3, 1, 2, NULL, 1700000009000, 1700000012000, 2, NULL, 0, '{"duration":12.5}'),
+ (4, 2, 3, 'Saturday 50% rain', 1700010000000, 1700010001000, 0, NULL, 0, NULL), (5, 2, 2, 'ok_then', 1700010100000, 1700010101000, 0, 4, 0, NULL), (6, 2, 1, 'Bring water', 1700010200000, NULL, 0, NULL, 0, '{"mentions":[2,3]}'),
+ (7, 2, 3, 'deleted', 1700010300000, 1700010301500, 0, NULL, 1, NULL), (8, 2, 2, 'see https://maps.example/x', 1700010400000, 1700010400500, 0, 6, 0, '{"mentions":[]}'),
+ (9, 3, 4, 'bye', 1650000000000, 1650000001000, 0, NULL, 0, NULL), (10, 4, 5, 'ping', 1700500000000, 1700500000100, 0, NULL, 0, NULL), (11, 4, 5, 'PING', 1700500060000, 1700500060100, 0, NULL, 0, NULL);
+INSERT INTO reactions VALUES (2, 1, '👍', 1700000020), (4, 1, '🌧', 1700010005), (4, 2, '👍', 1700010006), (6, 2, '👍', 1700010206), (6, 3, '👍', 1700010210);
+INSERT INTO media VALUES (1, 3, 'audio/ogg', 20480, NULL, NULL, NULL, NULL), (2, 8, 'image/jpeg', 350000, 4032, 3024, 'the summit', x'ffd8'), (3, 8, 'image/jpeg', 250000, 3024, 4032, NULL, x'ffd8ff'), (4, 9, 'video/mp4', 9000000, 1920, 1080, '', NULL);

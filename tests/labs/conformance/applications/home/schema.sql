@@ -1,0 +1,14 @@
+CREATE TABLE entities (entity_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, domain TEXT NOT NULL, area TEXT, unit TEXT, attributes TEXT);
+CREATE TABLE states (state_id INTEGER PRIMARY KEY, entity_id INTEGER NOT NULL, state VARCHAR(255), last_updated_ts FLOAT NOT NULL, old_state_id INTEGER, context BLOB);
+CREATE TABLE statistics (entity_id INTEGER NOT NULL, start_ts FLOAT NOT NULL, mean FLOAT, min FLOAT, max FLOAT, sum FLOAT, UNIQUE (entity_id, start_ts));
+CREATE TABLE events (event_id INTEGER PRIMARY KEY, type TEXT NOT NULL, data TEXT, fired_at DATETIME NOT NULL, origin SMALLINT);
+CREATE TABLE automations (id INTEGER PRIMARY KEY, alias TEXT, enabled INTEGER NOT NULL DEFAULT 1, run_from TIME, run_until TIME, days INTEGER NOT NULL DEFAULT 127, last_run DATETIME);
+CREATE TABLE devices (mac TEXT PRIMARY KEY, name TEXT, battery INTEGER, rssi INTEGER, firmware TEXT, seen INTEGER) WITHOUT ROWID;
+INSERT INTO entities VALUES (1, 'sensor.kitchen_temperature', 'sensor', 'Kitchen', '°C', '{"class":"temperature","precision":1}'), (2, 'sensor.energy', 'sensor', NULL, 'kWh', '{"class":"energy"}'), (3, 'light.hall', 'light', 'Hall', NULL, '{"modes":["hs","xy"],"max":255}'), (4, 'binary_sensor.door', 'binary_sensor', 'Hall', NULL, NULL);
+INSERT INTO states VALUES
+ (1, 1, '19.5', 1700000000.0, NULL, x'01'), (2, 1, '20.0', 1700000600.5, 1, x'02'), (3, 1, 'unavailable', 1700001200.0, 2, NULL), (4, 1, '21.25', 1700001800.0, 3, x'04'), (5, 2, '100.0', 1700000000.0, NULL, NULL), (6, 2, '100.75', 1700003600.0, 5, NULL), (7, 2, '103.5', 1700007200.0, 6, NULL),
+ (8, 3, 'off', 1700000000.0, NULL, x'08'), (9, 3, 'on', 1700000300.0, 8, x'09'), (10, 3, 'off', 1700000900.0, 9, x'0a'), (11, 4, 'on', 1700000299.0, NULL, NULL), (12, 4, 'off', 1700000310.0, 11, NULL), (13, 4, 'on', 1700086400.0, 12, NULL), (14, 4, 'unknown', 1700086500.25, 13, NULL);
+INSERT INTO statistics VALUES (1, 1699999200.0, 19.5, 19.5, 20.0, NULL), (1, 1700002800.0, 21.0, 20.5, 21.25, NULL), (2, 1699999200.0, NULL, NULL, NULL, 0.0), (2, 1700002800.0, NULL, NULL, NULL, 0.75), (2, 1700006400.0, NULL, NULL, NULL, 3.5);
+INSERT INTO events VALUES (1, 'call_service', '{"domain":"light","service":"turn_on","entity":["light.hall"]}', '2023-11-14 22:18:20.123456', 0), (2, 'state_changed', '{"entity":"light.hall"}', '2023-11-14 22:18:20.500000', 0), (3, 'call_service', '{"domain":"light","service":"turn_off"}', '2023-11-14 22:28:20', 1), (4, 'start', NULL, '2023-11-15 00:00:00', NULL);
+INSERT INTO automations VALUES (1, 'Evening lights', 1, '18:30', '23:00', 127, '2023-11-14 18:30:00'), (2, 'Wake up', 1, '06:30', '07:00', 31, NULL), (3, 'Old', 0, NULL, NULL, 0, '2021-01-01 00:00:00'), (4, 'Night', 1, '23:00', '05:00', 96, '2023-11-13 23:00:01');
+INSERT INTO devices VALUES ('aa:01', 'Door', 15, -80, '1.10.2', 1700086500), ('AA:02', 'Lamp', NULL, -55, '1.9.0', 1700000000), ('bb:03', NULL, 100, NULL, '2.0', 1690000000);
