@@ -14,6 +14,7 @@ from dialects.coercions import as_condition, plain
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
 from dialects.parameters import Parameters
+from dialects.schema import affinity
 from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
 from dialects.source import position
 from dialects.tables import LAST_IN_NAMES, Plan, Tables, folded
@@ -63,6 +64,12 @@ _LONG_NUMBER = re.compile("[0-9]{16}")
 
 _LONGEST_STEM = 48
 """Bytes."""
+
+_OF_TEXT = (
+    "json", "->", "printf", "format", "group_concat", "substr", "trim", "ltrim", "rtrim", "replace", "upper",
+    "lower", "quote",
+)  # fmt: skip
+"""How the names of functions begin that write a number as a text."""
 
 _LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 
@@ -132,11 +139,22 @@ class Compiler:
 
     @cached_property
     def long_numbers(self) -> bool:
-        """See `Context.long_numbers`: decided by the census and by the texts written in the statement."""
-        written = (each.name for each in self.root.find_all(exp.Literal) if each.is_string)
-        if any(_LONG_NUMBER.search(text) for text in written):
+        """See `Context.long_numbers`: decided by the census and by what is written in the statement."""
+        written = [each for each in self.root.find_all(exp.Literal) if _LONG_NUMBER.search(each.name)]
+        names = {table.name for table in self.root.find_all(exp.Table)}
+        if any(each.is_string for each in written) or any(map(self.tables.has_long_numbers, names)):
             return True
-        return any(self.tables.has_long_numbers(table.name) for table in self.root.find_all(exp.Table))
+        return (bool(written) or any(map(self.tables.has_long_integers, names))) and self._makes_texts
+
+    @cached_property
+    def _makes_texts(self) -> bool:
+        """True if the statement makes texts of numbers, which it may read as numbers again."""
+        types = {str(cast.args["to"].args["kind"]) for cast in self.root.find_all(exp.Cast)}
+        return (
+            self.root.find(exp.DPipe) is not None
+            or any(affinity(kind) in {"TEXT", "BLOB"} for kind in types)
+            or any(ascii_lower(call.name).startswith(_OF_TEXT) for call in self.root.find_all(exp.Anonymous))
+        )
 
     @cached_property
     def _collates(self) -> bool:

@@ -241,7 +241,7 @@ def string(value: str) -> exp.Expr:
 
 def is_constant(node: exp.Expr) -> bool:
     """True for a literal: in GROUP BY and ORDER BY it counts as a position, or is rejected."""
-    while isinstance(node, exp.Paren | exp.Neg | Double | Text | Bigint | AsInteger):
+    while isinstance(node, exp.Paren | exp.Neg | exp.Not | Double | Text | Bigint | AsInteger):
         node = node.this
     return isinstance(node, exp.Literal | exp.Null | exp.Boolean | exp.HexString)
 

@@ -37,8 +37,13 @@ class Starred(exp.Expression):
     arg_types: ClassVar[dict[str, bool]] = {"source": True, "column": True}
 
 
-def _like(kind: type[exp.Binary]) -> Callable[[Any, exp.Expr], Any]:
-    return lambda self, this: self._parse_escape(kind(this=this, expression=self._parse_comparison()))
+def _like(kind: type[exp.Binary]) -> Callable[[Any, exp.Expr | None], Any]:
+    def read(self: Any, this: exp.Expr | None) -> Any:
+        if this is None:
+            self.raise_error("Expected an operand", self._prev)
+        return self._parse_escape(kind(this=this, expression=self._parse_comparison()))
+
+    return read
 
 
 NEEDS_EXTENSION = "SQLite has it only with an extension"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from dialects.coercions import EXACT
 from dialects.enums import Dialect, Profile
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower, quoted
@@ -253,9 +254,18 @@ class Tables:
 
     def has_long_numbers(self, name: str) -> bool:
         """True if a text of a table, or of any table if a view is named, has a number of 16 digits."""
+        return any(column.long_numbers for column in self._named(name))
+
+    def has_long_integers(self, name: str) -> bool:
+        """True if a number of a table, or of any table if a view is named, may be an INTEGER beyond 2^53."""
+        columns = [column for column in self._named(name) if column.type is not PortableType.REAL]
+        return any(abs(end or 0) > EXACT for column in columns for end in (column.least, column.greatest))
+
+    def _named(self, name: str) -> Iterator[StoredColumn]:
+        """The columns of a table, or those of all tables if a view is named."""
         named = self.find(name)
         tables = [named] if named is not None else self._tables.values() if self._is_view(name) else []
-        return any(column.source.long_numbers for table in tables for column in table.columns)
+        return (column.source for table in tables for column in table.columns)
 
     def _is_view(self, name: str) -> bool:
         return ascii_lower(name) in self._views
@@ -297,7 +307,7 @@ def folded(name: str) -> str:
     if name.isascii():
         return ascii_lower(name)
     parts = unicodedata.normalize("NFKD", name)
-    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
+    return "".join(part for part in parts if not unicodedata.combining(part)).upper().casefold()
 
 
 LAST_IN_NAMES = "\uffff"
@@ -305,8 +315,8 @@ LAST_IN_NAMES = "\uffff"
 
 
 def is_portable(name: str) -> bool:
-    """True if all targets take a name, and none cuts it off."""
-    return len(name.encode()) <= LONGEST and max(name, default="") <= LAST_IN_NAMES
+    """True if all targets take a name, and none cuts it off: MySQL drops blanks around some names."""
+    return len(name.encode()) <= LONGEST and max(name, default="") <= LAST_IN_NAMES and name == name.strip()
 
 
 def _all_names(table: ServerTable) -> Iterator[str]:

@@ -162,7 +162,8 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
         (far, Joined(expressions=[raw.copy(), string(".0")])),
         default=raw.copy(),
     )
-    known = TaggedValues(texts=True, integers=True, reals=True)
+    low, high = (-BIGGEST - 1, BIGGEST) if c.long_numbers else (None, None)
+    known = TaggedValues(texts=True, integers=True, reals=True, low=low, high=high)
     return Typed(tagged, Kind.ANY, each=each, tagged=known)
 
 

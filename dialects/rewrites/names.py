@@ -3,6 +3,9 @@
 https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
 """
 
+import re
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from dialects.coercions import literal
@@ -15,6 +18,8 @@ from dialects.source import Starred, position
 from dialects.tables import LAST_IN_NAMES, folded, is_portable
 from dialects.tagged_values import from_tagged, to_tagged
 from dialects.value_types import Affinity, Kind, Typed, boolean, integer, null
+
+_NUMBERED = re.compile(r"(?<=.):[0-9]*\Z", re.DOTALL)
 
 
 def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
@@ -205,6 +210,23 @@ def target_names(
         taken.add(folded(plain))
         names.append(plain)
     return names
+
+
+def told_names(names: Sequence[str]) -> list[str]:
+    """Return the names by which SQLite tells the columns of a subquery apart: `a`, `a:1`, `a:2`.
+
+    https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c, sqlite3ColumnsFromExprList.
+    """
+    taken: set[str] = set()
+    told = []
+    for name in names:
+        unique, again = name, 0
+        while unique and ascii_lower(unique) in taken:
+            again += 1
+            unique = f"{_NUMBERED.sub('', name)}:{again}"
+        taken.add(ascii_lower(unique))
+        told.append(unique)
+    return told
 
 
 def aliased(item: exp.Expr, name: str) -> exp.Expr:

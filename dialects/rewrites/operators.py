@@ -193,6 +193,8 @@ _SMALL = 2**31 - 1
 _LARGEST_REAL = 1e300
 """Beyond this bound, sums and products may overflow."""
 
+HUGE = ("arithmetic on huge reals", "an overflow is infinite in SQLite and an error on the target")
+
 _LEAST_REAL = 1e-200
 """Below this, a product may underflow and a quotient overflow."""
 TINY = (
@@ -231,11 +233,13 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
             return integer(_node(operator, first, right.node), low, high, nullable=nullable)
         return _checked(c, operator, left, right)
     if low is not None and high is not None and max(abs(low), abs(high)) > _LARGEST_REAL:
-        raise Untranslatable(
-            "arithmetic on huge reals", "an overflow is infinite in SQLite and an error on the target"
-        )
+        raise Untranslatable(*HUGE)
     if operator is exp.Mul and (_is_tiny(left) or _is_tiny(right)):
         raise Untranslatable(*TINY)
+    if operator is exp.Mul and any(
+        _is_huge(one) and not _bounded(other) for one, other in ((left, right), (right, left))
+    ):
+        raise Untranslatable(*HUGE)
     if Kind.REAL in {left.kind, right.kind}:
         return real(_node(operator, *_doubles(c, left, right)), nullable=nullable, low=low, high=high)
     for one, other in ((left, right), (right, left)):
@@ -420,7 +424,7 @@ def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) ->
     c.applies("bits")
     if operator is exp.BitwiseRightShift:
         flipped = negate(c, right)
-        if flipped.decimal:
+        if flipped.decimal or flipped.low == -_LOWEST:
             # -(-2^63) is not an integer; beyond 64 bits the count does not matter.
             far = exp.LT(this=grouped(right.node), expression=number(-64))
             near = exp.Neg(this=grouped(right.node.copy()))
@@ -474,6 +478,12 @@ def _is_tiny(t: Typed) -> bool:
     """True for a constant other than 0 that is nearly 0."""
     found = None if t.constant is None else t.constant.value
     return isinstance(found, float) and 0 < abs(found) < _LEAST_REAL
+
+
+def _is_huge(t: Typed) -> bool:
+    """True for a constant that leads beyond all reals where it is multiplied by another."""
+    found = None if t.constant is None else t.constant.value
+    return isinstance(found, float) and abs(found) * _LEAST_REAL > 1
 
 
 def _bounded(t: Typed) -> bool:

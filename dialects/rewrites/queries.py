@@ -14,7 +14,7 @@ from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
 from dialects.rewrites.group_by import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.names import Result, aliased, results_of, target_names
+from dialects.rewrites.names import Result, aliased, results_of, target_names, told_names
 from dialects.rewrites.order_by import (
     CUT,
     LISTED,
@@ -167,7 +167,9 @@ def _selected(
         first_row(c, tree)
     columns = [
         Column(shown, _exported_value(found_, name or shown))
-        for (shown, _, _), found_, name in zip(results, values, names, strict=True)
+        for shown, found_, name in zip(
+            told_names([shown for shown, _, _ in results]), values, names, strict=True
+        )
     ]
     result = Relation(tree, columns, one_row or wanted is RowsNeeded.FIRST)
     _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)

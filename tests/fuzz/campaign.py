@@ -66,6 +66,11 @@ class Result:
         """Queries that SQLite answered."""
         return self.queries - sum(self.invalid.values())
 
+    @property
+    def share_with_rows(self) -> float:
+        """The share of valid queries that return rows."""
+        return 1 - self.empty / max(1, self.valid)
+
     def untranslatable(self, target: Dialect) -> float:
         """The share of valid queries without translation."""
         return self.verdicts[target, QueryVerdict.UNTRANSLATABLE] / max(1, self.valid)

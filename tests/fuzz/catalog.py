@@ -80,6 +80,8 @@ _KINDS = {
 _STEPS = 2**12
 _MOST = 2**24
 _VALUES = 24
+_LONGEST = 200
+"""Of a value that becomes a literal, in characters."""
 _DATES_ENOUGH = 0.5
 
 
@@ -110,6 +112,7 @@ def _column(connection: sqlite3.Connection, table: portable.Table, column: porta
     )
     values, numbers = values[:-1], numbers[:-1]
     different = tuple(dict.fromkeys(values))
+    short = tuple(value for value in different if not isinstance(value, str) or len(value) <= _LONGEST)
     targets = {
         key.columns[0]: (key.parent, key.parent_columns[0])
         for key in table.foreign_keys
@@ -118,7 +121,7 @@ def _column(connection: sqlite3.Connection, table: portable.Table, column: porta
     return Column(
         column.name,
         _kind(column, values),
-        different[:_VALUES],
+        short[:_VALUES],
         unique=table.rows > 0 and len(different) == table.rows,
         exact=bool(numbers) and all(_is_exact(number) for number in numbers),
         folded=any(

@@ -65,6 +65,19 @@ CREATE TABLE extreme (
     x       REAL,
     mixed   NUMERIC
 );
+CREATE TABLE far (
+    id      INTEGER PRIMARY KEY,
+    big     INTEGER,
+    digits  TEXT,
+    doc     TEXT,
+    essay   TEXT
+);
+CREATE TABLE label (
+    label   TEXT,
+    person  INTEGER REFERENCES person (id),
+    item    INTEGER REFERENCES item (id),
+    "Value" REAL
+);
 CREATE TABLE void (
     id      INTEGER PRIMARY KEY,
     amount  INTEGER,
@@ -168,8 +181,34 @@ _EXTREME: _Rows = (
     (13, 3037000500, 1234567.875, 100),
     (14, 7, 1e16, 2),
 )
+_LONG = "k" * 1_100
+"""A server that sorts by the first 1,024 bytes of a text does not see what follows."""
+_LONGER = "ä" * 17_000
+"""More than the 16,383 characters of four bytes that fit a column of 64 KB."""
+_FAR: _Rows = (
+    (1, 2**53 + 1, "9007199254740993", '{"id": 9007199254740993, "a": 1}', _LONG + "b"),
+    (2, 2**53, "9007199254740992", '{"id": 9007199254740992, "a": 2}', _LONG + "a"),
+    (3, -(2**53) - 1, "-9007199254740993", '{"id": -9007199254740993}', _LONG + "A"),
+    (4, 1234567890123456789, "1234567890123456789", '{"id": 1234567890123456789, "a": [1]}', _LONGER),
+    (5, 1234567890123456788, "1234567890123456788", '{"id": 1234567890123456788, "a": [1]}', _LONGER + "x"),
+    (6, 7, "7", '{"id": 7, "a": 2.5}', "short"),
+    (7, None, "7.5", '{"id": "9007199254740993"}', None),
+    (8, 2**62, "4611686018427387904", None, ""),
+    (9, 2**53 + 1, "12abc", '{"id": 1234567890123456789}', _LONG + "a"),
+    (10, 0, None, '{"id": null}', "Short"),
+)
+_LABEL: _Rows = (
+    ("red box", 1, 1, 1.5),
+    ("Red Box", 2, 2, None),
+    ("x", 3, 7, 0.25),
+    (None, 5, 3, -1.0),
+    ("label", None, 4, 2.0),
+    ("", 12, None, 4.5),
+    ("blue", 1, 3, 1.5),
+)
 _TABLES = {
     "person": _PERSON, "kind": _KIND, "item": _ITEM, "event": _EVENT, "dirty": _DIRTY, "extreme": _EXTREME,
+    "far": _FAR, "label": _LABEL,
 }  # fmt: skip
 
 

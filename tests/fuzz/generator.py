@@ -28,6 +28,9 @@ _AGGREGATE = 0.5
 _WINDOW = 0.2
 _OUTER = 0.12
 _MOST_DEPTH = 5
+_COLLIDING = 0.12
+_WITHOUT_CASE = frozenset({"nick"})
+"""Names that tell the grammar of a text that has no case: nothing else has one."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Scope:
     """Whether expressions name its own columns only."""
     windows: bool = False
     """Whether window functions can be used."""
+    named: set[str] = field(default_factory=set)
+    """Aliases of columns, in lower case."""
     named_windows: list[Node] = field(default_factory=list)
     """The WINDOW clause, once a function uses it."""
 
@@ -98,6 +103,8 @@ class Generator:
         self.scopes: list[Scope] = []
         self.common: list[Table] = []
         """The common table expressions in sight."""
+        self.hidden: set[str] = set()
+        """Tables, in lower case, whose names a common table expression has."""
         self.budget = random.randint(1, 9)
         self.selects = 3
         """How many more SELECTs there can be."""
@@ -132,6 +139,15 @@ class Generator:
         """A name that nothing else has."""
         self._names += 1
         return f"{prefix}{self._names}"
+
+    def colliding(self, taken: Callable[[str], bool]) -> str | None:
+        """The name of a table or of a column, in any case, or None where it is `taken` or seldom wanted."""
+        if not self.chance(_COLLIDING):
+            return None
+        tables = self.catalog.tables
+        names = [name for table in tables for name in (table.name, *(each.name for each in table.columns))]
+        name = self.pick([each for each in names if each.isidentifier() and each not in _WITHOUT_CASE])
+        return None if taken(name.lower()) else self.pick((name, name, name.upper(), name.capitalize()))
 
     @contextmanager
     def inside(self, scope: Scope) -> Iterator[None]:

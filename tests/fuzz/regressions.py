@@ -687,6 +687,12 @@ REGRESSIONS = (
         "a fraction in ON of an outer join",
         "SELECT d.id, e.id FROM kind LEFT JOIN dirty d ON d.id = 1.5 LEFT JOIN dirty e ON e.id IN (1.5)",
     ),
+    Regression("a formatted integer beyond 2^53 plus 1", "SELECT FORMAT('%+d', n) + 1 FROM extreme"),
+    Regression(
+        "a constant condition as a key next to COUNT",
+        "SELECT COUNT(1), 1, ('2020-01-01' NOT LIKE '%b_x%') FROM far GROUP BY 3",
+    ),
+    Regression("a shift by the least integer", "SELECT 2 >> -9223372036854775808 FROM event"),
     Regression("LEAD in no order", "SELECT LEAD(2, 0, 1) OVER (ORDER BY d.c) FROM (SELECT NULL AS c) AS d"),
     Regression("NOT of a constant in ORDER BY", "SELECT n, 1 NOT LIKE 1 FROM extreme ORDER BY 1, 2"),
 )

@@ -15,12 +15,12 @@ _REASONS = 40
 
 def report(result: Result, seed: int, seconds: float, *, brief: bool = False) -> str:
     """The report of a run; `brief` leaves out the tables of constructs and most faults."""
-    rate = result.queries / max(seconds, 1e-9)
+    rate, refused = result.queries / max(seconds, 1e-9), sum(result.invalid.values())
     lines = [
         "# Generated queries",
         "",
         f"Seed {seed}: {result.queries:,} queries in {seconds:.0f} s ({rate:.0f} a second).",
-        f"SQLite refused {sum(result.invalid.values()):,} and gave no row for {result.empty:,}.",
+        f"SQLite refused {refused:,}; {result.share_with_rows:.1%} of the others have rows.",
         "",
         *_totals(result),
         *_faults(result, brief=brief),

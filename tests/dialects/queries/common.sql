@@ -631,6 +631,12 @@ SELECT SUM(n) * SUM(n) / COUNT(*), SUM(n) * SUM(n) FROM extreme WHERE id IN (4, 
 SELECT LEAD(1, 1, id * 3000000000) OVER (ORDER BY id) FROM extreme;
 SELECT -2147483648 UNION SELECT 1;
 SELECT id, COUNT(*) OVER (ORDER BY n RANGE BETWEEN 1 PRECEDING AND CURRENT ROW), COUNT(*) OVER (ORDER BY n RANGE BETWEEN CURRENT ROW AND 5 FOLLOWING) FROM extreme ORDER BY id;
+SELECT value FROM json_each('[9007199254740993,9007199254740992,3,"x"]') ORDER BY value DESC;
+SELECT json_extract(json_object('n', n), '$.n') = n, json_array(n) ->> 0 IN (n, 1.5) FROM extreme WHERE id > 2 ORDER BY id;
+SELECT (n || '') + 0 = n, CAST(n AS TEXT) * 1 = n, printf('%d', n) - n, (n || '') % 10 FROM extreme WHERE id > 2 ORDER BY id;
+SELECT DISTINCT FORMAT('%+d', n) + 1 FROM extreme;
+SELECT (9007199254740993 || '') - 1, json_array(9007199254740993) ->> 0 = 9007199254740993;
+SELECT id >> -9223372036854775808, -5 << (-9223372036854775807 - 1), 2 >> 9223372036854775807 FROM pupil ORDER BY id;
 
 -- names that only SQLite tells apart, or takes
 SELECT x.id, y.n FROM house h FULL JOIN pupil x ON h.founded < x.points LEFT JOIN (SELECT x.id AS id, COUNT(*) AS n FROM pupil x GROUP BY x.id) y ON y.id = x.id WHERE x.id < 4;
@@ -645,6 +651,13 @@ WITH "😀" AS (SELECT 1 AS "😎") SELECT * FROM "😀";
 WITH aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg1 AS (SELECT 1 AS a), aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg2 AS (SELECT 2 AS a) SELECT x.a, y.a FROM aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg1 x, aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg2 y;
 SELECT date 'x', time 'y' FROM (SELECT 1 AS date, 2 AS time);
 SELECT CAST(12 AS ""), typeof(CAST('12' AS "")), CAST(points AS "") FROM pupil ORDER BY id;
+SELECT a, "A:1", "a:2" FROM (SELECT 1 AS a, 2 AS A, 3 AS a);
+SELECT x."id:1", x.id FROM (SELECT p.id, q.id FROM pupil p, pupil q WHERE p.id = q.mentor) x ORDER BY 1;
+WITH x AS (SELECT p.id, q.id FROM pupil p, pupil q WHERE p.id = q.mentor) SELECT "id:1", id FROM x ORDER BY 1;
+SELECT "a:1", "a:2" FROM (SELECT 1 AS "a:1", 2 AS "a:1");
+SELECT "a ", " a" FROM (SELECT 5 AS "a ", 6 AS " a");
+SELECT "ı", "i", "İ" FROM (SELECT 1 AS "ı", 2 AS "i", 3 AS "İ");
+WITH x AS (SELECT 1 AS a), "x " AS (SELECT 2 AS a) SELECT x.a, "x ".a, " p".id FROM x, "x ", pupil " p" WHERE " p".id = 1;
 
 -- texts longer than servers sort or recurse by default
 SELECT id, RANK() OVER (ORDER BY s), COUNT(*) OVER (PARTITION BY s) FROM (SELECT id, REPLACE(HEX(ZEROBLOB(800)), '0', 'k') || name AS s FROM pupil WHERE id IN (1, 2, 4, 5)) ORDER BY s DESC;
@@ -662,6 +675,9 @@ SELECT a FROM (SELECT id AS a FROM pupil) ORDER BY a LIMIT '0';
 SELECT id FROM pupil ORDER BY id LIMIT '2' OFFSET '0';
 SELECT id FROM pupil ORDER BY id LIMIT '00';
 SELECT (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) AS w, COUNT(*) FROM pupil p GROUP BY (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) HAVING (SELECT MAX(weight) FROM mark m WHERE m.pupil = p.id) > 1;
+SELECT COUNT(1), 1, 'a' NOT LIKE 'b', NOT 0 FROM pupil GROUP BY 3, 4;
+SELECT id FROM pupil ORDER BY NOT 0, points > 3, NOT name IN ('Ann') NULLS LAST, id;
+SELECT id % 2 = 0 AS even, house IS NULL AS homeless, MAX(name) FROM pupil GROUP BY even, homeless ORDER BY even, homeless;
 
 -- operators without parentheses
 SELECT id, house = 'N' IS NULL, points BETWEEN 1 AND 5 = 1, points BETWEEN 1 = id AND 5 FROM pupil ORDER BY id;

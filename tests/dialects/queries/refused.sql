@@ -21,6 +21,7 @@ SELECT (SELECT 1 FROM mark LEFT JOIN (SELECT p.points AS v FROM subject) ON 500 
 
 -- neither a number nor a name
 SELECT 0xFF__FF;
+SELECT GLOB, id FROM pupil;
 
 -- texts that may be JSON
 SELECT json_array(j) FROM (SELECT json_array(id) AS j FROM pupil);
@@ -81,6 +82,7 @@ SELECT CASE random() WHEN 1 THEN 'a' WHEN 2 THEN 'b' END, MAX(random(), 5) FROM 
 -- over- and underflow
 SELECT 5e-324 * height FROM pupil;
 SELECT height / 5e-324 FROM pupil;
+SELECT SUM(x) * 1e300 * 1e300 FROM extreme;
 SELECT 9e999, round(9e999, 2);
 SELECT id FROM pupil LIMIT '1e999';
 SELECT a::text FROM pupil;

@@ -16,6 +16,7 @@ _PATHS = (
     "'$[#-1]'",
     "'$.b[#-1]'",
     "'$.none'",
+    "'$.id'",
 )
 
 
@@ -41,7 +42,7 @@ def extract(gen: Generator, _: Kind) -> Node:
 @rule("json-arrow", Kind.TEXT, Kind.INTEGER, weight=1)
 def arrow(gen: Generator, _: Kind) -> Node:
     operator = gen.pick((" -> ", " ->> ", " ->> "))
-    right = gen.pick((*_PATHS, "'a'", "'b'", "0", "1"))
+    right = gen.pick((*_PATHS, "'a'", "'b'", "'id'", "0", "1"))
     return expression("(", document(gen), f"{operator}{right})")
 
 

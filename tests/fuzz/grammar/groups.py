@@ -5,7 +5,7 @@ Bare columns are written only where the group determines them.
 
 from dataclasses import replace
 
-from tests.fuzz.catalog import Column
+from tests.fuzz.catalog import Column, Kind
 from tests.fuzz.generator import AGGREGATES, Generator, Scope
 from tests.fuzz.grammar import aggregates  # noqa: F401 - its rules are registered
 from tests.fuzz.grammar.items import (
@@ -26,9 +26,10 @@ from tests.fuzz.tree import Node, Role, construct, expression, frozen, listed, o
 
 construct(
     "group-by", "having", "group-by-position", "group-by-alias", "alias-in-having", "bare-column-determined",
-    "bare-column-of-min-max", "aggregate-without-group",
+    "bare-column-of-min-max", "aggregate-without-group", "condition-as-key",
 )  # fmt: skip
 
+_CONDITION = 0.35
 _AGGREGATE_TAGS = {rule.tag for rules in AGGREGATES.values() for rule in rules}
 
 
@@ -42,7 +43,7 @@ def grouped(gen: Generator, source: Node, wanted: Wanted) -> Selected:
     scope = replace(rows, refs=refs, rows=rows, windows=False)
     with gen.instead(scope):
         items = [item(gen, kind, wanted) for kind in kinds(gen, wanted)]
-        items = [Item(found.node, replace(found.column, exact=False)) for found in items]
+        items = [replace(found, column=replace(found.column, exact=False)) for found in items]
         terms = [_term(gen, key, items, wanted) for key in keys]
         having = _having(gen, items) if keys and gen.chance(0.3) else plain()
         columns = tuple(found.column for found in items)
@@ -66,6 +67,11 @@ def _key(gen: Generator) -> Ref:
     if refs and gen.chance(0.75):
         ref = gen.pick(refs)
         return replace(ref, node=frozen(spelled(gen, ref)))
+    if gen.chance(_CONDITION):
+        condition = gen.condition()
+        if is_number(condition) or never_folded(gen, condition) is not condition:
+            condition = expression("(NOT ", condition, ")")
+        return Ref(Column("", Kind.CONDITION), node=Node(Role.FROZEN, (condition,), "condition-as-key"))
     kind = gen.pick(KINDS)
     node = never_folded(gen, gen.expr(kind))
     if is_number(node):

@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from tests.fuzz.catalog import Column, Kind
 from tests.fuzz.generator import Generator
-from tests.fuzz.leaves import spelled
+from tests.fuzz.leaves import RESERVED, spelled
 from tests.fuzz.tree import Node, construct, expression, optional, plain
 
-construct("where")
+construct("where", "alias-of-other")
 
 KINDS = (Kind.INTEGER, Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.TEXT, Kind.DATE)
 
@@ -56,6 +56,8 @@ class Item:
 
     node: Node
     column: Column
+    tag: str = ""
+    """The construct that its alias is, if it is one."""
 
     @property
     def alias(self) -> str:
@@ -64,7 +66,7 @@ class Item:
 
     def written(self) -> Node:
         """As it stands in the list."""
-        return plain(self.node, f" AS {self.alias}") if self.alias else plain(self.node)
+        return plain(self.node, f" AS {self.alias}", tag=self.tag) if self.alias else plain(self.node)
 
 
 def kinds(gen: Generator, wanted: Wanted) -> tuple[Kind, ...]:
@@ -83,8 +85,22 @@ def item(gen: Generator, kind: Kind, wanted: Wanted) -> Item:
         node, column = spelled(gen, ref), ref.column
     else:
         node, column = gen.strictly(kind) if wanted.kinds else gen.expr(kind), Column("", kind)
+    colliding = None
     alias = gen.name("c") if wanted.named or gen.chance(0.35) else ""
-    return Item(never_folded(gen, node), replace(column, name=alias, unique=False, folded=False))
+    if alias and (colliding := gen.colliding(lambda name: _is_taken(gen, name))):
+        gen.scope.named.add(colliding.lower())
+        alias = colliding
+    column = replace(column, name=alias, unique=False, folded=False, exact=column.exact and not colliding)
+    return Item(never_folded(gen, node), column, "alias-of-other" if colliding else "")
+
+
+def _is_taken(gen: Generator, name: str) -> bool:
+    """Whether an alias cannot be a name: it is a word of SQL, or, for a group, means a column to SQLite."""
+    if name in RESERVED or name in gen.scope.named:
+        return True
+    return gen.scope.rows is not None and any(
+        name == ref.column.name.lower() for scope in gen.scopes for ref in (scope.rows or scope).refs
+    )
 
 
 def never_folded(gen: Generator, node: Node) -> Node:

@@ -11,15 +11,16 @@ from tests.fuzz.grammar.items import separated
 from tests.fuzz.tree import Node, construct, expression, frozen, optional, plain
 
 construct(
-    "order-by", "order-by-expression", "order-by-position", "order-by-nocase", "order-by-nulls",
-    "order-total", "limit", "limit-offset", "limit-comma", "limit-negative", "limit-expression",
-    "limit-zero", "distinct-order-by-expression",
+    "order-by", "order-by-condition", "order-by-expression", "order-by-position", "order-by-nocase",
+    "order-by-nulls", "order-total", "limit", "limit-offset", "limit-comma", "limit-negative",
+    "limit-expression", "limit-zero", "distinct-order-by-expression",
 )  # fmt: skip
 
 TOTAL = "order-total"
 """The tag of an ORDER BY after which the rows have one order."""
 
 _KINDS = (Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE)
+_CONDITION = 0.12
 
 
 def tail(gen: Generator, columns: tuple[Column, ...], scope: Scope, *, outputs_only: bool) -> Node:
@@ -64,12 +65,14 @@ def _term(gen: Generator, columns: tuple[Column, ...], scope: Scope, *, outputs_
         nocase = optional(" COLLATE NOCASE", tag="order-by-nocase") if gen.chance(rare) else plain()
         return plain(quoted, nocase, direction, nulls, tag="order-by-alias")
     with gen.instead(scope):
-        kind = gen.pick(_KINDS)
-        node = gen.expr(kind)
+        if gen.chance(_CONDITION):
+            node, tag = gen.condition(), "order-by-condition"
+        else:
+            node, tag = gen.expr(gen.pick(_KINDS)), "order-by-expression"
     if is_number(node):
         node = expression("(", node, " + 0)")
     nocase = optional(" COLLATE NOCASE", tag="order-by-nocase") if gen.chance(0.12) else plain()
-    return plain(node, nocase, direction, nulls, tag="order-by-expression")
+    return plain(node, nocase, direction, nulls, tag=tag)
 
 
 def is_number(node: Node) -> bool:

@@ -3,13 +3,13 @@
 https://sqlite.org/lang_select.html#the_from_clause
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import prod
 
 from tests.fuzz.catalog import NUMBERS, TEXTS, Column, Kind, Table
 from tests.fuzz.generator import Generator, Scope, Source
-from tests.fuzz.leaves import Ref, identifier, spelled
+from tests.fuzz.leaves import RESERVED, Ref, identifier, spelled
 from tests.fuzz.tree import Node, construct, frozen, optional, plain
 
 Subquery = Callable[[Generator], tuple[Node, tuple[Column, ...]]]
@@ -18,12 +18,13 @@ Subquery = Callable[[Generator], tuple[Node, tuple[Column, ...]]]
 construct(
     "from-subquery", "from-values", "from-cte", "join-inner", "join-left", "join-right", "join-full",
     "join-cross", "join-comma", "join-natural", "join-using", "join-different-types", "join-without-on",
-    "table-alias",
+    "table-alias", "join-in-parentheses", "alias-of-other",
 )  # fmt: skip
 
 Pair = tuple[Ref, Ref]
 
 _MOST_PAIRS = 2_500
+_IN_PARENTHESES = 0.15
 _WITHOUT_ON = (
     (" CROSS JOIN ", "join-cross"), (", ", "join-comma"), (", ", "join-comma"), (" JOIN ", "join-without-on"),
 )  # fmt: skip
@@ -32,32 +33,67 @@ _ALIKE = (NUMBERS, TEXTS, (Kind.BLOB,), (Kind.JSON,), (Kind.CONDITION,))
 
 def from_clause(gen: Generator, subquery: Subquery) -> Node:
     """FROM with one to three sources, which the innermost scope then sees."""
-    scope = gen.scope
-    node, source = _source(gen, subquery)
-    _add(scope, source)
-    parts = [node]
-    for _ in range(gen.weighted([(12, 0), (7, 1), (2, 2)])):
+    return plain(" FROM ", *_joined(gen, subquery, gen.weighted([(12, 0), (7, 1), (2, 2)])))
+
+
+def _joined(gen: Generator, subquery: Subquery, joins: int) -> list[Node]:
+    """A source, or joins in parentheses, and so many joins with more: the innermost scope then sees all."""
+    parts = []
+    if joins and gen.chance(_IN_PARENTHESES / 3):
+        node, inner = _in_parentheses(gen, subquery)
+        parts.append(node)
+        _add(gen.scope, inner)
+    else:
+        node, source = _source(gen, subquery)
+        parts.append(node)
+        _add(gen.scope, _of(source))
+    for _ in range(joins):
         if gen.budget > 0:
             gen.budget -= 1
             parts.append(_join(gen, subquery))
-    return plain(" FROM ", *parts)
+    return parts
 
 
-def _add(scope: Scope, source: Source, merged: frozenset[str] = frozenset()) -> None:
-    """Let `scope` see `source`.
+def _in_parentheses(gen: Generator, subquery: Subquery) -> tuple[Node, Scope]:
+    """Joins in parentheses, and the scope that sees what is in them: they see nothing else."""
+    outside, hidden = gen.scope, gen.scope.refs
+    outside.refs = []
+    inner = Scope(closed=True)
+    with gen.inside(inner):
+        parts = _joined(gen, subquery, 1)
+    outside.refs = hidden
+    if len(inner.sources) == 1:  # SQLite forgets the alias of one alone.
+        return plain(*parts), inner
+    return plain("(", *parts, ")", tag="join-in-parentheses"), inner
+
+
+def _of(source: Source) -> Scope:
+    """What sees one source alone."""
+    columns = source.table.columns
+    return Scope([source], [Ref(column, source.alias, alone=True) for column in columns], star=columns)
+
+
+def _add(scope: Scope, added: Scope, merged: frozenset[str] = frozenset()) -> None:
+    """Let `scope` see what `added` does.
 
     Columns that are `merged` with those of earlier sources are clear without a qualifier.
     """
-    scope.sources.append(source)
-    scope.merged |= merged
-    new = [Ref(column, source.alias, alone=True) for column in source.table.columns]
-    names = [ref.column.name.lower() for ref in (*scope.refs, *new)]
-    both = [*scope.refs, *new]
-    scope.refs = [
-        replace(ref, alone=names.count(name) == 1 or (name in scope.merged))
-        for ref, name in zip(both, names, strict=True)
-    ]
-    scope.star += tuple(column for column in source.table.columns if column.name.lower() not in merged)
+    both = [*scope.refs, *added.refs]
+    clear = {name for name in _names(both) if _count(scope, name) + _count(added, name) == 1} | merged
+    scope.merged = frozenset(name for name in scope.merged | added.merged if name in clear) | merged
+    scope.refs = [replace(ref, alone=ref.column.name.lower() in clear) for ref in both]
+    scope.sources += added.sources
+    scope.star += tuple(column for column in added.star if column.name.lower() not in merged)
+
+
+def _names(refs: Iterable[Ref]) -> set[str]:
+    return {ref.column.name.lower() for ref in refs}
+
+
+def _count(scope: Scope, name: str) -> int:
+    """How many columns a name means in a scope: those that are merged are one."""
+    found = sum(ref.column.name.lower() == name for ref in scope.refs)
+    return min(found, 1) if name in scope.merged else found
 
 
 def _source(gen: Generator, subquery: Subquery) -> tuple[Node, Source]:
@@ -66,17 +102,25 @@ def _source(gen: Generator, subquery: Subquery) -> tuple[Node, Source]:
     if gen.chance(0.02):
         return _values(gen)
     common = gen.common and gen.chance(0.6)
-    table = gen.pick(gen.common if common else gen.catalog.tables)
+    tables = [table for table in gen.catalog.tables if table.name.lower() not in gen.hidden]
+    table = gen.pick(gen.common if common else tables)
     if gen.chance(0.75) and not common and not table.rows:
-        table = gen.pick(gen.catalog.tables)
+        table = gen.pick(tables)
     name = identifier(gen, table.name)
-    used = {source.alias.lower() for scope in gen.scopes for source in scope.sources}
+    used = _used(gen)
     tag = "from-cte" if common else ""
     if table.name.lower() in used or gen.chance(0.5):
-        alias = gen.name(gen.pick(("t", "T", "x")))
+        colliding = gen.colliding((used | RESERVED).__contains__)
+        alias = colliding or gen.name(gen.pick(("t", "T", "x")))
+        how = "alias-of-other" if colliding else "table-alias"
         word = gen.pick((" ", " AS "))
-        return plain(name, plain(f"{word}{alias}", tag="table-alias"), tag=tag), Source(alias, table)
+        return plain(name, plain(f"{word}{alias}", tag=how), tag=tag), Source(alias, table)
     return plain(name, tag=tag), Source(table.name, table)
+
+
+def _used(gen: Generator) -> set[str]:
+    """The names, in lower case, of all sources in sight."""
+    return {source.alias.lower() for scope in gen.scopes for source in scope.sources}
 
 
 def _derived(gen: Generator, subquery: Subquery) -> tuple[Node, Source]:
@@ -84,7 +128,7 @@ def _derived(gen: Generator, subquery: Subquery) -> tuple[Node, Source]:
     hidden, scope.refs = scope.refs, []
     node, columns = subquery(gen)
     scope.refs = hidden
-    alias = gen.name("d")
+    alias = gen.colliding((_used(gen) | RESERVED).__contains__) or gen.name("d")
     return (
         plain(node, gen.pick((" AS ", " ")), alias, tag="from-subquery"),
         Source(alias, Table(alias, columns)),
@@ -99,19 +143,23 @@ def _values(gen: Generator) -> tuple[Node, Source]:
 
 
 def _join(gen: Generator, subquery: Subquery) -> Node:
-    """One more source; none where a join with it would take long."""
+    """One more source, or joins in parentheses; none where a join with it would take long."""
     scope = gen.scope
-    node, source = _source(gen, subquery)
-    small = prod(max(1, source.table.rows) for source in (*scope.sources, source)) <= _MOST_PAIRS
-    keys = _keys(scope, source)
+    if len(scope.sources) == 1 and gen.budget > 0 and gen.chance(_IN_PARENTHESES):
+        node, added = _in_parentheses(gen, subquery)
+    else:
+        node, source = _source(gen, subquery)
+        added = _of(source)
+    small = prod(max(1, source.table.rows) for source in (*scope.sources, *added.sources)) <= _MOST_PAIRS
+    keys = _keys(scope, added)
     if not small and not keys:
         return plain()
-    shared = _shared(scope, source)
+    shared = sorted(name for name in _names(added.refs) if _count(scope, name) == _count(added, name) == 1)
     if len(scope.sources) < 3 and shared and small and gen.chance(0.25):
-        return _merging_join(gen, node, source, shared)
+        return _merging_join(gen, node, added, shared)
     if small and gen.chance(0.12):
         word, tag = gen.pick(_WITHOUT_ON)
-        _add(scope, source)
+        _add(scope, added)
         return optional(word, node, tag=tag)
     word, tag = gen.weighted(
         [
@@ -121,38 +169,33 @@ def _join(gen: Generator, subquery: Subquery) -> Node:
             (1, (gen.pick((" FULL JOIN ", " FULL OUTER JOIN ")), "join-full")),
         ]
     )
-    left, right = scope.refs, [Ref(column, source.alias) for column in source.table.columns]
-    pairs = [(one, other) for one in left for other in right]
-    _add(scope, source)
+    pairs = [(one, other) for one in scope.refs for other in added.refs]
+    _add(scope, added)
     return optional(word, node, " ON ", _on(gen, keys, pairs, small=small), tag=tag)
 
 
-def _keys(scope: Scope, source: Source) -> list[Pair]:
+def _keys(scope: Scope, added: Scope) -> list[Pair]:
     """The pairs of columns of which one refers to the other."""
-    tables = {found.alias: found.table.name for found in scope.sources}
+    tables = {found.alias: found.table.name for found in (*scope.sources, *added.sources)}
     return [
-        (ref, Ref(column, source.alias))
+        (ref, other)
         for ref in scope.refs
-        for column in source.table.columns
-        if ref.column.target == (source.table.name, column.name)
-        or (column.target is not None and column.target == (tables.get(ref.qualifier), ref.column.name))
+        for other in added.refs
+        if ref.column.target == (tables.get(other.qualifier), other.column.name)
+        or (
+            other.column.target is not None
+            and other.column.target == (tables.get(ref.qualifier), ref.column.name)
+        )
     ]
 
 
-def _shared(scope: Scope, source: Source) -> list[str]:
-    """Names, in lower case, that both sides have once, or as one."""
-    names = [ref.column.name.lower() for ref in scope.refs]
-    own = [column.name.lower() for column in source.table.columns]
-    return [name for name in own if names.count(name) == 1 or name in scope.merged]
-
-
-def _merging_join(gen: Generator, node: Node, source: Source, shared: list[str]) -> Node:
+def _merging_join(gen: Generator, node: Node, added: Scope, shared: list[str]) -> Node:
     word = gen.pick((" JOIN ", " LEFT JOIN ", " INNER JOIN ", " FULL JOIN ", " RIGHT JOIN "))
-    if len(gen.scope.sources) == 1 and gen.chance(0.4):
-        _add(gen.scope, source, frozenset(shared))
+    if len(gen.scope.sources) == 1 and len(added.sources) == 1 and gen.chance(0.4):
+        _add(gen.scope, added, frozenset(shared))
         return optional(f" NATURAL{word}", node, tag="join-natural")
     name = gen.pick(shared)
-    _add(gen.scope, source, frozenset({name}))
+    _add(gen.scope, added, frozenset({name}))
     return optional(word, node, f" USING ({identifier(gen, name)})", tag="join-using")
 
 

@@ -18,12 +18,12 @@ from tests.fuzz.grammar import (  # noqa: F401 - their rules are registered
 from tests.fuzz.grammar.items import Wanted
 from tests.fuzz.grammar.ordering import TOTAL
 from tests.fuzz.grammar.selects import query
-from tests.fuzz.leaves import identifier
+from tests.fuzz.leaves import RESERVED, identifier
 from tests.fuzz.tree import Node, construct, frozen, optional, plain
 
 construct(
     "with", "with-nested", "with-columns", "with-materialized", "with-recursive", "recursive-hierarchy",
-    "recursive-union", "recursive-limit", "recursive-overflow",
+    "recursive-union", "recursive-limit", "recursive-overflow", "recursive-long-text", "with-name-of-table",
 )  # fmt: skip
 
 
@@ -56,6 +56,13 @@ _RECURSIONS = (
     ),
     (
         0.5,
+        "n, s",
+        "select 1, 'ab' union all select n + 1, s || s || n from REC where n < 14",
+        columns(n=Kind.INTEGER, s=Kind.TEXT),
+        "recursive-long-text",
+    ),
+    (
+        0.5,
         "n",
         "values (1) union all select n * 2 from REC limit N",
         columns(n=Kind.INTEGER),
@@ -80,6 +87,8 @@ def statement(random: Random, catalog: Catalog, *, even: bool = False) -> Node:
     if recursive:
         common.append(_recursive(gen))
     elif gen.chance(0.1):
+        if gen.chance(0.2):
+            gen.hidden.add(gen.pick(catalog.tables).name.lower())
         common.append(_common(gen))
         if gen.chance(0.3):
             common += [", ", _common(gen)]
@@ -101,13 +110,19 @@ def _common(gen: Generator) -> Node:
     inner = [_nested(gen)] if gen.selects > 1 and gen.chance(0.25) else []
     found = query(gen, Wanted(named=True, ordered=True))
     gen.common[:] = outside
-    name = gen.name("cte")
+    name, tag = gen.name("cte"), "with"
+    if free := [name for name in sorted(gen.hidden) if name not in {table.name for table in outside}]:
+        name, tag = free[0], "with-name-of-table"
     columns = found.columns
     header = name
-    tag = "with"
     if gen.chance(0.25):
-        columns = tuple(Column(gen.name("n"), column.kind, column.values) for column in columns)
-        header = f"{name}({', '.join(column.name for column in columns)})"
+        names: list[str] = []
+        for _column in columns:
+            names.append(gen.colliding({*map(str.lower, names), *RESERVED}.__contains__) or gen.name("n"))
+        columns = tuple(
+            Column(name, column.kind, column.values) for name, column in zip(names, columns, strict=True)
+        )
+        header = f"{name}({', '.join(names)})"
         tag = "with-columns"
     how = gen.pick((" AS (", " AS (", " AS (", " AS MATERIALIZED (", " AS NOT MATERIALIZED ("))
     gen.common.append(Table(name, columns))

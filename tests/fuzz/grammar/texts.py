@@ -31,6 +31,13 @@ def concatenation(gen: Generator, _: Kind) -> Node:
     return expression("(", *separated(parts, " || "), ")")
 
 
+@rule("long-text", Kind.TEXT, weight=1)
+def long_text(gen: Generator, _: Kind) -> Node:
+    """Two such texts differ in their ends alone."""
+    count = gen.pick(("512", "600", "8200"))
+    return expression(f"(REPLACE(HEX(ZEROBLOB({count})), '0', 'k') || ", gen.expr(Kind.TEXT), ")")
+
+
 @rule("concatenation-with-number", Kind.TEXT, weight=3)
 def concatenation_with_number(gen: Generator, _: Kind) -> Node:
     parts = [gen.expr(*NUMBERS, Kind.CONDITION), gen.expr(*_TEXT, *NUMBERS)]
