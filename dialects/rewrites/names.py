@@ -212,21 +212,21 @@ def target_names(
     return names
 
 
-def told_names(names: Sequence[str]) -> list[str]:
-    """Return the names by which SQLite tells the columns of a subquery apart: `a`, `a:1`, `a:2`.
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return the names that SQLite gives the columns of a subquery if some are equal: `a`, `a:1`, `a:2`.
 
     https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c, sqlite3ColumnsFromExprList.
     """
     taken: set[str] = set()
-    told = []
+    found = []
     for name in names:
         unique, again = name, 0
         while unique and ascii_lower(unique) in taken:
             again += 1
             unique = f"{_NUMBERED.sub('', name)}:{again}"
         taken.add(ascii_lower(unique))
-        told.append(unique)
-    return told
+        found.append(unique)
+    return found
 
 
 def aliased(item: exp.Expr, name: str) -> exp.Expr:

@@ -14,7 +14,7 @@ from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
 from dialects.rewrites.group_by import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.names import Result, aliased, results_of, target_names, told_names
+from dialects.rewrites.names import Result, aliased, results_of, target_names, unique_names
 from dialects.rewrites.order_by import (
     CUT,
     LISTED,
@@ -168,7 +168,7 @@ def _selected(
     columns = [
         Column(shown, _exported_value(found_, name or shown))
         for shown, found_, name in zip(
-            told_names([shown for shown, _, _ in results]), values, names, strict=True
+            unique_names([shown for shown, _, _ in results]), values, names, strict=True
         )
     ]
     result = Relation(tree, columns, one_row or wanted is RowsNeeded.FIRST)
