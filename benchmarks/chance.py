@@ -46,8 +46,8 @@ from harness.scoring.chance.suite import packed, told_apart, write
 from harness.scoring.chance.witness import ExecutionPlace, data_of, find
 from loaders.base.processes import processors
 from loaders.twins.shape import Shape, TableName, folded, of_file
-from tests.harness.chance.cases import DIFFERENT, SCHEMA
-from tests.harness.chance.rules import EQUAL
+from tests.labs.chance.cases import DIFFERENT, SCHEMA
+from tests.labs.chance.rules import EQUAL
 
 _TIMES, _SHARE = 1.5, 0.1
 """How many times as many right answers witnesses are to refute as twins do, in which share of their bytes."""

@@ -17,8 +17,8 @@ from typing import Any
 from dialects.errors import BadInput
 
 OWN = (
-    "audit", "bundles", "conformance", "gap", "log", "matrix", "mcp", "predict", "ray", "reproduce", "study",
-    "tasks", "twins",
+    "audit", "bundles", "chance", "conformance", "explain", "gap", "log", "matrix", "mcp", "predict", "ray",
+    "reproduce", "study", "tasks", "twins",
 )  # fmt: skip
 """The labs of the project."""
 
@@ -48,7 +48,7 @@ class Lab:
     `commands` are those of `bird-harness lab`, by name. `metrics` are places of `harness.metrics.Metric`, by
     name. `sections` are places of functions that take a `harness.runs.reader.Run` and return the tables
     (`TableModel`) that a report has after its own. `options` are places of what carries an option of an
-    evaluation out, by its field in `harness.session.request.Request`.
+    evaluation out, by the option's name.
     """
 
     name: str
@@ -158,18 +158,19 @@ def deciding_packages() -> list[str]:
     return sorted({module.rpartition(".")[0] or module for module in places})
 
 
-def option_of_lab(name: str) -> Any:
+def option_of_lab(name: str, lab: str) -> Any:
     """Return what carries an option out.
 
     Args:
-        name: its field in `harness.session.request.Request`.
+        name: the option, a key of `Lab.options`.
+        lab: the lab that carries it out.
 
     Raises:
-        BadInput: the lab that does is not there.
+        BadInput: the lab is not there.
     """
     place = next((lab.options[name] for lab in labs().values() if name in lab.options), None)
     if place is None:
-        raise BadInput(f"--{name}: lab {name} is not installed here; leave the option out, or install it")
+        raise BadInput(f"--{name}: lab {lab} is not installed here; leave the option out, or install it")
     return at(place)
 
 

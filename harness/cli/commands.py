@@ -118,24 +118,6 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Prove that golds return the same rows on servers as on SQLite; exits 1 on a regression",
         "coverage --set sample --dialect postgresql",
     ),
-    "chance": ListedCommand(
-        "harness.cli.chance",
-        Group.LAB,
-        "Search small databases that refute right answers of a run",
-        "lab chance results/latest",
-    ),
-    "explain": ListedCommand(
-        "harness.cli.explain",
-        Group.LAB,
-        "Show the execution plans of gold and prediction side by side",
-        "lab explain results/latest --question 3 --dialect sqlite",
-    ),
-    "replay": ListedCommand(
-        "harness.cli.chance",
-        Group.LAB,
-        "Execute the texts of a witness again; exits 1 if it does not refute the answer",
-        "lab replay witness.json",
-    ),
 }
 """Every command by its name, in the order of the help."""
 

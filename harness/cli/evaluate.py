@@ -1,6 +1,7 @@
 """The command that scores prediction files."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +13,8 @@ from rich.console import Console
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
-from harness.cli.explain import keep_plans_of
 from harness.data.outcomes import Outcome
+from harness.lab import option_of_lab
 from harness.pytest_plugin.pairs import run_with_pytest
 from harness.report.console import loading_bar, print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
@@ -57,7 +58,8 @@ def evaluate(
     """Score prediction files and print the table."""
     if junit is not None and driver is RunBy.DIRECT:
         raise BadInput(f"--junit {junit}: needs pytest; leave out --driver direct")
-    shown = _Shown(driver, junit, as_json, plans)
+    keep_plans = option_of_lab("plans", "explain") if plans else None
+    shown = _Shown(driver, junit, as_json, keep_plans)
     if len(request.golds) < 2:  # noqa: PLR2004 - nothing stands beside one
         raise typer.Exit(_run(request, shown))
     if request.resume is not None:
@@ -84,16 +86,16 @@ class _Shown:
     driver: RunBy
     junit: Path | None
     as_json: bool
-    plans: bool
+    keep_plans: Callable[[str, Request], None] | None
 
 
 def _run(request: Request, shown: _Shown) -> int:
     """Run the request and keep its plans; return the exit code."""
     code = _scored(request, shown)
-    if shown.plans and code in {0, 1}:
+    if shown.keep_plans is not None and code in {0, 1}:
         folder = request.resume or (request.out / LATEST).resolve()
         if any(result.outcome is Outcome.MATCH for result in read_run(folder).results):
-            keep_plans_of(str(folder), Request(seconds=request.seconds, bird_home=request.bird_home))
+            shown.keep_plans(str(folder), Request(seconds=request.seconds, bird_home=request.bird_home))
         else:
             say("--plans: no prediction matches, so no plan is kept")
     return code

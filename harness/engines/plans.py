@@ -133,6 +133,16 @@ class PlanNode:
         """Total rows returned by the step."""
         return None if self.real_rows is None else self.real_rows * (self.loops or 0)
 
+    @property
+    def label(self) -> str:
+        """The step in common terms, with its table and index, or in the engine's own words."""
+        if self.operator in {Operator.UNKNOWN, Operator.QUERY}:
+            return self.words
+        name = "" if self.table is None else f" {self.table}"
+        name += f" {self.alias}" if self.alias else ""
+        index = f" by {self.index}" if self.index else ""
+        return f"{self.operator}{name}{index}"
+
     def walk(self) -> Iterator["PlanNode"]:
         """This node and all below it, each before its children."""
         waiting = [self]

@@ -583,7 +583,7 @@ def open_scheduler(request: Request, setup: Setup, say: Callable[[str], None]) -
 def _workers(request: Request, setup: Setup) -> Workers:
     if request.ray is None:
         return LocalWorkers(setup, request.processes)
-    workers: Workers = option_of_lab("ray")(setup, request.ray, request.workers)
+    workers: Workers = option_of_lab("ray", "ray")(setup, request.ray, request.workers)
     return workers
 
 

@@ -14,7 +14,7 @@ class Why(StrEnum):
     DATA = "it reads published or large data that CI has in another place"
     HOURS = "it measures for many minutes"
     OWN = "it names the reader's own files, servers or runs"
-    MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
+    MODEL = "it asks a model; tests/labs/predict does so with a server of its own"
     ENGINE = "tests/docs/test_engine.py runs it, with the package that its page installs"
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
     SERVES = "it serves until it is stopped; tests/harness/serve and adapters start and stop servers"

@@ -218,6 +218,16 @@ def test_extraction_scores_raw_answers_as_the_clean_file() -> None:
     assert float(found["raw", "none"]["EX"]) < float(found["raw", "fences"]["EX"]) < float(taken["EX"])
 
 
+def test_hostile_answers_reads_the_slowest_texts_again_and_has_a_limit() -> None:
+    options = ("--size", "30000", "--every", "1500", "--runs", "2", "--slowest", "3")
+    done = run("benchmarks.hostile_answers", *options, "--limit", "1e6")
+    assert done.returncode == 0, done.stderr
+    found = rows(done.stdout)
+    assert len(found) == 3
+    assert all(is_a_figure(row["median (ms)"]) for row in found)
+    assert run("benchmarks.hostile_answers", *options, "--no-pairs", "--limit", "0").returncode == 1
+
+
 @pytest.mark.engine
 def test_serving_compares_each_engine_with_what_its_driver_does(
     postgresql_server: Server, monkeypatch: pytest.MonkeyPatch

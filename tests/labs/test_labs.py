@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -32,23 +33,38 @@ class _Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(f"no module {fullname}", name=fullname)
 
 
+_WITH_COMMANDS = ("harness.cli.", "harness.labs.")
+
+
+def _modules_of_commands() -> dict[str, ModuleType]:
+    """The imported modules that register commands, or that a lab brings."""
+    return {
+        name: module
+        for name, module in sys.modules.items()
+        if name.startswith(_WITH_COMMANDS) and name != "harness.cli.commands"
+    }
+
+
 @pytest.fixture
 def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
     """Hide a lab until the test ends."""
 
+    def forget() -> None:
+        for module in _modules_of_commands():
+            del sys.modules[module]
+
     def hidden(name: str) -> None:
-        package = f"harness.labs.{name}"
-        for module in [each for each in sys.modules if f"{each}.".startswith(f"{package}.")]:
-            monkeypatch.delitem(sys.modules, module)
-        monkeypatch.setattr(sys, "meta_path", [_Absent(package), *sys.meta_path])
+        forget()
+        monkeypatch.setattr(sys, "meta_path", [_Absent(f"harness.labs.{name}"), *sys.meta_path])
         monkeypatch.setattr(app, "registered_commands", [])
         labs.cache_clear()
 
-    # The modules of commands register them again.
-    for module in [each for each in sys.modules if each.startswith(("harness.cli.", "harness.labs."))]:
-        if module != "harness.cli.commands":
-            monkeypatch.delitem(sys.modules, module)
+    # Modules that are imported while a lab is hidden register their commands anew, and must not stay.
+    earlier = _modules_of_commands()
+    forget()
     yield hidden
+    forget()
+    sys.modules.update(earlier)
     labs.cache_clear()
 
 
@@ -82,7 +98,8 @@ def test_without_a_lab_the_rest_is_as_before(call: Call, hide: Hide, name: str, 
         assert (code, printed, said.count("\n")) == (2, "", 1)
         assert f"No such command {each!r}; not installed here: lab {name}" in said
     for each in lab.options:
-        code, _, said = call("eval", *options, f"--{each}", "local")
+        value = [] if each == "plans" else ["local"]
+        code, _, said = call("eval", *options, f"--{each}", *value)
         assert (code, f"--{each}: lab {name} is not installed here" in said) == (2, True), said
 
 

@@ -1,6 +1,7 @@
 "use strict";
 // Everything that is shown is set as text, never as markup: it comes from golds and rows.
 const data = JSON.parse(document.getElementById("data").textContent);
+// The name is that of the first version, so that decisions in browsers stay.
 const store = `bird-harness analyze audit ${data.set}`;
 const at = (id) => document.getElementById(id);
 const keyOf = (one) => [one.question, one.dialect, one.probe, one.replaces, one.says].join("\n");
@@ -163,7 +164,7 @@ function pack() {
     name: `audit-${data.set}`,
     version: "1",
     set: data.set,
-    source: "bird-harness analyze audit, findings accepted by a person",
+    source: "bird-harness lab audit, findings accepted by a person",
     golds: [...golds.values()].map(({ question_id, dialect, sqls, reasons, replaces, status }) => {
       const reason = reasons.join(" ");
       if (status || !sqls.length) return { question_id, dialect, status: status || "ambiguous", reason, replaces };

@@ -14,7 +14,6 @@ from harness.engines.errors import ErrorClass
 from harness.engines.plans import PlanComparison, StepMark, compare_plans, numbered, steps_of
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
-from harness.report.plans import described
 from harness.runs.plans import ExplainedText, TextKey
 from harness.runs.summary import By
 from loaders.base.files import ascii_json, parse_json
@@ -359,7 +358,7 @@ def _packed_plan(text: ExplainedText, strings: Numbering) -> list[Any]:
         loops = node.loops or 1
         estimated = None if node.estimated_rows is None else node.estimated_rows * loops
         rows.append([
-            step.depth, strings.of(described(node)), strings.of(node.words),
+            step.depth, strings.of(node.label), strings.of(node.words),
             NOTHING if condition is None else strings.of(condition),
             short(estimated), short(node.all_rows), short(node.loops), short(node.cost),
         ])  # fmt: skip

@@ -19,8 +19,8 @@ from harness.labs.predict.budget import CLOSED, Budget, Meter, Pace
 from harness.labs.predict.endpoints import EndpointPredictor, Service, refusal_of, reply_of, usage_of
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
 from harness.predictors.common import Api, MaxTokensField, Settings
-from tests.harness.predictors.endpoint_server import Act, Does, EndpointServer, Rule
 from tests.harness.predictors.making import ask
+from tests.labs.predict.endpoint_server import Act, Does, EndpointServer, Rule
 
 KEY = "sk-proj-5kEyTh4tN0b0dyMayS33/x+y"
 ANSWERS = {"How many?": "SELECT 42"}

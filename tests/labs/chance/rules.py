@@ -9,7 +9,7 @@ OOPSLA 2020), `NoREC` their non-optimizing reference engine (ESEC/FSE 2020); the
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tests.harness.chance.cases import CELLS, CONDITIONS, KEYED, NULLABLE, NUMBERS, REFERENCES, Fill
+from tests.labs.chance.cases import CELLS, CONDITIONS, KEYED, NULLABLE, NUMBERS, REFERENCES, Fill
 
 _ONCE: list[Fill] = [{}]
 _STRICT = [fill for fill in REFERENCES if fill["f"] == "player_id"]

@@ -10,9 +10,9 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, messages, option, say
 from harness.data.answer_records import parse_keys
+from harness.labs.explain.tables import plans_json, plans_markdown, print_plans
 from harness.report.console import loading_bar
 from harness.report.files import HTML, give, write_page
-from harness.report.plans import plans_json, plans_markdown, print_plans
 from harness.runs.plans import PLANS, keep_plans
 from harness.runs.reader import read_run, select
 from harness.session.explanation import explainer_of_run, explainer_of_set, explainer_of_texts

@@ -26,9 +26,9 @@ from loaders.twins.queries import neighbours, parse
 from loaders.twins.shape import Shape, of_file
 from tests import forked
 from tests.every_engine import LOADED
-from tests.harness.chance.cases import DIFFERENT, SCHEMA
-from tests.harness.chance.rules import EQUAL, RULES, Rule
 from tests.harness.real_runs import evaluated
+from tests.labs.chance.cases import DIFFERENT, SCHEMA
+from tests.labs.chance.rules import EQUAL, RULES, Rule
 from tests.loaders.twins.shops import schema
 
 HOSTILE = [

@@ -195,22 +195,12 @@ def _cells(step: PlanStep | None, mark: StepMark, columns: Sequence[str]) -> lis
     if step is None:
         return [Text("") for _ in range(2 + len(columns))]
     style = "" if mark is StepMark.SAME else "bold"
-    words = Text(one_line(described(step.node)), style=style)
+    words = Text(one_line(step.node.label), style=style)
     if condition := step.node.condition:
         words.append(f"  {one_line(_cut(condition))}", style="dim")
     figures = [Text(spelled_rows(_COLUMNS[column](step.node))) for column in columns]
     # Indent folded lines below their step.
     return [Text(SIGNS[mark], style=style), Padding(words, (0, 0, 0, 2 * step.depth)), *figures]
-
-
-def described(node: PlanNode) -> str:
-    """Describe a step in common terms, with its table and index, or in the engine's own words."""
-    if node.operator in {Operator.UNKNOWN, Operator.QUERY}:
-        return node.words
-    name = "" if node.table is None else f" {node.table}"
-    name += f" {node.alias}" if node.alias else ""
-    index = f" by {node.index}" if node.index else ""
-    return f"{node.operator}{name}{index}"
 
 
 def _cut(text: str) -> str:
@@ -266,7 +256,7 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
 def _markdown_cells(step: PlanStep | None, mark: StepMark, columns: Sequence[str]) -> list[str]:
     if step is None:
         return [""] * (2 + len(columns))
-    words = f"{'&emsp;' * step.depth}{escaped_markdown(described(step.node))}"
+    words = f"{'&emsp;' * step.depth}{escaped_markdown(step.node.label)}"
     if step.node.condition:
         words += f" {escaped_markdown(_cut(step.node.condition))}"
     figures = [spelled_rows(_COLUMNS[column](step.node)) for column in columns]

@@ -1,6 +1,6 @@
 """The prompts that were read and found good, as files beside this one.
 
-`python -m tests.harness.predictors.snapshots` writes them anew, from servers that it starts; what has
+`python -m tests.labs.predict.snapshots` writes them anew, from servers that it starts; what has
 changed is then to be read again.
 """
 

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput
-from harness.analyses.chance.command import FOLDERS, PAGE, TABLES, ChanceRequest, search_run
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Threads, asks, give_json, messages, say
 from harness.data.outcomes import MOST_ROWS, preview
 from harness.data.witnesses import Witness, load
 from harness.engines import kind_of
 from harness.engines.execution import Ending, Execution, Limits
+from harness.labs.chance.command import FOLDERS, PAGE, TABLES, ChanceRequest, search_run
 from harness.report.console import print_grids
 from harness.report.files import TEXTS, ReportFormat, give
 from harness.scoring.chance.search import SECONDS

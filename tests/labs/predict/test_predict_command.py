@@ -19,8 +19,8 @@ from harness.labs.predict.cli import default_name
 from loaders.server import Server
 from tests import forked
 from tests.harness.conftest import Call
-from tests.harness.predictors.endpoint_server import EndpointServer, served
 from tests.harness.pytest_plugin.running import name
+from tests.labs.predict.endpoint_server import EndpointServer, served
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from harness.predictors.prompts import (
 )
 from tests.every_engine import EVERY_ENGINE
 from tests.harness.predictors.making import FARM, about_farm, table
-from tests.harness.predictors.snapshots import FOLDER, VERSIONS, snapshots
+from tests.labs.predict.snapshots import FOLDER, VERSIONS, snapshots
 
 WORDS = Tokens("words", lambda text: len(text.split()), estimated=False)
 

@@ -387,7 +387,7 @@ def _retry_after(value: str) -> str:
 @contextmanager
 def served(log: Path, **config: Any) -> Iterator[str]:
     """A server in a process of its own: its base URL. `config` is as of `EndpointServer`, in JSON values."""
-    command = [sys.executable, "-m", "tests.harness.predictors.endpoint_server", str(log), json.dumps(config)]
+    command = [sys.executable, "-m", "tests.labs.predict.endpoint_server", str(log), json.dumps(config)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True) as process:
         assert process.stdout is not None

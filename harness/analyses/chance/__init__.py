@@ -1,1 +1,0 @@
-"""Answers that are right by chance: small databases on which they and their golds differ."""
