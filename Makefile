@@ -6,7 +6,7 @@
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
 PREDICTIONS ?=# prediction file or folder; default: the sample's own
-SET ?=#         sample (default), mini_dev, mini_dev_2025, dev, train, spider, ... (from BIRD_HOME, default ./data), or the path of another set
+SET ?=#         sample (default), sample_tasks (for `eval`), mini_dev, mini_dev_2025, dev, train, spider, ... (from BIRD_HOME, default ./data), or the path of another set
 PREDICTOR ?=#   who answers for `predict`: offline (default), openai:MODEL, command:WORDS, ... (docs/how-to/predictors.md)
 METRICS ?=#     names separated by commas (default: ex,soft_f1); docs/reference/metrics.md lists them
 VARIANTS ?=#    for METRICS=ts: a folder of variants of the databases, or how many to generate

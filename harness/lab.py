@@ -46,14 +46,17 @@ class Lab:
     """What a lab adds. A place is `module:attribute`, imported when it is asked for.
 
     `commands` are those of `bird-harness lab`, by name. `metrics` are places of `harness.metrics.Metric`, by
-    name. `sections` are places of functions that take a `harness.runs.reader.Run` and return the tables
-    (`TableModel`) that a report has after its own. `options` are places of what carries an option of an
-    evaluation out, by the option's name.
+    name. `sets` are places of functions that evaluate a question set of the lab's own, by the set's name:
+    they take a `harness.session.request.Request` and `as_json`, and return the exit code. `sections` are
+    places of functions that take a `harness.runs.reader.Run` and return the tables (`TableModel`) that a
+    report has after its own. `options` are places of what carries an option of an evaluation out, by the
+    option's name.
     """
 
     name: str
     commands: Mapping[str, LabCommand] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
+    sets: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
 
@@ -138,6 +141,12 @@ def metrics_of_labs(kind: type, own: Collection[str]) -> Mapping[str, Any]:
                 raise BadInput(f"lab {lab.name}: {place!r} is no new Metric {name!r}; correct its record")
             found[name] = metric
     return found
+
+
+def evaluation_of_set(name: str) -> Any:
+    """Return what evaluates a question set of a lab; None if no lab has it."""
+    place = next((lab.sets[name] for lab in labs().values() if name in lab.sets), None)
+    return None if place is None else at(place)
 
 
 def sections(run: Any) -> list[Any]:

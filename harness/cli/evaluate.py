@@ -14,7 +14,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
 from harness.data.outcomes import Outcome
-from harness.lab import option_of_lab
+from harness.lab import evaluation_of_set, option_of_lab
 from harness.pytest_plugin.pairs import run_with_pytest
 from harness.report.console import loading_bar, print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
@@ -58,6 +58,8 @@ def evaluate(
     """Score prediction files and print the table."""
     if junit is not None and driver is RunBy.DIRECT:
         raise BadInput(f"--junit {junit}: needs pytest; leave out --driver direct")
+    if (evaluated := evaluation_of_set(request.set_name)) is not None:
+        raise typer.Exit(evaluated(request, as_json=as_json))
     keep_plans = option_of_lab("plans", "explain") if plans else None
     shown = _Shown(driver, junit, as_json, keep_plans)
     if len(request.golds) < 2:  # noqa: PLR2004 - nothing stands beside one

@@ -7,7 +7,7 @@ import csv
 import hashlib
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from loaders.base.errors import said
 PREDICTIONS = Path(__file__).with_name("predictions")
 """The folder with predictions of two invented baselines, in the official format."""
 
-__all__ = ["PREDICTIONS", "build", "sample_folder"]
+__all__ = ["PREDICTIONS", "build", "build_once", "sample_folder"]
 
 _HERE = Path(__file__).parent
 _DATABASES = _HERE / "databases"
@@ -40,8 +40,22 @@ def sample_folder() -> Path:
     Raises:
         BadInput: the cache cannot be written.
     """
+    return build_once("sample", _digest(), build)
+
+
+def build_once(name: str, digest: str, build: Callable[[Path], Path]) -> Path:
+    """Return a folder in the user's cache; build it if missing.
+
+    Args:
+        name: the folder in the cache that holds its versions.
+        digest: the version.
+        build: fills a folder that it is given, and returns it.
+
+    Raises:
+        BadInput: the cache cannot be written.
+    """
     cache = paths.chosen("BIRD_CACHE") or platformdirs.user_cache_path("bird-harness")
-    folder = cache / "sample" / _digest()
+    folder = cache / name / digest
     if folder.is_dir():
         return folder
     try:

@@ -2,7 +2,7 @@
 
 `families` says what the official scripts of each do, and `layouts` reads files. `engine` says what is needed
 of an engine, which `sqlite` and `postgresql` have. `judging` runs all of it in processes; `official` and
-`strict` are verdicts on rows and tests.
+`strict` are verdicts on rows and tests. `sample` has tasks of the project's own.
 """
 
 from harness.lab import Lab, LabCommand
@@ -16,4 +16,5 @@ LAB = Lab(
             "lab tasks livesqlbench_data_sqlite.jsonl --databases database --answers answers.jsonl",
         ),
     },
+    sets={"sample_tasks": "harness.labs.tasks.evaluation:evaluate_sample"},
 )

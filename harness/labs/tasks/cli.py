@@ -1,29 +1,16 @@
 """The command that judges answers to tasks that may change data."""
 
-import json
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from dialects.errors import BadInput
-from harness import provision
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Threads, give_json, messages, say
-from harness.labs.tasks.engine import engine_of
+from harness.cli.console import AsJson, Threads
+from harness.labs.tasks.evaluation import give, results_of
 from harness.labs.tasks.families import FAMILIES
-from harness.labs.tasks.judging import GOLD, TaskResult, judge
 from harness.labs.tasks.layouts import read_answers, read_tasks
-from harness.labs.tasks.report import as_record, task_tables
-from harness.report.console import console_text, print_grids
 from harness.session.request import check_range, refuse_unwritable
-from loaders.base.errors import EngineUnavailable, terminable, to_start
-from loaders.base.files import replace
-from loaders.base.processes import processors
-
-RESULTS = "results.jsonl"
-TABLES = "tables.txt"
 
 
 @app.command()
@@ -51,34 +38,5 @@ def tasks(  # noqa: PLR0913 - one parameter an option
     refuse_unwritable("--out", out)
     found = read_tasks(path, family, databases, ground_truth)
     predictors = [read_answers(each, found) for each in answers or ()]
-    names = [one.predictor for one in predictors]
-    if twice := sorted({name for name in names if names.count(name) > 1 or name == GOLD}):
-        raise BadInput(f"--answers: several are called {twice[0]!r}, or it is gold's name; rename the file")
-    for one in predictors:
-        lacking = len({task.id for task in found.tasks} - one.answers.keys())
-        if lacking:
-            say(f"{one.predictor}: {lacking} tasks have no answer, which counts as an empty one")
-        if one.unknown:
-            say(
-                f"{one.predictor}: {len(one.unknown)} answers are to no task of {path}: {one.unknown[0]}, ..."
-            )
-    dialect = found.family.dialect
-    server = None
-    if engine_of(found.family).has_server and (server := provision.find(dialect)) is None:
-        raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
-    results: list[TaskResult] = []
-    total = len(found.tasks) * (1 + len(predictors))
-    with terminable(), nullcontext() if as_json else messages.status("judging") as status:
-        for result in judge(found, predictors, workers or processors(), server):
-            results.append(result)
-            if status is not None:
-                status.update(f"{len(results):,} of {total:,} verdicts")
-    grids = task_tables(results, family)
-    out.mkdir(parents=True, exist_ok=True)
-    replace(out / RESULTS, (json.dumps(as_record(result)) + "\n" for result in results))
-    replace(out / TABLES, console_text(grids))
-    if as_json:
-        give_json({"family": family, "results": [as_record(result) for result in results]})
-    else:
-        print_grids(grids)
-    say(f"results: {out / RESULTS}")
+    judged = {family: results_of(found, predictors, workers, is_silent=as_json)}
+    give(judged, out, as_json=as_json)

@@ -1,9 +1,11 @@
-"""Tables of task results: rates of the verdicts by category, difficulty and database, and gold's own."""
+"""Tables of task results: rates of the verdicts by category, difficulty and database, for each engine."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
+from dialects.enums import Dialect
+from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, TaskResult
 from harness.metrics.statistics import wilson
 from harness.report.table_model import Cell, CellKind, TableModel, TableRow, columns, listed, row, table
@@ -23,24 +25,31 @@ _GROUPS: dict[str, Callable[[TaskResult], str | None]] = {
 }
 
 
-def task_tables(results: Sequence[TaskResult], family: str) -> list[TableModel]:
-    """Return a table of rates for each grouping, and one of what gold cannot pass.
+def task_tables(judged: Mapping[str, Sequence[TaskResult]]) -> list[TableModel]:
+    """Return a table of rates for each grouping, who passes where, and what gold cannot pass.
 
     Official rates keep every task in the denominator, as the scripts do. The others are of the tasks that
     the verdict decides.
+
+    Args:
+        judged: results by script family; each engine has a row in every table.
     """
-    judged = [result for result in results if result.predictor != GOLD]
+    results = [result for some in judged.values() for result in some]
+    shown = {
+        name: [result for result in some if result.predictor != GOLD] or some for name, some in judged.items()
+    }
     return [
-        *(_rates(judged or results, family, by) for by in _GROUPS if _is_known(results, by)),
-        _gold_table([result for result in results if result.predictor == GOLD]),
+        *(_rates(shown, by) for by in _GROUPS if any(_GROUPS[by](result) is not None for result in results)),
+        *([_engines_table(shown)] if len(shown) > 1 else []),
+        _gold_table(judged),
     ]
 
 
-def _is_known(results: Sequence[TaskResult], by: str) -> bool:
-    return any(_GROUPS[by](result) is not None for result in results)
+def _engine(family: str) -> Dialect:
+    return FAMILIES[family].dialect
 
 
-def _rates(results: Sequence[TaskResult], family: str, by: str) -> TableModel:
+def _rates(judged: Mapping[str, Sequence[TaskResult]], by: str) -> TableModel:
     heads = columns(
         by or "total",
         ("tasks", "tasks", CellKind.COUNT),
@@ -50,29 +59,80 @@ def _rates(results: Sequence[TaskResult], family: str, by: str) -> TableModel:
         ("state", "state"),
         ("decided", "state_decided", CellKind.COUNT),
     )
-    title = f"Tasks passed, by the scripts of {family}" + (f", by {by}" if by else "")
-    labels = ("predictor", by) if by else ("predictor",)
+    heads = tuple(replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads)
+    title = f"Tasks passed, by the scripts of {', '.join(judged)}" + (f", by {by}" if by else "")
+    labels = ("engine", "predictor", by) if by else ("engine", "predictor")
     notes = () if by else (_NOTE,)
-    return table(title, labels, heads, _rows(results, by), *notes)
+    return table(title, labels, heads, _rows(judged, by), *notes)
 
 
-def _rows(results: Sequence[TaskResult], by: str) -> Iterator[TableRow]:
+def _rows(judged: Mapping[str, Sequence[TaskResult]], by: str) -> Iterator[TableRow]:
     group = _GROUPS[by]
-    for predictor in dict.fromkeys(result.predictor for result in results):
-        own = [result for result in results if result.predictor == predictor]
-        for name in sorted({found for result in own if (found := group(result)) is not None}):
-            some = [result for result in own if group(result) == name]
-            strict = [decided for result in some if (decided := result.strict.passes) is not None]
-            state = [result.state for result in some if result.state is not None]
-            cells = (
-                len(some),
-                _share([result.official.passes for result in some]),
-                _share(strict),
-                len(strict),
-                _share(state),
-                len(state),
-            )
-            yield row((predictor, name) if by else (predictor,), cells, name, predictor=predictor, by=by)
+    for predictor in _predictors(judged):
+        for family, results in judged.items():
+            own = [result for result in results if result.predictor == predictor]
+            for name in sorted({found for result in own if (found := group(result)) is not None}):
+                some = [result for result in own if group(result) == name]
+                strict = [decided for result in some if (decided := result.strict.passes) is not None]
+                state = [result.state for result in some if result.state is not None]
+                cells = (
+                    len(some),
+                    _share([result.official.passes for result in some]),
+                    _share(strict),
+                    len(strict),
+                    _share(state),
+                    len(state),
+                )
+                engine = _engine(family)
+                labels = (engine, predictor, name) if by else (engine, predictor)
+                yield row(labels, cells, name, dialect=engine, predictor=predictor, by=by)
+
+
+def _predictors(judged: Mapping[str, Sequence[TaskResult]]) -> list[str]:
+    return list(dict.fromkeys(result.predictor for some in judged.values() for result in some))
+
+
+def _engines_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
+    """Return how many tasks each predictor passes on which engines, by the two verdicts that judge all."""
+    engines = [_engine(family) for family in judged]
+    tasks = set.intersection(*({result.task for result in some} for some in judged.values()))
+    heads = columns(
+        "engines",
+        ("everywhere", "everywhere", CellKind.COUNT),
+        *((f"{engine} alone", f"only_{engine}", CellKind.COUNT) for engine in engines),
+        *([("on some", "some", CellKind.COUNT)] if len(engines) > 2 else []),  # noqa: PLR2004 - neither one nor all
+        ("nowhere", "nowhere", CellKind.COUNT),
+    )
+    rows, notes = [], []
+    for predictor in _predictors(judged):
+        for verdict, passes in _VERDICTS.items():
+            passed = [
+                {result.task for result in some if result.predictor == predictor and passes(result)}
+                for some in judged.values()
+            ]
+            where = {task: [task in some for some in passed] for task in sorted(tasks)}
+            alone = [
+                [task for task, found in where.items() if found[place] and sum(found) == 1]
+                for place in range(len(engines))
+            ]
+            everywhere = sum(map(all, where.values()))
+            nowhere = sum(not any(found) for found in where.values())
+            counts = [everywhere, *map(len, alone)]
+            rest = len(tasks) - sum(counts) - nowhere
+            cells = (*counts, *([rest] if len(engines) > 2 else []), nowhere)  # noqa: PLR2004
+            rows.append(row((predictor, verdict), cells, verdict, predictor=predictor, by="engines"))
+            notes += [
+                f"{predictor}, {verdict}, {engine} alone: {listed(some)}"
+                for engine, some in zip(engines, alone, strict=True)
+                if some
+            ]
+    return table("Who passes where", ("predictor", "verdict"), heads, rows, *notes)
+
+
+_VERDICTS: Mapping[str, Callable[[TaskResult], bool]] = {
+    "official": lambda result: result.official.passes,
+    "strict": lambda result: result.strict.passes is True,
+}
 
 
 def _share(verdicts: Sequence[bool]) -> Cell | None:
@@ -83,23 +143,26 @@ def _share(verdicts: Sequence[bool]) -> Cell | None:
     return Cell(100 * sum(verdicts) / len(verdicts), (100 * low, 100 * high))
 
 
-def _gold_table(golds: Sequence[TaskResult]) -> TableModel:
+def _gold_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
     """Return how many golds pass as answers, and name those that do not."""
-    lines = (
-        ("official", [result.task for result in golds if not result.official.passes]),
-        ("strict", [result.task for result in golds if result.strict.passes is False]),
-        ("state", [result.task for result in golds if result.state is False]),
-    )
     heads = columns(
         "verdict", ("tasks", "tasks", CellKind.COUNT), ("gold fails", "gold_fails", CellKind.COUNT)
     )
-    rows = [row((name,), (len(golds), len(failing)), name) for name, failing in lines]
-    notes = [f"{name}: {listed(failing)}" for name, failing in lines if failing]
-    return table("Golds as answers: what nobody can pass", ("verdict",), heads, rows, *notes)
+    rows, notes = [], []
+    for family, results in judged.items():
+        golds, engine = [result for result in results if result.predictor == GOLD], _engine(family)
+        for name, failing in (
+            ("official", [result.task for result in golds if not result.official.passes]),
+            ("strict", [result.task for result in golds if result.strict.passes is False]),
+            ("state", [result.task for result in golds if result.state is False]),
+        ):
+            rows.append(row((engine, name), (len(golds), len(failing)), name, dialect=engine))
+            notes += [f"{engine}, {name}: {listed(failing)}"] if failing else []
+    return table("Golds as answers: what nobody can pass", ("engine", "verdict"), heads, rows, *notes)
 
 
-def as_record(result: TaskResult) -> dict[str, Any]:
+def as_record(result: TaskResult, family: str) -> dict[str, Any]:
     """Return the line of a result in `results.jsonl`."""
-    found = asdict(result)
+    found = {"family": family, **asdict(result)}
     found["official"]["passes"], found["strict"]["passes"] = result.official.passes, result.strict.passes
     return found
