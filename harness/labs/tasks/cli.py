@@ -1,16 +1,26 @@
 """The command that judges answers to tasks that may change data."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Threads
-from harness.labs.tasks.evaluation import give, results_of
+from harness.cli.console import AsJson, Threads, say
+from harness.labs.tasks.evaluation import first_phase, give, results_of
 from harness.labs.tasks.families import FAMILIES
-from harness.labs.tasks.layouts import read_answers, read_tasks
+from harness.labs.tasks.layouts import Phase, read_answers, read_tasks
+from harness.labs.tasks.prompts import prompts as task_prompts
+from harness.labs.tasks.report import reward_table
+from harness.labs.tasks.responses import TaskExtract
+from harness.report.documents import published_tables
 from harness.session.request import check_range, refuse_unwritable
+from loaders.base.files import replace
+
+BASE_LITE = "livesqlbench_base_lite"
+"""The set of published rates, as `lab reproduce --set` calls it."""
 
 
 @app.command()
@@ -29,14 +39,40 @@ def tasks(  # noqa: PLR0913 - one parameter an option
     ground_truth: Annotated[
         Path | None, typer.Option(help="File with the solutions and test cases that came by mail.")
     ] = None,
+    extract: Annotated[
+        TaskExtract, typer.Option(help="What takes statements out of raw responses in --answers.")
+    ] = TaskExtract.OFFICIAL,
+    phase: Annotated[Phase, typer.Option(help="The part of the tasks: follow-ups are BIRD-Interact's.")] = (
+        Phase.FIRST
+    ),
+    first: Annotated[
+        Path | None,
+        typer.Option(help="With --phase follow-up: results.jsonl of the first one, for the reward."),
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the prompt of each task, and judge nothing.")
+    ] = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Print published rates of LiveSQLBench-Base-Lite, too.")
+    ] = False,
     workers: Threads = None,
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/tasks"),
     as_json: AsJson = False,
 ) -> None:
     """Judge answers to tasks that may change data: the official verdict, a strict one, and the state."""
     check_range("workers", workers, unit="processes")
+    if first is not None and phase is not Phase.FOLLOW_UP:
+        raise BadInput("--first: belongs to the reward of follow-ups; add --phase follow-up")
     refuse_unwritable("--out", out)
-    found = read_tasks(path, family, databases, ground_truth)
-    predictors = [read_answers(each, found) for each in answers or ()]
+    found = read_tasks(path, family, databases, ground_truth, phase, needs_gold=prompts is None)
+    if prompts is not None:
+        lines = [f"{json.dumps(each, ensure_ascii=False)}\n" for each in task_prompts(found)]
+        replace(prompts, lines)
+        say(f"{len(lines)} prompts: {prompts}")
+        return
+    before = None if first is None else first_phase(first)
+    predictors = [read_answers(each, found, extract) for each in answers or ()]
     judged = {family: results_of(found, predictors, workers, is_silent=as_json)}
-    give(judged, out, as_json=as_json)
+    more = [] if before is None else [reward_table(before, judged[family])]
+    more += published_tables(BASE_LITE) if published else []
+    give(judged, out, more, as_json=as_json)

@@ -16,9 +16,11 @@ from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
 from harness.labs.tasks.report import as_record, task_tables
 from harness.labs.tasks.sample import SET_NAME, sample_answers, sample_families, sample_tasks
 from harness.report.console import console_text, print_grids
+from harness.report.table_model import TableModel
 from harness.session.options import OPTIONS
 from harness.session.request import Request, check_range, refuse_unwritable
 from loaders.base.errors import EngineUnavailable, terminable, to_start
+from loaders.base.files import read_text
 from loaders.base.files import replace as replace_file
 from loaders.base.processes import processors
 from loaders.server import Server
@@ -85,9 +87,9 @@ def results_of(
     return results
 
 
-def give(judged: Judged, out: Path, *, as_json: bool = False) -> None:
-    """Print the tables, or all results as JSON, and write both to a folder."""
-    grids = task_tables(judged)
+def give(judged: Judged, out: Path, more: Sequence[TableModel] = (), *, as_json: bool = False) -> None:
+    """Print the tables with more of them, or all results as JSON, and write both to a folder."""
+    grids = [*task_tables(judged), *more]
     records = [as_record(result, name) for name, results in judged.items() for result in results]
     out.mkdir(parents=True, exist_ok=True)
     replace_file(out / RESULTS, (json.dumps(record) + "\n" for record in records))
@@ -97,6 +99,25 @@ def give(judged: Judged, out: Path, *, as_json: bool = False) -> None:
     else:
         print_grids(grids)
     say(f"results: {out / RESULTS}")
+
+
+def first_phase(path: Path) -> Mapping[str, Mapping[str, bool]]:
+    """Read what passed officially in a first phase, by predictor and task, from its `results.jsonl`.
+
+    Raises:
+        BadInput: the file cannot be read, or is none of these.
+    """
+    found: dict[str, dict[str, bool]] = {}
+    for number, line in enumerate(read_text(path).text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            passes = record["official"]["passes"]
+            found.setdefault(str(record["predictor"]), {})[str(record["task"])] = bool(passes)
+        except (ValueError, LookupError, TypeError) as error:
+            raise BadInput(f"{path}:{number}: is no result of `lab tasks`; name its {RESULTS}") from error
+    return found
 
 
 _READ = ("set_name", "predictions", "dialects", "workers", "limit", "out", "bird_home")

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from dialects.enums import Dialect
+from harness.labs.tasks.responses import fenced_statements, postgresql_statements, sqlite_statements
 
 
 class TaskCategory(StrEnum):
@@ -63,7 +64,8 @@ def encoded_statements(value: Any) -> list[str]:
 class ScriptFamily:
     """What one family of official scripts does.
 
-    `benchmarks` names the sets that it judges. `statements` reads a field of statements. `task_seconds` is
+    `benchmarks` names the sets that it judges. `statements` reads a field of statements. `extract` takes
+    statements out of a raw response, None where no script does. `task_seconds` is
     the limit of a whole task, `statement_seconds` that of one statement, and `recursive_seconds` that of one
     that has WITH RECURSIVE; None without one. `tests_queries`: whether a task of the category Query is judged
     by its own test cases, if it has any. `untested` is what becomes of other tasks without test cases.
@@ -83,6 +85,7 @@ class ScriptFamily:
     benchmarks: str
     dialect: Dialect
     statements: Callable[[Any], list[str]] = whole_statements
+    extract: Callable[[str], list[str]] | None = None
     task_seconds: float | None = None
     statement_seconds: float | None = None
     recursive_seconds: float | None = None
@@ -109,6 +112,7 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             name="livesqlbench-sqlite",
             benchmarks="Mini-Dev V2, LiveSQLBench-Base-Lite-SQLite",
             dialect=Dialect.SQLITE,
+            extract=sqlite_statements,
             task_seconds=180,
             required=("selected_database", "preprocess_sql", "sol_sql"),
         ),
@@ -116,6 +120,7 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             name="livesqlbench",
             benchmarks="LiveSQLBench-Base-Lite, Base-Full, Large",
             dialect=Dialect.POSTGRESQL,
+            extract=postgresql_statements,
             statement_seconds=60,
             tests_queries=False,
             untested=UntestedTask.PASSES,
@@ -126,6 +131,7 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             name="critic-sqlite",
             benchmarks="BIRD-CRITIC-SQLite",
             dialect=Dialect.SQLITE,
+            extract=fenced_statements,
             task_seconds=180,
             has_issue=True,
             passes_conditions=True,
@@ -136,6 +142,7 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             benchmarks="BIRD-CRITIC-PostgreSQL, BIRD-CRITIC flash, BIRD-CRITIC open (PostgreSQL)",
             dialect=Dialect.POSTGRESQL,
             statements=marked_statements,
+            extract=fenced_statements,
             task_seconds=300,
             statement_seconds=60,
             recursive_seconds=15,
@@ -150,7 +157,7 @@ FAMILIES: Mapping[str, ScriptFamily] = {
         ),
         ScriptFamily(
             name="interact",
-            benchmarks="BIRD-Interact lite and full, c-Interact",
+            benchmarks="BIRD-Interact lite and full, c-Interact, in both phases",
             dialect=Dialect.POSTGRESQL,
             statements=encoded_statements,
             statement_seconds=60,

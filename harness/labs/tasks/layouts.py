@@ -3,12 +3,15 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
+from harness.data.responses import Response, SeveralAnswers, read_response
 from harness.labs.tasks.families import FAMILIES, ScriptFamily, TaskCategory
+from harness.labs.tasks.responses import TaskExtract, own_statements
 from loaders.base.errors import brief
 from loaders.base.files import read_text
 
@@ -16,12 +19,23 @@ GROUND_TRUTH = ("sol_sql", "test_cases", "external_knowledge")
 """The fields that public files leave empty, and that come by mail."""
 
 
+class Phase(StrEnum):
+    """The part of a task that is judged. Only BIRD-Interact's tasks have a second one."""
+
+    FIRST = "first"
+    FOLLOW_UP = "follow-up"
+
+
 @dataclass(frozen=True)
 class Task:
-    """One task: what the scripts of its family read of its record."""
+    """One task: what the scripts of its family read of its record.
+
+    `phase_conditions` are those of a second phase, for which the scripts take the first's.
+    """
 
     record: Mapping[str, Any] = field(repr=False)
     family: ScriptFamily = field(repr=False)
+    phase_conditions: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @cached_property
     def id(self) -> str:
@@ -74,6 +88,11 @@ class Task:
         return found if isinstance(found, dict) else {}
 
     @property
+    def own_conditions(self) -> Mapping[str, Any]:
+        """How rows of this phase are to be compared."""
+        return self.conditions if self.phase_conditions is None else self.phase_conditions
+
+    @property
     def is_efficiency(self) -> bool:
         """True if its test compares costs."""
         return bool(self.record.get("efficiency"))
@@ -98,7 +117,15 @@ class TaskAnswers:
     unknown: Sequence[str] = ()
 
 
-def read_tasks(path: Path, family_name: str, databases: Path, ground_truth: Path | None = None) -> TaskSet:
+def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
+    path: Path,
+    family_name: str,
+    databases: Path,
+    ground_truth: Path | None = None,
+    phase: Phase = Phase.FIRST,
+    *,
+    needs_gold: bool = True,
+) -> TaskSet:
     """Read a file of tasks.
 
     Args:
@@ -106,9 +133,12 @@ def read_tasks(path: Path, family_name: str, databases: Path, ground_truth: Path
         family_name: the script family that judges them.
         databases: the folder with a folder or a file for each database.
         ground_truth: JSON lines by `instance_id` with the fields that the public file leaves empty.
+        phase: which part of the tasks; those without a second one are left out of it.
+        needs_gold: True to judge answers.
 
     Raises:
-        BadInput: a file cannot be read, a line is no task, or two have one id; or all golds are missing.
+        BadInput: a file cannot be read, a line is no task, or two have one id; or all golds are missing, or
+            no task has the phase.
     """
     if family_name not in FAMILIES:
         raise BadInput(f"--family {family_name}: unknown; choose from {', '.join(FAMILIES)}")
@@ -122,13 +152,43 @@ def read_tasks(path: Path, family_name: str, databases: Path, ground_truth: Path
             raise BadInput(f"{ground_truth}: {absent[0]!r} and {len(absent) - 1} more are no tasks of {path}")
         for name, found in mailed.items():
             records[name] |= {key: found[key] for key in GROUND_TRUTH if key in found}
+            more = _follow_up(found)
+            if more:
+                own = {key: more[key] for key in GROUND_TRUTH if key in more}
+                records[name]["follow_up"] = {**_follow_up(records[name]), **own}
     tasks = [Task(record, family) for record in records.values()]
-    if not any(task.gold for task in tasks):
+    if phase is Phase.FOLLOW_UP:
+        tasks = [_second(task) for task in tasks if _follow_up(task.record)]
+        if not tasks:
+            raise BadInput(f"{path}: no task has a follow-up; leave out --phase")
+    if needs_gold and not any(task.gold for task in tasks):
         raise BadInput(
             f"{path}: no task has a solution: public files leave them out; ask its authors by mail, and name"
             " the file that they send with --ground-truth"
         )
     return TaskSet(path, family, tasks, databases)
+
+
+def _follow_up(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = record.get("follow_up")
+    return found if isinstance(found, dict) else {}
+
+
+def _second(task: Task) -> Task:
+    """Return the second phase of a task: it begins where the gold of the first one has left the database."""
+    record, more = task.record, _follow_up(task.record)
+    read = task.family.statements
+    clean_up = read(record.get("clean_up_sqls", record.get("clean_up_sql")))
+    conditions = more.get("conditions")
+    own = {
+        "query": more.get("query"),
+        "sol_sql": more.get("sol_sql"),
+        "test_cases": more.get("test_cases"),
+        "external_knowledge": more.get("external_knowledge"),
+        "preprocess_sql": [*task.preprocess, *task.gold, *clean_up],
+        "clean_up_sqls": [],
+    }
+    return Task({**record, **own}, task.family, conditions if isinstance(conditions, dict) else None)
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -149,19 +209,44 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield name, record
 
 
-def read_answers(path: Path, tasks: TaskSet) -> TaskAnswers:
-    """Read the answers of a predictor, named for the file: JSON lines with `instance_id` and `pred_sqls`.
+def read_answers(path: Path, tasks: TaskSet, policy: TaskExtract = TaskExtract.OFFICIAL) -> TaskAnswers:
+    """Read the answers of a predictor, named for the file.
 
-    `predicted_sql`, as LiveSQLBench-CLI writes it, is read as well.
+    They are JSON lines with `instance_id` and `pred_sqls`, or `predicted_sql` as LiveSQLBench-CLI writes it;
+    or with a model's `response`, as a text or as its interface returned it.
+
+    Args:
+        path: the file.
+        tasks: the tasks.
+        policy: what takes statements out of responses.
 
     Raises:
-        BadInput: the file cannot be read, or a line has no answer.
+        BadInput: the file cannot be read, a line has no answer, or no script takes one out.
     """
     known = {task.id for task in tasks.tasks}
     answers: dict[str, Sequence[str]] = {}
     for name, record in _records(path):
-        value = record.get("pred_sqls", record.get("predicted_sql"))
-        if value is None and not {"pred_sqls", "predicted_sql"} & record.keys():
-            raise BadInput(f"{path}: {name} has no pred_sqls; give a list of statements, or a text")
-        answers[name] = tasks.family.statements(value)
+        if given := [key for key in ("pred_sqls", "predicted_sql") if key in record]:
+            answers[name] = tasks.family.statements(record[given[0]])
+        elif "response" in record:
+            answers[name] = _taken_out(record["response"], tasks.family, policy, f"{path}: {name}")
+        else:
+            raise BadInput(
+                f"{path}: {name} has no pred_sqls; give a list of statements, or a text, or a response"
+            )
     return TaskAnswers(path.stem, answers, sorted(answers.keys() - known))
+
+
+def _taken_out(value: Any, family: ScriptFamily, policy: TaskExtract, where: str) -> list[str]:
+    try:
+        found = Response(value) if isinstance(value, str) else read_response(value)
+    except SeveralAnswers as error:
+        raise BadInput(f"{where}: {error}; keep one") from error
+    text = (None if found is None else found.text) or ""
+    if policy is TaskExtract.ANSWER_1:
+        return own_statements(text, family.dialect)
+    if family.extract is None:
+        raise BadInput(
+            f"{where}: no script of {family.name} takes statements out of responses; use --extract answer-1"
+        )
+    return family.extract(text)

@@ -161,6 +161,40 @@ def _gold_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
     return table("Golds as answers: what nobody can pass", ("engine", "verdict"), heads, rows, *notes)
 
 
+FIRST_REWARD, FOLLOW_UP_REWARD = 0.7, 0.3
+"""The parts of BIRD-Interact's normalised reward, without debugging."""
+
+
+def reward_table(first: Mapping[str, Mapping[str, bool]], follow_ups: Sequence[TaskResult]) -> TableModel:
+    """Return the mean reward of each predictor over the tasks of the first phase.
+
+    A follow-up is asked only after a first phase that passed, so that it counts only there.
+
+    Args:
+        first: by predictor and task, whether the first phase passed officially.
+        follow_ups: results of the second phase.
+    """
+    heads = columns(
+        "reward",
+        ("tasks", "tasks", CellKind.COUNT),
+        ("first passed", "first", CellKind.COUNT),
+        ("both passed", "both", CellKind.COUNT),
+        ("reward", "reward"),
+    )
+    rows = []
+    for predictor, tasks in first.items():
+        passed = {task for task, passes in tasks.items() if passes}
+        both = {
+            one.task
+            for one in follow_ups
+            if one.predictor == predictor and one.task in passed and one.official.passes
+        }
+        reward = 100 * (FIRST_REWARD * len(passed) + FOLLOW_UP_REWARD * len(both)) / len(tasks)
+        rows.append(row((predictor,), (len(tasks), len(passed), len(both), reward), predictor=predictor))
+    note = f"Official: {FIRST_REWARD} for the first phase, {FOLLOW_UP_REWARD} for a follow-up after it."
+    return table("Normalised reward (%)", ("predictor",), heads, rows, note)
+
+
 def as_record(result: TaskResult, family: str) -> dict[str, Any]:
     """Return the line of a result in `results.jsonl`."""
     found = {"family": family, **asdict(result)}

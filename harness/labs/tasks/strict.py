@@ -94,12 +94,12 @@ def _compared(task: Task, rows: Rows, gold: Rows) -> StrictVerdict:
         return StrictVerdict(
             StrictStatus.MISMATCH, f"{'the answer' if rows is None else 'gold'} returns no rows"
         )
-    places = task.conditions.get("decimal")
+    places = task.own_conditions.get("decimal")
     places = places if isinstance(places, int) and not isinstance(places, bool) and places >= 0 else PLACES
     left, right = ([_row(row, places) for row in each] for each in (rows, gold))
-    if task.conditions.get("order"):
+    if task.own_conditions.get("order"):
         is_same = left == right
-    elif task.conditions.get("distinct"):
+    elif task.own_conditions.get("distinct"):
         is_same = set(left) == set(right)
     else:
         is_same = Counter(left) == Counter(right)
