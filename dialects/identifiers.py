@@ -1,7 +1,8 @@
 """The names of tables and columns on each server, and the names that a server rejects."""
 
 import re
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
@@ -113,3 +114,22 @@ def ascii_lower(name: str) -> str:
 def quoted(name: str) -> str:
     """Return `name` quoted as an identifier for SQLite and PostgreSQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+BUILT_IN_COLLATIONS = frozenset({"BINARY", "NOCASE", "RTRIM"})
+"""https://sqlite.org/datatype3.html#collating_sequences"""
+
+_COLLATE = re.compile(r"\bcollate\s++(?:(?P<name>\w++)|[\"'`\[](?P<quoted>[^\"'`\]]++))", re.IGNORECASE)
+
+
+def collations_in(definitions: Iterable[str | None]) -> set[str]:
+    """Return what may be the names of collations in the statements of a schema."""
+    found = (each for sql in definitions for each in _COLLATE.finditer(sql or ""))
+    return {each["name"] or each["quoted"] for each in found}
+
+
+def register_collations(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Let SQLite read tables with collations of an application; as nothing is known of them, bytes decide."""
+    for name in names:
+        if name.upper() not in BUILT_IN_COLLATIONS:
+            connection.create_collation(name, lambda one, other: (one > other) - (one < other))

@@ -52,11 +52,15 @@ class Parameters:
 
     Args:
         names: their names, or numbers.
+        samples: their sample values.
         kinds: those that are known, by a sample value or by the place of a parameter; rewrites add to them.
     """
 
     names: Sequence[str] = ()
     kinds: dict[str, Kind] = field(default_factory=dict)
+    samples: Mapping[str, object] = field(default_factory=dict)
+    decided: dict[str, object] = field(default_factory=dict)
+    """Those whose place needs a constant, with the values that the translation is for."""
     unknown: dict[str, None] = field(default_factory=dict)
     """Those whose place has not told their kind."""
 
@@ -136,6 +140,7 @@ def literal(value: object) -> str:
 
 
 def _with_samples(parameters: Parameters, samples: Mapping[str, object]) -> Parameters:
+    parameters.samples = samples
     for name, value in samples.items():
         if name not in parameters.names:
             shown = ", ".join(parameters.names) or "it has none"
@@ -155,8 +160,11 @@ def placed(text: str, parameters: Parameters, style: ParamStyle) -> tuple[str, t
     """
     if not parameters.names:
         return text, ()
-    kinds = [BoundParameter(name, parameters.kinds.get(name, Kind.NULL)) for name in parameters.names]
+    known = [BoundParameter(name, parameters.kinds.get(name, Kind.NULL)) for name in parameters.names]
     order = [int(number) for number in _PLACE.findall(text)]
     text = text.replace("%", "%%") if style.doubles_percent else text
-    text = _PLACE.sub(lambda place: _WRITTEN[style](kinds[int(place[1])].key, int(place[1]) + 1), text)
-    return text, tuple(kinds[at] for at in order) if style.is_by_place else tuple(kinds)
+    used = [at for at, one in enumerate(known) if at in order or one.name not in parameters.decided]
+    text = _PLACE.sub(
+        lambda place: _WRITTEN[style](known[int(place[1])].key, used.index(int(place[1])) + 1), text
+    )
+    return text, tuple(known[at] for at in (order if style.is_by_place else used))

@@ -15,7 +15,7 @@ from sqlglot import exp
 from dialects.coercions import EXACT
 from dialects.enums import Dialect, Profile
 from dialects.errors import Untranslatable
-from dialects.identifiers import ascii_lower, quoted
+from dialects.identifiers import ascii_lower, collations_in, quoted, register_collations
 from dialects.schema import Column as StoredColumn
 from dialects.schema import PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, Column
@@ -80,6 +80,8 @@ class Planner:
     def __init__(self, schema: Schema) -> None:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False)
         self._indexes: dict[str, tuple[str, ...]] = {}
+        columns = (column for table in schema.tables for column in table.columns)
+        register_collations(self._connection, {column.collation for column in columns})
         for table in schema.tables:
             self._create(table)
         for view in schema.views:
@@ -89,7 +91,8 @@ class Planner:
     def _create(self, table: Table) -> None:
         columns = [
             f"{quoted(column.name)} {_declared(column.declared)}"
-            f"{' PRIMARY KEY' if table.primary_key == (column.name,) else ''} COLLATE {column.collation}"
+            f"{' PRIMARY KEY' if table.primary_key == (column.name,) else ''}"
+            f" COLLATE {quoted(column.collation)}"
             for column in table.columns
         ]
         keys = list(table.unique)
@@ -173,6 +176,7 @@ class Catalogue:
     @cached_property
     def _connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(":memory:", check_same_thread=False)
+        register_collations(connection, collations_in(sql for *_, sql in self.rows))
         for _, name, _, _, sql in self.rows:
             # SQLite makes its own tables, and a module of virtual tables may be missing here.
             if sql is not None and not name.startswith("sqlite_"):

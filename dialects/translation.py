@@ -7,7 +7,7 @@ the result open, or if something is assumed, there is a warning; if the target c
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -24,6 +24,7 @@ from dialects.rewrites import queries
 from dialects.rewrites.aggregates import OuterAggregate
 from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
+from dialects.rewrites.parameters import decide
 from dialects.rewrites.windows import share_windows
 from dialects.schema import Schema
 from dialects.scope import Relation
@@ -52,6 +53,8 @@ class Translation:
     """The parameters, in the order in which the driver is given their values; see `bind`."""
     style: ParamStyle | None = None
     """How they are written; None without parameters."""
+    decided: Mapping[str, object] = field(default_factory=dict)
+    """Parameters whose values the translation is for, and no others; `bind` refuses them."""
     json_columns: tuple[int, ...] = ()
     """Result columns, counted from 0, whose values are JSON, since they hold numbers and texts."""
 
@@ -71,8 +74,12 @@ class Translation:
 
         Raises:
             KeyError: a parameter has no value.
+            BadInput: the translation is for another value.
         """
         named = values if isinstance(values, Mapping) else {str(at): one for at, one in enumerate(values, 1)}
+        for name, value in self.decided.items():
+            if named[name] != value:
+                raise BadInput(f"the parameter {name}: this translation is for {value!r}; make another one")
         if self.style is not None and not self.style.is_by_place and self.style is not ParamStyle.NUMERIC:
             return {each.key: named[each.name] for each in self.parameters}
         return [named[each.name] for each in self.parameters]
@@ -122,7 +129,7 @@ def translate(  # noqa: PLR0913 - what a translation depends on
         by_name = not all(map(str.isdecimal, parameters.names))
         style = style or TARGETS[target].styles[by_name]
         text, bound = placed(found.sql, parameters, style)
-        return replace(found, sql=text, parameters=bound, style=style)
+        return replace(found, sql=text, parameters=bound, style=style, decided=dict(parameters.decided))
     except Untranslatable as error:
         if why := foreign(sql):
             raise Untranslatable(error.construct, f"{error.reason}; {why}", error.position) from error
@@ -151,6 +158,7 @@ def _translated(
     sql: str, schema: Schema, target: Dialect, parameters: Parameters, *, as_json: bool
 ) -> Translation:
     tree = parse(sql)
+    decide(tree, parameters)
     compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES, parameters)
     try:
         relation = compiler.query(tree, None)

@@ -84,6 +84,18 @@ class Collation(StrEnum):
     NOCASE = "NOCASE"
     RTRIM = "RTRIM"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Collation":
+        """Return a collation of the application that wrote a file: nothing else is known of it."""
+        found = str.__new__(cls, value)
+        found._name_ = found._value_ = str(value)
+        return found
+
+    @property
+    def is_own(self) -> bool:
+        """True if SQLite itself does not have it."""
+        return self.value not in Collation.__members__
+
 
 class Form(StrEnum):
     """A form that all texts of a column have."""

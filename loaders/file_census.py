@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dialects.errors import BadInput
-from dialects.identifiers import quoted
+from dialects.identifiers import BUILT_IN_COLLATIONS, quoted
 from dialects.schema import Column, ForeignKey, PortableType, Schema, Table, affinity
 from loaders.portable import (
     AMBIGUOUS,
@@ -316,7 +316,9 @@ def kept_references(
     return kept, notes
 
 
-def _resolved(reference: ForeignKey, table: Table, tables: Sequence[Table]) -> tuple[ForeignKey | None, str]:
+def _resolved(  # noqa: PLR0911 - one for each reason
+    reference: ForeignKey, table: Table, tables: Sequence[Table]
+) -> tuple[ForeignKey | None, str]:
     parent = next((other for other in tables if other.name.lower() == reference.parent.lower()), None)
     if parent is None:
         return None, "there is no such table"
@@ -329,10 +331,11 @@ def _resolved(reference: ForeignKey, table: Table, tables: Sequence[Table]) -> t
     types = [table.column(name).type for name in reference.columns]
     if types != [parent.column(name).type for name in columns]:
         return None, "the columns hold different types"
-    if any(table.column(name).escaped for name in reference.columns) or any(
-        parent.column(name).escaped for name in columns
-    ):
+    compared = [*map(table.column, reference.columns), *map(parent.column, columns)]
+    if any(column.escaped for column in compared):
         return None, "values are escaped"
+    if own := next((each.collation for each in compared if each.collation not in BUILT_IN_COLLATIONS), None):
+        return None, f"the collation {own} is the application's own"
     return ForeignKey(reference.columns, parent.name, columns), ""
 
 

@@ -16,7 +16,7 @@ import os
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -25,7 +25,7 @@ from pathlib import Path
 from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.identifiers import quoted
+from dialects.identifiers import collations_in, quoted, register_collations
 from dialects.schema import CatalogueRow, ForeignKey, PortableType, Table, View
 from dialects.server_schema import LARGEST_REAL, TYPES, ServerTable
 from loaders.base.processes import ended_by
@@ -92,7 +92,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
     `exact_text(x)` is a number's shortest text that reads back as the same number, `single_text(x)` that of
     the nearest single; `is_text(x)` is true if the blob `x` is text in the file's encoding;
-    `escaped_text(x, y)` is that of `loaders.portable`.
+    `escaped_text(x, y)` is that of `loaders.portable`. Collations that SQLite does not have compare bytes.
 
     Raises:
         BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Also raised for
@@ -112,6 +112,10 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             [encoding] = connection.execute("PRAGMA encoding").fetchone()
             connection.create_function("is_text", 1, partial(_is_text, encoding), deterministic=True)
             connection.create_function("escaped_text", 2, partial(_escaped, encoding), deterministic=True)
+            # As bytes: a definition may be no text at all.
+            stored = connection.execute("SELECT CAST(sql AS BLOB) FROM sqlite_master WHERE sql IS NOT NULL")
+            definitions = [sql.decode(encoding, errors="replace") for (sql,) in stored]
+            register_collations(connection, collations_in(definitions))
             with ended_by(connection.interrupt):
                 yield connection
     except sqlite3.Error as error:
@@ -324,7 +328,10 @@ def declarations(connection: sqlite3.Connection) -> Declarations:
         r" WHERE schema = 'main' AND entry.type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
         r" ORDER BY entry.rowid"
     ).fetchall()
-    found.catalogue += connection.execute("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
+    with suppress(sqlite3.OperationalError):  # a definition is no text
+        found.catalogue += connection.execute(
+            "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"
+        ).fetchall()
     for kind, name, without_rowid, strict, sql in entries:
         if kind == "view":
             found.views.append(View(name, sql))

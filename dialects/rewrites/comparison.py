@@ -51,6 +51,8 @@ _HOLDS: dict[type[exp.Expr], Callable[[int, int], bool]] = {
     exp.GTE: lambda left, right: left >= right,
 }
 
+OWN_COLLATION = "it is the application's own: neither SQLite nor the target can compare or sort by it"
+
 _NULL_SAFE = (exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
@@ -105,6 +107,8 @@ def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     chosen = chosen or t.collation or Collation.BINARY
     if t.kind is not Kind.TEXT or chosen is Collation.BINARY:
         return node
+    if chosen.is_own:
+        raise Untranslatable(f"the collation {chosen}", OWN_COLLATION)
     c.applies("collation")
     return (
         Lower(this=node) if chosen is Collation.NOCASE else server("rtrim_set", node, exp.Literal.string(" "))

@@ -236,7 +236,8 @@ def _case(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name = node.expression.name.upper()
     if name not in Collation.__members__:
-        raise Untranslatable(f"COLLATE {name}", "SQLite has no such collation", position(node))
+        reason = comparison.OWN_COLLATION
+        raise Untranslatable(f"the collation {node.expression.name}", reason, position(node))
     return c.expression(node.this, scope).of(collation=Collation(name), collates=True)
 
 

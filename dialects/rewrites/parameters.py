@@ -1,12 +1,13 @@
 """Parameters, typed by a sample value or by their place. https://sqlite.org/lang_expr.html#varparam."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import BoundValue
+from dialects.parameters import Parameters
 from dialects.scope import Scope
 from dialects.value_types import Kind, Typed
 
@@ -47,6 +48,60 @@ def parameter(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     elif kind is Kind.INTEGER and isinstance(_around(node)[1], exp.Select | exp.Ordered | exp.Group):
         cast = "term"
     return Typed(BoundValue(this=c.parameters.place(node.name), kind=cast), kind)
+
+
+def decide(tree: exp.Expr, parameters: Parameters) -> None:
+    """Put sample values in where a translation depends on a parameter's value: it is for these alone.
+
+    Raises:
+        Untranslatable: one of them has no sample value.
+    """
+    for node in list(tree.find_all(exp.Placeholder)):
+        what = _needs_value(node)
+        if what is None:
+            continue
+        name = parameters.of(node.name)
+        value = parameters.samples.get(name)
+        if not isinstance(value, str | int | float):
+            reason = f"it is {what}, whose value decides the translation; give it, --param {name}=VALUE"
+            raise Untranslatable(f"the parameter {name}", reason)
+        parameters.decided[name] = value
+        node.replace(exp.convert(value))
+
+
+_VALUES: Mapping[str, tuple[str, Callable[[int], bool]]] = {
+    "group_concat": ("a separator", lambda at: at == 1),
+    "string_agg": ("a separator", lambda at: at == 1),
+    "printf": ("a format", lambda at: at == 0),
+    "format": ("a format", lambda at: at == 0),
+    "ntile": ("a number of groups", lambda at: at == 0),
+    "char": ("a character", lambda _: True),
+    "json_set": ("a path", lambda at: at % 2 == 1),
+    "json_insert": ("a path", lambda at: at % 2 == 1),
+    "json_replace": ("a path", lambda at: at % 2 == 1),
+    "json_remove": ("a path", lambda at: at > 0),
+}
+"""Arguments of functions that have no translation unless they are constants."""
+
+
+def _needs_value(node: exp.Expr) -> str | None:
+    """Return what a parameter is, where only its value tells a translation."""
+    inner, around = _around(node)
+    if isinstance(around, exp.WindowSpec):
+        return "a window frame's bound"
+    if isinstance(around, exp.Escape) and inner is around.expression:
+        return "the character of ESCAPE"
+    if isinstance(around, exp.Limit | exp.Offset):
+        query = around.parent
+        cte = None if query is None else query.parent
+        if isinstance(cte, exp.CTE) and any(
+            cte.alias == table.name for table in cte.this.find_all(exp.Table)
+        ):
+            return "the LIMIT of a recursive query"
+    if isinstance(around, exp.Anonymous) and (found := _VALUES.get(around.name.lower())) is not None:
+        at = next((at for at, each in enumerate(around.expressions) if each is inner), 0)
+        return found[0] if found[1](at) else None
+    return None
 
 
 def _around(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:

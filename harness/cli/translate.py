@@ -11,6 +11,7 @@ import typer
 
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput
+from dialects.parameters import literal
 from dialects.source import QUOTED
 from dialects.translation import Translation, Untranslatable
 from harness.analyses.coverage.golds import (
@@ -188,6 +189,8 @@ def _text(sql: str, translator: TextTranslator, *, as_json: bool) -> int:
         if translation.parameters:
             shown = ", ".join(f"{each.name} ({each.kind})" for each in translation.parameters)
             say(f"parameters, {translation.style}: {shown}")
+        for name, value in translation.decided.items():
+            say(f"parameter {name}: the translation is for {literal(value)} alone")
         typer.echo(translation.sql)
     return 0
 
@@ -201,6 +204,7 @@ def _described(translation: Translation) -> dict[str, object]:
         "json_columns": translation.json_columns,
         "parameters": [{"name": each.name, "type": each.kind} for each in translation.parameters],
         "paramstyle": translation.style,
+        **({"decided": dict(translation.decided)} if translation.decided else {}),
     }
 
 
@@ -226,6 +230,7 @@ def _file(path: Path, translator: TextTranslator, *, as_json: bool) -> int:
             names = ", ".join(f"{each.name} ({each.kind})" for each in found.parameters)
             shown = [f"-- {each}" for each in _comments(statement)]
             shown += [f"-- parameters: {names}"] if names else []
+            shown += [f"-- only for {name} = {literal(value)}" for name, value in found.decided.items()]
             shown.append(f"{found.sql};")
         typer.echo(ascii_json({"line": line, **described}) if as_json else "\n".join(shown) + "\n")
     say(f"{path}: {count - refused.total()} of {count} statements translated")

@@ -129,3 +129,71 @@ def test_a_column_that_fits_no_type_blocks_only_the_queries_that_read_it(tmp_pat
                 translate(sql, schema, target)
         with pytest.raises(Untranslatable, match=r"the table found .*: it is a virtual table"):
             translate("SELECT body FROM found", schema, target)
+
+
+@pytest.fixture(scope="module")
+def own_collation(tmp_path_factory: pytest.TempPathFactory) -> Schema:
+    path = tmp_path_factory.mktemp("collation") / "own.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.create_collation("unicase", lambda one, other: (one > other) - (one < other))
+        connection.executescript("""
+            CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT COLLATE unicase, b TEXT);
+            INSERT INTO t VALUES (1, 'x', 'B'), (2, 'X', 'a');
+            CREATE INDEX by_a ON t (a);
+            CREATE UNIQUE INDEX by_b ON t (b COLLATE "unicase");
+            CREATE TABLE u (a TEXT COLLATE [unicase] PRIMARY KEY, n INT REFERENCES t, c TEXT REFERENCES u);
+            INSERT INTO u VALUES ('q', 1, 'q');
+            CREATE VIEW v AS SELECT a FROM t;
+        """)
+        connection.commit()
+    return census(path)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a, b FROM t WHERE b = 'a'",
+        "SELECT a FROM v WHERE a LIKE 'x%' AND a IS NOT NULL",
+        "SELECT id FROM t WHERE a COLLATE BINARY = 'x' ORDER BY a COLLATE NOCASE",
+        "SELECT a || '' = 'x', length(a), upper(a), instr(a, 'x') FROM t",
+        "SELECT t.a, u.a FROM t JOIN u ON u.n = t.id",
+        "SELECT DISTINCT b FROM t ORDER BY b",
+        "SELECT name FROM pragma_table_info('t')",
+    ],
+)
+def test_a_collation_of_an_application_blocks_no_other_query(own_collation: Schema, sql: str) -> None:
+    for target in LOADED:
+        assert translate(sql, own_collation, target).sql
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id FROM t WHERE a = 'x'",
+        "SELECT id FROM t WHERE a IN ('x', 'y')",
+        "SELECT id FROM t WHERE a BETWEEN 'a' AND 'b'",
+        "SELECT id FROM t ORDER BY a",
+        "SELECT count(*) FROM t GROUP BY a",
+        "SELECT DISTINCT a FROM t",
+        "SELECT count(DISTINCT a) FROM t",
+        "SELECT min(a) FROM t",
+        "SELECT max(a, b) FROM t",
+        "SELECT a FROM t UNION SELECT b FROM t",
+        "SELECT * FROM t JOIN u USING (a)",
+        "SELECT CASE a WHEN 'x' THEN 1 END FROM t",
+        "SELECT count(*) OVER (PARTITION BY a) FROM t",
+        "SELECT b FROM t ORDER BY b COLLATE unicase",
+    ],
+)
+def test_what_an_applications_collation_decides_is_refused_by_its_name(
+    own_collation: Schema, sql: str
+) -> None:
+    for target in LOADED:
+        with pytest.raises(Untranslatable, match="unicase"):
+            translate(sql, own_collation, target)
+
+
+def test_a_reference_that_an_applications_collation_decides_is_left_out(own_collation: Schema) -> None:
+    kept = [reference for table in own_collation.tables for reference in table.foreign_keys]
+    assert [reference.columns for reference in kept] == [("n",)]
+    assert any("the collation unicase is the application's own" in note for note in own_collation.notes)

@@ -288,7 +288,7 @@ class Checker:
             self.engines[target],
             translation,
             ordered=ordered,
-            values=translation.bind(values) if translation.parameters else None,
+            values=translation.bind(values) if translation.style is not None else None,
         )
         verdict = _verdict(found, translation)
         return Checked(verdict, _detail(verdict, found, translation), translation.sql, found.engine_seconds)

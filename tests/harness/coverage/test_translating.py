@@ -310,7 +310,7 @@ ANSWERS = {
     "most": "SELECT name FROM items WHERE price = 7 ORDER BY id LIMIT 1",
     "two": "SELECT nme FROM items",
     "lines": None,
-    "bare": "SELECT name FROM pragma_table_info('items')",
+    "bare": "SELECT name FROM pragma_function_list()",
 }
 
 

@@ -17,10 +17,10 @@ from tests.harness import own_sets
 from tests.harness.conftest import Call
 
 
-def _collated(path: Path) -> None:
+def _computed(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
-        connection.create_collation("odd", lambda one, other: (one > other) - (one < other))
-        connection.executescript("CREATE TABLE items (name TEXT COLLATE odd); CREATE INDEX i ON items (name)")
+        connection.create_function("odd", 1, lambda value: value, deterministic=True)
+        connection.executescript("CREATE TABLE items (name TEXT, other AS (odd(name)))")
 
 
 def _torn(path: Path) -> None:
@@ -40,7 +40,7 @@ BROKEN = {
     "empty": Path.touch,
     "blank": _blank,
     "pointer": lambda path: path.write_text("version https://git-lfs.github.com/spec/v1\n"),
-    "collated": _collated,
+    "computed": _computed,
     "torn": _torn,
 }
 FAULTY = {"absent", "empty", "pointer"}
