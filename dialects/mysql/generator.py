@@ -1,6 +1,6 @@
 """Write a compiled tree as SQL for MySQL 8.4 and later."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -115,8 +115,17 @@ class MySQL(TargetGenerator):
     def listed(self, node: nodes.Listed) -> str:
         """https://dev.mysql.com/doc/refman/9.7/en/aggregate-functions.html#function_group-concat."""
         distinct = "DISTINCT " if node.args.get("distinct") else ""
-        order = self.sql(node, "order")
+        sort = node.args.get("order")
+        terms = [part for term in sort.expressions for part in self._terms_of_list(term)] if sort else []
+        order = f" ORDER BY {', '.join(terms)}" if terms else ""
         return f"GROUP_CONCAT({distinct}{self.sql(node.this)}{order} SEPARATOR {self.sql(node, 'separator')})"
+
+    def _terms_of_list(self, term: exp.Ordered) -> Iterator[str]:
+        """Write an ORDER BY term of a list: GROUP_CONCAT sorts NULL as 0 or as the empty text."""
+        if term.meta.get("nullable"):
+            missing = exp.Is(this=nodes.grouped(term.this.copy()), expression=exp.Null())
+            yield self.sql(missing) + ("" if term.args.get("desc") else " DESC")
+        yield self.sql(term)
 
     def is_something(self, node: exp.Is) -> str:
         """Write <=> NULL for a window function: over a single row, MySQL evaluates IS NULL too early."""

@@ -413,12 +413,18 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
         c.applies("null-order")
         return [exp.Ordered(this=node, desc=descending, nulls_first=first)]
     if first is natural:
-        return [exp.Ordered(this=node, desc=descending)]
+        return [may_be_null(exp.Ordered(this=node, desc=descending))]
     c.applies("null-order")
     return [
         exp.Ordered(this=AsInteger(this=is_null(t.node)), desc=first),
         exp.Ordered(this=node.copy(), desc=descending),
     ]
+
+
+def may_be_null(term: exp.Ordered) -> exp.Ordered:
+    """Mark an ORDER BY term without NULLS FIRST or LAST whose value may be NULL; see `MySQL.listed`."""
+    term.meta["nullable"] = True
+    return term
 
 
 def _numbers(c: Context, t: Typed) -> list[exp.Expr]:

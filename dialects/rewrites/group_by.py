@@ -13,7 +13,7 @@ from dialects.clauses import from_items
 from dialects.compiler import Compiler
 from dialects.identifiers import ascii_lower
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
-from dialects.rewrites.comparison import keyed, ordered
+from dialects.rewrites.comparison import keyed, may_be_null, ordered
 from dialects.scope import Column, Grouping, Scope, Source
 from dialects.tables import Loop, Loops
 from dialects.value_types import Kind, Typed
@@ -137,7 +137,8 @@ def scan_order(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr
 def _reversed(c: Compiler, term: exp.Expr) -> exp.Expr:
     """Return a term with the reverse order."""
     first = False if c.target.has_null_order and term.args.get("nulls_first") is not None else None
-    return exp.Ordered(this=term.this, desc=True, nulls_first=first)
+    turned = exp.Ordered(this=term.this, desc=True, nulls_first=first)
+    return may_be_null(turned) if term.meta.get("nullable") else turned
 
 
 def _is_indexed(source: Source) -> bool:
@@ -201,8 +202,9 @@ def _group_terms(c: Compiler, source: Source) -> list[exp.Expr] | None:
 def _term(c: Compiler, source: Source, column: Column) -> exp.Ordered:
     """Return a column in ascending order, NULL first."""
     found = source.value(column)
-    first = True if c.target.has_null_order and found.nullable else None
-    return exp.Ordered(this=keyed(c, found), nulls_first=first)
+    if c.target.has_null_order or not found.nullable:
+        return exp.Ordered(this=keyed(c, found), nulls_first=found.nullable or None)
+    return may_be_null(exp.Ordered(this=keyed(c, found)))
 
 
 ANY_ROW = "a column is neither grouped nor aggregated: SQLite takes it from any row of the group"
