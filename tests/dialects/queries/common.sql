@@ -695,3 +695,11 @@ SELECT DISTINCT (SELECT s.title FROM pupil p ORDER BY 1 DESC LIMIT 1) FROM house
 SELECT MIN((SELECT s.title FROM pupil p ORDER BY 1 DESC LIMIT 5)) FROM house h FULL JOIN subject s ON s.code = h.code GROUP BY s.credits ORDER BY 1;
 WITH RECURSIVE t(id, mentor, d) AS (SELECT id, mentor, 0 FROM pupil WHERE mentor IS NULL UNION ALL SELECT p.id, p.mentor, d + 1 FROM pupil p JOIN t ON p.mentor = t.id) SELECT * FROM t ORDER BY d, id;
 WITH RECURSIVE t(id, n) AS (SELECT 1, 0 UNION ALL SELECT p.id, p.points * 900000000 FROM pupil p JOIN t ON p.mentor = t.id) SELECT * FROM t ORDER BY id, n;
+
+-- lists over subqueries sorted by what may be NULL
+SELECT json_group_array(name) FROM (SELECT name FROM pupil ORDER BY points);
+SELECT group_concat(name) FROM (SELECT name FROM pupil ORDER BY points DESC);
+SELECT group_concat(id) FROM (SELECT id, name FROM pupil ORDER BY name);
+SELECT group_concat(id) FROM (SELECT id FROM pupil ORDER BY points + 1, height * 2 DESC);
+SELECT group_concat(ifnull(m, '-')) FROM (SELECT mentor AS m, COUNT(*) FROM pupil GROUP BY mentor ORDER BY mentor);
+SELECT group_concat(ifnull(points, '-')) FROM (SELECT points FROM pupil UNION SELECT 0 ORDER BY 1 DESC);

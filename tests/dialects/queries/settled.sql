@@ -150,11 +150,5 @@ SELECT points > 3 AND height > 1.5 AS k, COUNT(*) FROM pupil GROUP BY k;
 SELECT CASE WHEN points > 3 THEN 'many' ELSE 'few' END, (points > 3) + 1, COUNT(*) FROM pupil GROUP BY points > 3;
 
 -- lists over sorted subqueries
-SELECT json_group_array(name) FROM (SELECT name FROM pupil ORDER BY points);
-SELECT group_concat(name) FROM (SELECT name FROM pupil ORDER BY points DESC);
-SELECT group_concat(id) FROM (SELECT id, name FROM pupil ORDER BY name);
-SELECT group_concat(id) FROM (SELECT id FROM pupil ORDER BY points + 1, height * 2 DESC);
-SELECT group_concat(ifnull(m, '-')) FROM (SELECT mentor AS m, COUNT(*) FROM pupil GROUP BY mentor ORDER BY mentor);
-SELECT group_concat(ifnull(points, '-')) FROM (SELECT points FROM pupil UNION SELECT 0 ORDER BY 1 DESC);
 SELECT group_concat(name) FROM (SELECT name FROM pupil WHERE id < 5 ORDER BY points);
 SELECT house, json_group_array(name) FROM (SELECT * FROM pupil WHERE id < 5 ORDER BY born) GROUP BY house;
