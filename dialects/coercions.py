@@ -36,6 +36,8 @@ BIGGEST = 2**63 - 1
 SEVERAL_TYPES = "values of several types"
 """Names the refused construct when no column of a target holds both numbers and texts."""
 
+INFINITE = ("an infinite number", "SQLite computes with it, and servers stop there")
+
 Rewrite = Callable[[Typed], Typed]
 
 _NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.NUMBER})
@@ -72,6 +74,8 @@ def as_number(c: Context, t: Typed) -> Typed:
             c.applies("numeric-prefix")
             year = Slice(this=t.node, start=number(1), length=number(4))
             return integer(Bigint(this=year), 0, 9999, nullable=t.nullable)
+        case Kind.TEXT if c.infinite_texts:
+            raise Untranslatable(*INFINITE)
         case Kind.TEXT if c.long_numbers:
             c.applies("numeric-prefix")
             whole = integer(server("to_integer", t.node.copy()), -BIGGEST - 1, BIGGEST, nullable=t.nullable)
@@ -93,7 +97,7 @@ def as_number(c: Context, t: Typed) -> Typed:
 
 def as_double(c: Context, t: Typed) -> Typed:
     """Convert a number to a REAL."""
-    if t.kind is Kind.TEXT and not (t.constant or t.digits or t.form):
+    if t.kind is Kind.TEXT and not (t.constant or t.digits or t.form) and not c.infinite_texts:
         c.applies("numeric-prefix")
         return real(server("to_real", t.node), nullable=t.nullable)
     t = as_number(c, t)
@@ -224,7 +228,7 @@ def literal(found: float | str | None) -> Typed:
             return integer(number(found), found, found, constant=Constant(found), nullable=False)
         case _:
             if not math.isfinite(found):
-                raise Untranslatable("an infinite number", "SQLite computes with it, and servers stop there")
+                raise Untranslatable(*INFINITE)
             digits = exp.Literal.number(repr(abs(found)))
             return real(
                 Double(this=exp.Neg(this=digits) if math.copysign(1, found) < 0 else digits),

@@ -1,5 +1,6 @@
 """Compile one statement: expressions bottom-up, each node by the rewrite for its type."""
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -61,6 +62,8 @@ def _collation_below(node: exp.Expr) -> Collation | None:
 _INDEXED_BY = re.compile(r"indexed\s+by\s*\Z", re.IGNORECASE)
 
 _LONG_NUMBER = re.compile("[0-9]{16}")
+
+_EXPONENT = re.compile(r"[0-9]e\+?[0-9]{3,9}", re.IGNORECASE)
 
 _LONGEST_STEM = 48
 """Bytes."""
@@ -145,6 +148,14 @@ class Compiler:
         if any(each.is_string for each in written) or any(map(self.tables.has_long_numbers, names)):
             return True
         return (bool(written) or any(map(self.tables.has_long_integers, names))) and self._makes_texts
+
+    @cached_property
+    def infinite_texts(self) -> bool:
+        """See `Context.infinite_texts`."""
+        if self.target.holds_infinity:
+            return False
+        texts = (each.name for each in self.root.find_all(exp.Literal) if each.is_string)
+        return any(math.isinf(float(found)) for text in texts for found in _EXPONENT.findall(text))
 
     @cached_property
     def _makes_texts(self) -> bool:

@@ -34,6 +34,10 @@ class Context(Protocol):
         """True if a text of the statement may read as an INTEGER beyond 2^53."""
 
     @property
+    def infinite_texts(self) -> bool:
+        """True if a text of the statement reads as an infinite number, which the target does not hold."""
+
+    @property
     def changed(self) -> set[str]:
         """What later releases of SQLite treat otherwise; see `dialects.versions`."""
 
