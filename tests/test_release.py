@@ -116,6 +116,13 @@ def test_an_installed_package_scores_the_sample_in_an_empty_folder(installed: Pa
     assert [path.name for path in folder.iterdir()] == ["results"]
 
 
+def test_an_installed_package_judges_the_tasks_of_the_sample(installed: Path, folder: Path) -> None:
+    done = run(installed, folder, "eval", "--set", "sample_tasks", "--dialect", "sqlite", "--limit", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Golds as answers" in done.stdout
+    assert (folder / "results" / "sample_tasks" / "results.jsonl").is_file()
+
+
 def test_the_server_is_installed_from_a_path_by_its_extra(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,8 +85,15 @@ def _build(source: Path, kept: Path, folder: Path, dialect: Dialect) -> None:
             shutil.copyfile(file, place / f"{name}_template.sqlite")
             creating = [text for (text,) in connection.execute(_CREATED)]
         else:
-            creating = [_create(connection, table, dialect) for table in table_names(connection)]
-            _write_dumps(connection, creating, folder / f"{name}_template", dialect)
+            creating = [
+                _create(
+                    table,
+                    [*_columns(connection, table, dialect), *_links(connection, table, dialect)],
+                    dialect,
+                )
+                for table in table_names(connection)
+            ]
+            _write_dumps(connection, folder / f"{name}_template", dialect)
         schema = [
             f"{text};\n\nFirst 3 rows:\n{_first_rows(connection, table)}\n"
             for text, table in zip(creating, table_names(connection), strict=True)
@@ -113,35 +120,48 @@ def _meanings(source: Path) -> Iterator[tuple[str, str]]:
                 yield column, "; ".join(filter(None, said))
 
 
-def _write_dumps(
-    connection: sqlite3.Connection, creating: Sequence[str], folder: Path, dialect: Dialect
-) -> None:
+def _write_dumps(connection: sqlite3.Connection, folder: Path, dialect: Dialect) -> None:
     """Write a dump of each table into a folder, and all of them into one file next to it."""
     folder.mkdir()
     texts = []
-    for text, table in zip(creating, table_names(connection), strict=True):
+    for table in table_names(connection):
         rows = connection.execute(f"SELECT * FROM {quoted(table)}").fetchall()  # noqa: S608 - a quoted name
         values = ",\n".join(f"({', '.join(map(_literal, row))})" for row in rows)
         name = _name(table_name(table, dialect), dialect)
-        texts.append(f"{text};\nINSERT INTO {name} VALUES\n{values};\n")
+        # A row may refer to a later one of its table, so that links come after the rows.
+        statements = [
+            _create(table, _columns(connection, table, dialect), dialect),
+            f"INSERT INTO {name} VALUES\n{values}",
+            *(f"ALTER TABLE {name} ADD {link}" for link in _links(connection, table, dialect)),
+        ]
+        texts.append("".join(f"{statement};\n" for statement in statements))
         (folder / f"{table.lower()}.sql").write_text(texts[-1], encoding="utf-8")
     folder.with_name(f"{folder.name}_dump.sql").write_text("\n".join(texts), encoding="utf-8")
 
 
-def _create(connection: sqlite3.Connection, table: str, dialect: Dialect) -> str:
-    """Return the statement that creates a table on a server, with its keys."""
-    where = quoted(table)
-    columns = connection.execute(f"PRAGMA table_info({where})").fetchall()
+def _create(table: str, lines: Sequence[str], dialect: Dialect) -> str:
+    return f"CREATE TABLE {_name(table_name(table, dialect), dialect)} (\n  " + ",\n  ".join(lines) + "\n)"
+
+
+def _columns(connection: sqlite3.Connection, table: str, dialect: Dialect) -> list[str]:
+    """Return the columns of a table as a server creates them, and its primary key."""
+    columns = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
     lines = [
         f"{_name(column_name(name, dialect), dialect)} {_TYPES[kind]}{' NOT NULL' if needed else ''}"
         for _, name, kind, needed, _, _ in columns
     ]
     keys = [name for _, name, *_, place in sorted(columns, key=lambda column: column[-1]) if place]
-    lines.append(f"PRIMARY KEY ({', '.join(_name(column_name(key, dialect), dialect) for key in keys)})")
-    for _, _, other, here, there, *_ in connection.execute(f"PRAGMA foreign_key_list({where})"):
-        own, its = (_name(column_name(each, dialect), dialect) for each in (here, there))
-        lines.append(f"FOREIGN KEY ({own}) REFERENCES {_name(table_name(other, dialect), dialect)} ({its})")
-    return f"CREATE TABLE {_name(table_name(table, dialect), dialect)} (\n  " + ",\n  ".join(lines) + "\n)"
+    return [*lines, f"PRIMARY KEY ({', '.join(_name(column_name(key, dialect), dialect) for key in keys)})"]
+
+
+def _links(connection: sqlite3.Connection, table: str, dialect: Dialect) -> list[str]:
+    """Return the foreign keys of a table."""
+    links = []
+    for _, _, other, *pair, _, _, _ in connection.execute(f"PRAGMA foreign_key_list({quoted(table)})"):
+        here, there = (_name(column_name(each, dialect), dialect) for each in pair)
+        where = _name(table_name(other, dialect), dialect)
+        links.append(f"FOREIGN KEY ({here}) REFERENCES {where} ({there})")
+    return links
 
 
 def _name(name: str, dialect: Dialect) -> str:
