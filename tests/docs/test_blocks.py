@@ -107,6 +107,7 @@ _CONTRACTS = {
         "harness.metrics.soft_f1",
         "harness.report.table_model",
     },
+    "docs/how-to/migration.md": {"harness.provision"},
     "docs/how-to/lab.md": {
         "harness.cli.commands",
         "harness.lab",
