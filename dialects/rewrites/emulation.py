@@ -126,7 +126,8 @@ def _remap(
 ) -> None:
     """Redirect every column of some sources to one derived table."""
     for tree in trees:
-        for column in list(_own_columns(tree, aliases)):
+        # A row value has one column at several places.
+        for column in {id(each): each for each in _own_columns(tree, aliases)}.values():
             name = next((known for known, each in seen.items() if each == column), None)
             if name is None:
                 # A column of such a table has its name already.

@@ -686,6 +686,10 @@ SELECT id, id IS points < 3, points IS NULL + 1, NOT points IS id LIKE 0, 2 * NO
 SELECT id FROM pupil WHERE house IN ('N') = 1 AND points NOTNULL + 0 OR name LIKE 'A%' IS house IN ('S') ORDER BY id;
 SELECT house IN ('N') + 1, COUNT(*) FROM pupil GROUP BY house IN ('N') + 1 ORDER BY house IN ('N') + 1;
 
+-- row values next to FULL JOIN
+SELECT (name, 1) > ('a', 1) AS c4 FROM pupil x1 NATURAL FULL JOIN nobody AS t2 ORDER BY 1;
+SELECT DISTINCT (x1.name, 1) > ('a', 1), (t2.founded, x1.id) <= (1, 5) FROM pupil x1 FULL JOIN house AS t2 ON x1.id = t2.founded ORDER BY 1, 2;
+
 -- shared columns of three tables next to RIGHT and FULL JOIN
 SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT name AS k, id AS x FROM pupil) a JOIN (SELECT name AS k, id AS y FROM pupil) b USING (k) RIGHT JOIN (SELECT nick AS k, id FROM pupil) d USING (k);
 SELECT COUNT(*), COUNT(a.x), COUNT(b.y), SUM(d.id) FROM (SELECT name AS k, id AS x FROM pupil) a RIGHT JOIN (SELECT nick AS k, id AS y FROM pupil) b USING (k) JOIN (SELECT name AS k, id FROM pupil) d USING (k);
