@@ -19,6 +19,8 @@ _COUNTS = (exp.Limit, exp.Offset, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseLeft
 _FIRST_TEXTS = frozenset({
     "lower", "upper", "trim", "ltrim", "rtrim", "replace", "instr", "substr", "substring", "length", "date",
     "time", "datetime", "julianday", "strftime", "unixepoch", "like", "glob", "json_extract", "unicode",
+    "json", "json_each", "json_tree", "json_valid", "json_type", "json_array_length", "json_set",
+    "json_insert", "json_replace", "json_remove", "json_patch",
 })  # fmt: skip
 _LATER_INTEGERS = frozenset({"substr", "substring", "round", "char", "lag", "lead", "nth_value", "ntile"})
 _ALIKE = frozenset({"coalesce", "ifnull", "nullif", "max", "min", "iif"})
@@ -178,12 +180,21 @@ def _of(c: Compiler, others: Sequence[exp.Expr], scope: Scope) -> Kind | None:
     return next(_kinds(c, others, scope), None)
 
 
+def _only_column(node: exp.Expr) -> exp.Expr:
+    """Return the column of a subquery that is one value; the node itself if it is none."""
+    query = node.unnest()
+    if isinstance(query, exp.Select) and len(query.selects) == 1:
+        return query.selects[0].unalias()
+    return node
+
+
 def _kinds(c: Compiler, others: Sequence[exp.Expr], scope: Scope) -> Iterator[Kind]:
     for each in others:
-        if isinstance(each, exp.Query | exp.Subquery) or each.find(exp.Placeholder):
-            continue
-        if isinstance(each, exp.Anonymous) and each.name.lower() == "count":
+        shown = _only_column(each)
+        if isinstance(shown, exp.Anonymous) and shown.name.lower() == "count":
             yield Kind.INTEGER
+            continue
+        if isinstance(each, exp.Query | exp.Subquery) or each.find(exp.Placeholder):
             continue
         try:
             found = c.expression(each.copy() if each.parent is None else each, scope)

@@ -75,6 +75,13 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT id FROM t WHERE name NOT LIKE '%' || ? || '%' ESCAPE '|' ORDER BY id", ["|%"]),
     ("SELECT name FROM sqlite_schema WHERE type = ? AND name LIKE 't%' ORDER BY name", ["table"]),
     ("SELECT group_concat(name, ?) FROM t WHERE id = ?", [" - ", 2]),
+    ("SELECT id FROM t WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", ["[1, 4, 99]"]),
+    (
+        "SELECT name FROM t WHERE name IN (SELECT value FROM json_each(:names)) ORDER BY id",
+        {"names": '["bob"]'},
+    ),
+    ("SELECT id FROM t WHERE (SELECT count(*) FROM u WHERE t_id = t.id) > ? ORDER BY id", [1]),
+    ("SELECT json_array_length(?), json_valid(?), json_type(?)", ["[1, 2]", "{", "{}"]),
     ("SELECT printf(:f, price), :f, '50%' FROM t WHERE id = :id", {"f": "%.1f|", "id": 2}),
     ("SELECT printf(?, id), '%' FROM t", ["%05d"]),
     ("SELECT id FROM t WHERE name LIKE ? ESCAPE ?", ["50|%", "|"]),
