@@ -9,11 +9,13 @@ from pathlib import Path
 from dialects.errors import BadInput
 from harness import provision
 from harness.cli.console import give_json, messages, say
+from harness.data.answers import Extract
 from harness.engines import dialect_of
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.judging import GOLD, TaskResult, judge
 from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
 from harness.labs.tasks.report import as_record, task_tables
+from harness.labs.tasks.responses import TaskExtract
 from harness.labs.tasks.sample import SET_NAME, sample_answers, sample_families, sample_tasks
 from harness.report.console import console_text, print_grids
 from harness.report.table_model import TableModel
@@ -120,7 +122,7 @@ def first_phase(path: Path) -> Mapping[str, Mapping[str, bool]]:
     return found
 
 
-_READ = ("set_name", "predictions", "dialects", "workers", "limit", "out", "bird_home")
+_READ = ("set_name", "predictions", "dialects", "extract", "workers", "limit", "out", "bird_home")
 """The fields of a request that mean something here."""
 
 
@@ -128,23 +130,17 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
     """Judge answers to the project's own tasks on every engine that is asked for and has them.
 
     Args:
-        request: of its fields, those of the set, the engines, the answers, the number of workers and of tasks
-            and the folder hold here.
+        request: of its fields, those of the set, the engines, the answers and their extraction, the number of
+            workers and of tasks and the folder hold here.
         as_json: whether JSON is printed instead of tables.
 
     Raises:
         BadInput: an option has no meaning for tasks, or no engine is left.
         EngineUnavailable: a server that was asked for is not up.
     """
-    usual = Request()
-    for one in fields(request):
-        given, default = getattr(request, one.name), getattr(usual, one.name)
-        if one.name not in _READ and given != default and given != list(default or ()):
-            raise BadInput(f"--{OPTIONS[one.name].flag}: means nothing for tasks of {SET_NAME}; leave it out")
-    check_range("workers", request.workers, unit="processes")
-    check_range("limit", request.limit)
+    _check(request)
+    policy = TaskExtract.ANSWER_1 if request.extract is Extract.ANSWER_1 else TaskExtract.OFFICIAL
     out = request.out / SET_NAME
-    refuse_unwritable("--out", request.out)
     families = sample_families()
     asked = request.dialects
     if asked is not None:
@@ -162,12 +158,30 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
         if asked is None and engine_of(tasks.family).has_server and provision.find(dialect) is None:
             say(f"{dialect}: no server is up, so it is left out; {to_start()}")
             continue
-        files = _answer_files(request.predictions) or sample_answers(dialect)
+        files = _answer_files(request.predictions) if request.predictions else sample_answers(dialect)
         judged[family] = results_of(
-            tasks, [read_answers(path, tasks) for path in files], request.workers, is_silent=as_json
+            tasks, [read_answers(path, tasks, policy) for path in files], request.workers, is_silent=as_json
         )
     give(judged, out, as_json=as_json)
     return 0
+
+
+def _check(request: Request) -> None:
+    """Reject what means nothing for tasks.
+
+    Raises:
+        BadInput: an option has no meaning, or a value is wrong.
+    """
+    usual = Request()
+    for one in fields(request):
+        given, default = getattr(request, one.name), getattr(usual, one.name)
+        if one.name not in _READ and given != default and given != list(default or ()):
+            raise BadInput(f"--{OPTIONS[one.name].flag}: means nothing for tasks of {SET_NAME}; leave it out")
+    if request.extract is Extract.FENCES:
+        raise BadInput(f"--extract fences: is no rule for tasks of {SET_NAME}; use answer-1, or leave it out")
+    check_range("workers", request.workers, unit="processes")
+    check_range("limit", request.limit)
+    refuse_unwritable("--out", request.out)
 
 
 def _answer_files(paths: Sequence[Path]) -> list[Path]:

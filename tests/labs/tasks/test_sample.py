@@ -9,6 +9,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.answers import Extract
 from harness.labs.tasks.evaluation import evaluate_sample
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import judge
@@ -120,9 +121,27 @@ def test_eval_judges_the_sample(call: Call, tmp_path: Path) -> None:
     assert "careless" in (folder / "tables.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+def test_eval_reads_responses_of_ones_own(call: Call, tmp_path: Path) -> None:
+    response = "```sql\nSELECT COUNT(*) FROM loans WHERE return_date > due_date OR return_date IS NULL\n```"
+    line = json.dumps({"instance_id": "city_library_1", "response": response})
+    (tmp_path / "model.jsonl").write_text(line, encoding="utf-8")
+    options = ("--set", "sample_tasks", "--dialect", "sqlite", "--limit", "1", "--predictions", "model.jsonl")
+    passed = []
+    for more in ((), ("--extract", "answer-1")):
+        code, _, said = call("eval", *options, *more)
+        assert code == 0, said
+        found = records(tmp_path / "results" / "sample_tasks" / "results.jsonl")
+        passed += [one["official"]["passes"] for one in found if one["predictor"] == "model"]
+    # The script of the benchmark looks for a fence of its own.
+    assert passed == [False, True]
+
+
 def test_eval_refuses_what_means_nothing_for_tasks() -> None:
     with pytest.raises(BadInput, match="--metrics: means nothing for tasks of sample_tasks"):
         evaluate_sample(Request(set_name="sample_tasks", metrics=["ves"]))
+    with pytest.raises(BadInput, match="--extract fences: is no rule for tasks"):
+        evaluate_sample(Request(set_name="sample_tasks", extract=Extract.FENCES))
     with pytest.raises(BadInput, match="sample_tasks is judged on sqlite, postgresql"):
         evaluate_sample(Request(set_name="sample_tasks", dialects=["duckdb"]))
     assert {"sqlite", "postgresql"} <= set(sample_families())
