@@ -127,6 +127,8 @@ CALLS: dict[str, list[str]] = {
         "typeof(coalesce(i,s))",
     ],
     "patterns": [
+        "s LIKE s ESCAPE '!'",
+        "s LIKE s || '!' ESCAPE '!'",
         "s like 'h%'",
         "s like '%W%'",
         "s like '%É%'",
@@ -439,5 +441,6 @@ REFUSED: list[str] = [
     "char(i)",
     "json_extract(s, '$.a', s)",
     "soundex(s)",
-    "s LIKE s ESCAPE '!'",
+    "s LIKE s ESCAPE 'x'",
+    "s LIKE s ESCAPE '%'",
 ]
