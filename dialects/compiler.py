@@ -150,6 +150,11 @@ class Compiler:
         return (bool(written) or any(map(self.tables.has_long_integers, names))) and self._makes_texts
 
     @cached_property
+    def reads_long_texts(self) -> bool:
+        """True if a table of the statement has texts of which few fit a sort buffer of 256 KB."""
+        return any(self.tables.has_long_texts(table.name) for table in self.root.find_all(exp.Table))
+
+    @cached_property
     def infinite_texts(self) -> bool:
         """See `Context.infinite_texts`."""
         if self.target.holds_infinity:

@@ -211,6 +211,9 @@ def _source(name: str) -> str:
     return name.rsplit(" AS ", maxsplit=1)[-1].strip("\"'`").lower()
 
 
+_LONG = 2**14
+"""Bytes of a text, of which about 15 fit a sort buffer of MySQL's default size."""
+
 _KINDS = {
     PortableType.INTEGER: Kind.INTEGER,
     PortableType.REAL: Kind.REAL,
@@ -264,6 +267,10 @@ class Tables:
         """True if a number of a table, or of any table if a view is named, may be an INTEGER beyond 2^53."""
         columns = [column for column in self._named(name) if column.type is not PortableType.REAL]
         return any(abs(end or 0) > EXACT for column in columns for end in (column.least, column.greatest))
+
+    def has_long_texts(self, name: str) -> bool:
+        """True if a text of a table, or of any table if a view is named, is longer than 16,384 bytes."""
+        return any(column.longest > _LONG for column in self._named(name))
 
     def _named(self, name: str) -> Iterator[StoredColumn]:
         """The columns of a table, or those of all tables if a view is named."""

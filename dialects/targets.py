@@ -69,6 +69,8 @@ class Target:
     """The optimizer hint that lifts the limit on recursion."""
     planning_hint: str | None
     """The optimizer hint for statements with many tables that limits the join orders tried."""
+    sorting_hint: str | None
+    """The optimizer hint that lets it sort long texts for window functions and lists."""
 
     # Where it behaves differently.
     bits_are_unsigned: bool

@@ -17,7 +17,7 @@ from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput, TranslatorFault, Untranslatable
 from dialects.generator import spell
-from dialects.nodes import Random
+from dialects.nodes import Listed, Random
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
 from dialects.rewrites import queries
@@ -166,6 +166,9 @@ def _translated(
         _ = compiler.plan
         if compiler.target.planning_hint and len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
             compiler.hints[compiler.target.planning_hint] = None
+        hint = compiler.target.sorting_hint
+        if hint and relation.node.find(exp.Window, Listed) and compiler.reads_long_texts:
+            compiler.hints[hint] = None
         first = relation.node
         while isinstance(first, exp.SetOperation | exp.Subquery):
             first = first.this

@@ -20,6 +20,7 @@ TARGET = replace(
     list_hint=None,
     recursion_hint=None,
     planning_hint=None,
+    sorting_hint=None,
 )
 
 FACTS = replace(mysql.FACTS, title=TARGET.title)

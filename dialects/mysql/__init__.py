@@ -38,6 +38,7 @@ TARGET = Target(
     list_hint="SET_VAR(group_concat_max_len = 1073741824)",
     recursion_hint="SET_VAR(cte_max_recursion_depth = 4294967295)",
     planning_hint="SET_VAR(optimizer_search_depth = 5)",
+    sorting_hint="SET_VAR(sort_buffer_size = 33554432)",
     bits_are_unsigned=True,
     computes_in_32_bits=False,
     sums_exactly=False,

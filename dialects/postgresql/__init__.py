@@ -37,6 +37,7 @@ TARGET = Target(
     list_hint=None,
     recursion_hint=None,
     planning_hint=None,
+    sorting_hint=None,
     bits_are_unsigned=False,
     computes_in_32_bits=True,
     sums_exactly=True,

@@ -698,6 +698,7 @@ REGRESSIONS = (
         "SELECT num + 0 FROM dirty WHERE num <> '1e999'",
         untranslatable=(Dialect.MYSQL, Dialect.MARIADB),
     ),
+    Regression("a window over long texts", "SELECT MAX(f.essay) OVER () FROM far AS f JOIN dirty ORDER BY 1"),
     Regression("LEAD in no order", "SELECT LEAD(2, 0, 1) OVER (ORDER BY d.c) FROM (SELECT NULL AS c) AS d"),
     Regression("NOT of a constant in ORDER BY", "SELECT n, 1 NOT LIKE 1 FROM extreme ORDER BY 1, 2"),
 )
