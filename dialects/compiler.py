@@ -151,7 +151,7 @@ class Compiler:
 
     @cached_property
     def reads_long_texts(self) -> bool:
-        """True if a table of the statement has texts of which few fit a sort buffer of 256 KB."""
+        """True if a table of the statement has texts so long that few fit a sort buffer of 256 KB."""
         return any(self.tables.has_long_texts(table.name) for table in self.root.find_all(exp.Table))
 
     @cached_property

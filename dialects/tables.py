@@ -212,7 +212,7 @@ def _source(name: str) -> str:
 
 
 _LONG = 2**14
-"""Bytes of a text, of which about 15 fit a sort buffer of MySQL's default size."""
+"""Bytes of a text: about 15 such fit the default sort buffer of MySQL."""
 
 _KINDS = {
     PortableType.INTEGER: Kind.INTEGER,
