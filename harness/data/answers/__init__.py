@@ -98,13 +98,21 @@ _MARKUP = re.compile(
     r"```[\w+-]*+|~~~[\w+-]*+|</?[\w|\uff5c▁]++[^<>\n]{0,40}+>|<[|\uff5c][^<>\n]{0,40}+[|\uff5c]>|\[/?\w++\]|\"\w++\"|[A-Z]\w{0,20}+:"
 )
 _SAID = re.compile(r"\w{2}")
+_MOST_AROUND, _FEW = 100_000, 2_000
+"""Characters around the SQL that are looked at, all and first."""
 
 
 def _is_surrounded(text: str, sql: str) -> bool:
     """True if an answer has words besides its SQL and its markup."""
-    before, found, after = text.partition(sql)
-    rest = f"{before} {after}" if found else ""
-    return _SAID.search(_MARKUP.sub(" ", rest[:100_000])) is not None
+    at = text.find(sql)
+    if at < 0:
+        return False
+    after = at + len(sql)
+    rest = f"{text[: min(at, _MOST_AROUND)]} {text[after : after + _MOST_AROUND]}"[:_MOST_AROUND]
+    # Most say something on their first lines, and no markup is of two lines.
+    few = rest.rfind("\n", 0, _FEW)
+    parts = (rest[:few], rest[few:]) if few > 0 else (rest,)
+    return any(_SAID.search(_MARKUP.sub(" ", part)) for part in parts)
 
 
 # Policy `fences`.

@@ -163,8 +163,8 @@ def end(text: str, start: int, limit: int, budget: "ParseBudget") -> int:
     Where a blank line or a line like prose may or may not be its end, the first end counts at which it is
     one statement.
     """
-    ends = _ends(text, start, limit, budget.dialect, budget.breaks)
-    budget.breaks -= len(ends.soft) + len(ends.weak)
+    ends = _ends(text, start, limit, budget.dialect, budget.lines)
+    budget.lines -= ends.lines
     if not ends.soft and not ends.weak:
         return ends.hard
     first = ends.soft[0] if ends.soft else ends.hard
@@ -190,6 +190,7 @@ class _Ends:
     hard: int
     is_selected: bool = True
     start: int = 0
+    lines: int = 0
     soft: list[int] = field(default_factory=list)
     weak: list[int] = field(default_factory=list)
 
@@ -202,7 +203,7 @@ def _is_open(before: str) -> bool:
 
 
 def _ends(  # noqa: C901 - a case for each kind of token
-    text: str, start: int, limit: int, dialect: EngineName, most: int
+    text: str, start: int, limit: int, dialect: EngineName, lines: int
 ) -> _Ends:
     ends = _Ends(limit, not is_from_first(text, start), start)
     depth, last = 0, start
@@ -224,8 +225,10 @@ def _ends(  # noqa: C901 - a case for each kind of token
             if at >= limit or _STOP.match(text, at, limit) or _TAGS.match(text, at):
                 ends.hard = token.start()
                 return ends
+            ends.lines += 1
             _at_line(ends, text, token, text[max(start, last - 12) : last], depth)
-            if len(ends.soft) > min(_MOST_SOFT, most) or len(ends.weak) > min(_MOST_WEAK, most):
+            is_over = ends.lines > lines and (ends.soft or ends.weak)
+            if is_over or len(ends.soft) > _MOST_SOFT or len(ends.weak) > _MOST_WEAK:
                 ends.hard = token.start()
                 return ends
         elif kind == "close" and not _OPENING.match(text, token.start()) and _TAGS.match(text, token.start()):
@@ -322,8 +325,8 @@ class ParseBudget:
 
     dialect: EngineName
     left: int = 2_000
-    breaks: int = 600
-    """Line breaks that may end a query, in all queries together; after them, a query ends at its first."""
+    lines: int = 800
+    """Lines of all queries together; after them, a query ends at the first break that may be its end."""
     _known: dict[str, bool] = field(default_factory=dict)
 
     def is_statement(self, sql: str) -> bool:
