@@ -218,6 +218,14 @@ def test_extraction_scores_raw_answers_as_the_clean_file() -> None:
     assert float(found["raw", "none"]["EX"]) < float(found["raw", "fences"]["EX"]) < float(taken["EX"])
 
 
+def test_answers_to_tasks_are_judged_as_a_loop_judges_them() -> None:
+    done = run("benchmarks.task_answers", "--tasks", "4", "--runs", "1", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    [row] = rows(done.stdout)
+    assert (row["engine"], row["tasks"], row["answers"], row["passed"]) == ("sqlite", "4", "16", "8")
+    assert is_a_figure(row["harness / loop"])
+
+
 def test_hostile_answers_reads_the_slowest_texts_again_and_has_a_limit() -> None:
     options = ("--size", "30000", "--every", "1500", "--runs", "2", "--slowest", "3")
     done = run("benchmarks.hostile_answers", *options, "--limit", "1e6")
