@@ -202,7 +202,7 @@ def _is_open(before: str) -> bool:
     return before.endswith(_OPEN_MARKS) or (word in _OPEN_WORDS and not rest[-1:].replace("_", "0").isalnum())
 
 
-def _ends(  # noqa: C901 - a case for each kind of token
+def _ends(  # noqa: C901, PLR0911 - a case for each kind of token
     text: str, start: int, limit: int, dialect: EngineName, lines: int
 ) -> _Ends:
     ends = _Ends(limit, not is_from_first(text, start), start)
@@ -237,6 +237,9 @@ def _ends(  # noqa: C901 - a case for each kind of token
         elif kind not in {"comment", "space"}:
             if kind == "period":
                 ends.soft.append(token.start())
+                if len(ends.soft) > _MOST_SOFT:
+                    ends.hard = token.start()
+                    return ends
             depth += (kind == "open") - (kind == "shut")
             last = token.end()
     return ends
