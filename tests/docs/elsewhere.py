@@ -28,7 +28,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "make test": Why.CI,
     "make test-all": Why.CI,
     'python -m benchmarks.extraction --set mini_dev --predictions "$BIRD_HOME/predictions/predict_mini_dev_gpt-4-32k_sqlite.json"': Why.DATA,
-    "python -m benchmarks.hostile_answers --no-pairs --every 30 --slowest 10": Why.HOURS,
+    "python -m benchmarks.hostile_answers --slowest 30": Why.HOURS,
     "python -m benchmarks.translation --set mini_dev --longest 3": Why.DATA,
     "bird-harness lab audit --set mini_dev --dialect all": Why.DATA,
     "bird-harness lab tasks livesqlbench_data_sqlite.jsonl --databases database --answers answers.jsonl --ground-truth mailed.jsonl": Why.OWN,

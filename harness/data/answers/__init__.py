@@ -94,12 +94,14 @@ def _tail(text: str) -> str:
     return text[at + 1 :] if at >= 0 else text[-LONGEST:]
 
 
-_MARKUP = re.compile(
-    r"```[\w+-]*+|~~~[\w+-]*+|</?[\w|\uff5c▁]++[^<>\n]{0,40}+>|<[|\uff5c][^<>\n]{0,40}+[|\uff5c]>|\[/?\w++\]|\"\w++\"|[A-Z]\w{0,20}+:"
+_LABEL = r"[A-Z]\w{0,20}+:"
+_SAID = re.compile(
+    r"```[\w+-]*+|~~~[\w+-]*+|</?[\w|\uff5c▁]++[^<>\n]{0,40}+>|<[|\uff5c][^<>\n]{0,40}+[|\uff5c]>|"
+    rf"\[/?\w++\]|\"\w++\"|{_LABEL}|(?P<said>\w(?!{_LABEL})\w)"
 )
-_SAID = re.compile(r"\w{2}")
-_MOST_AROUND, _FEW = 100_000, 2_000
-"""Characters around the SQL that are looked at, all and first."""
+"""Markup, or the beginning of a word."""
+_MOST_AROUND = 100_000
+"""Characters around the SQL that are looked at."""
 
 
 def _is_surrounded(text: str, sql: str) -> bool:
@@ -109,10 +111,7 @@ def _is_surrounded(text: str, sql: str) -> bool:
         return False
     after = at + len(sql)
     rest = f"{text[: min(at, _MOST_AROUND)]} {text[after : after + _MOST_AROUND]}"[:_MOST_AROUND]
-    # Most say something on their first lines, and no markup is of two lines.
-    few = rest.rfind("\n", 0, _FEW)
-    parts = (rest[:few], rest[few:]) if few > 0 else (rest,)
-    return any(_SAID.search(_MARKUP.sub(" ", part)) for part in parts)
+    return any(part["said"] for part in _SAID.finditer(rest))
 
 
 # Policy `fences`.
