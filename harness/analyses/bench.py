@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
-from harness.data.published_scores import Provenance, origins
+from harness.data.published_sets import Provenance, origins
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, on_server
 from harness.engines.base import Engine

@@ -1,4 +1,4 @@
-"""The published packages: their addresses, sizes and digests.
+"""The published packages: their addresses, sizes and digests, and whether databases are the published ones.
 
 The data are in `published_sets.toml`. An unknown digest is an error, unless the user allows it; then it is
 reported.
@@ -6,8 +6,9 @@ reported.
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -195,3 +196,73 @@ def prove_archive(path: Path, archive: Archive, *, allow_unknown: bool) -> tuple
     if not allow_unknown:
         raise BadInput(f"{message}; {TAKE}, else remove the file and fetch it again")
     return found, f"{message}; accepted because of --allow-unknown"
+
+
+class Provenance(StrEnum):
+    """Whether a database file is the published one, by its digest."""
+
+    PUBLISHED = "published"
+    OTHER = "other"
+    """The digest is not that of the published file."""
+    UNKNOWN = "unknown"
+    """No published digest is known."""
+
+    @classmethod
+    def of(cls, known: str | None, found: str) -> "Provenance":
+        """Return the provenance of a file with digest `found`; `known` is that of the published one."""
+        if known is None:
+            return cls.UNKNOWN
+        return cls.PUBLISHED if known == found else cls.OTHER
+
+
+def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provenance] | None:
+    """Return whether databases are the published ones; None for a set without published digests of any.
+
+    Args:
+        set_name: name of the question set.
+        found: SHA-256 by database, None for a file that cannot be read.
+    """
+    entry = published().get(set_name)
+    if entry is None:
+        return None
+    known = published()[entry.databases_of or set_name].files
+    if not known:
+        return None
+    return {
+        db_id: Provenance.of(known.get(f"dev_databases/{db_id}/{db_id}.sqlite"), digest or "")
+        for db_id, digest in found.items()
+    }
+
+
+def unproven(databases: Mapping[str, Provenance]) -> bool:
+    """Return whether a note must accompany figures on these databases.
+
+    An unknown digest does not count against databases of which others are the published ones.
+    """
+    kinds = set(databases.values())
+    return bool(kinds) and (Provenance.PUBLISHED not in kinds or Provenance.OTHER in kinds)
+
+
+def counted(databases: Mapping[str, Provenance], *, are_named: bool = False) -> str:
+    """Say how many databases are not the published ones, or are, and of how many nobody knows."""
+
+    def names(of: Sequence[str]) -> str:
+        return f" ({', '.join(of)})" if are_named else ""
+
+    by: dict[Provenance, list[str]] = {each: [] for each in Provenance}
+    for db_id, each in databases.items():
+        by[each].append(db_id)
+    unnamed, other = by[Provenance.UNKNOWN], by[Provenance.OTHER]
+    unknown = f"; for {len(unnamed)} no published digest is known{names(unnamed)}" if unnamed else ""
+    if other:
+        return f"{len(other)} of {len(databases)} databases are not the published ones{names(other)}{unknown}"
+    whole = f"{len(by[Provenance.PUBLISHED])} of {len(databases)}"
+    return f"{whole} databases have the digests of published ones{unknown}"
+
+
+def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:
+    """Say in a sentence or two how a run on these databases compares with published figures."""
+    words = counted(databases, are_named=are_named)
+    if Provenance.OTHER not in databases.values():
+        return f"{words}."
+    return f"Not {title} results: {words}. Differences from published figures may be due to that alone."

@@ -10,7 +10,6 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
-from harness.data.published_scores import notes_of
 from harness.engines import TITLES, EngineName
 from harness.metrics import METRICS
 from harness.report.comparison import (
@@ -31,6 +30,7 @@ from harness.runs.reader import (
     counterparts,
     described,
     key_of,
+    notes_of,
     read_labels,
     read_previews,
     read_questions,

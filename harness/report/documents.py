@@ -11,16 +11,13 @@ from harness.data.outcomes import PairResult
 from harness.data.published_scores import (
     PUBLISHED_SET,
     SOURCES,
-    Provenance,
     PublishedScore,
     PublishedTotals,
     birds_paper,
-    databases_note,
-    notes_of,
     published_scores,
     read_published_folder,
-    said_of,
 )
+from harness.data.published_sets import Provenance, said_of
 from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, id_order, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.lab import sections
@@ -35,7 +32,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reader import AGAIN, Run, read_labels, read_questions
+from harness.runs.reader import AGAIN, Run, databases_note, notes_of, read_labels, read_questions
 from harness.runs.summary import TOTAL, By, Key, Score, Share, by_level, pairs, shares, summarize
 from harness.sqltree.constructs import OF_EVIDENCE, QuestionType
 from harness.sqltree.diagnosis import ErrorGroup

@@ -8,7 +8,6 @@ from statistics import fmean
 from dialects.errors import BadInput
 from harness.data.gold_packs import PUBLISHED
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published_scores import notes_of
 from harness.data.questions import PackUse, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
@@ -24,7 +23,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reader import Run
+from harness.runs.reader import Run, notes_of
 from harness.runs.summary import TOTAL, Score
 
 # pass@k of predictors with several samples, as a table.

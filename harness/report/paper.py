@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.data.published_scores import PublishedTotals, databases_note, golds_note
+from harness.data.published_scores import PublishedTotals
 from harness.data.published_sets import title_in
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
@@ -28,7 +28,7 @@ from harness.report.table_model import (
     TableRow,
     spelled,
 )
-from harness.runs.reader import Run
+from harness.runs.reader import Run, databases_note, golds_note
 from harness.runs.summary import TOTAL, Score
 
 INTERVAL, COUNT = "interval", "n"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.published_scores import notes_of
 from harness.data.published_sets import page_in, title_in
 from harness.data.questions import SPIDER_LEVELS, Question
 from harness.engines import TITLES, EngineName, in_order
@@ -29,7 +28,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reader import Run, read_questions
+from harness.runs.reader import Run, notes_of, read_questions
 from harness.runs.summary import TOTAL, Score, Whose
 
 _SETTINGS = ("profile", "now", "limits", "metrics", "extract", "allow_missing")

@@ -23,7 +23,6 @@ from typing import Any, NoReturn, Self
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published_scores import notes_of
 from harness.data.questions import Question, id_order
 from harness.data.witnesses import file_of
 from harness.runs.reader import (
@@ -36,6 +35,7 @@ from harness.runs.reader import (
     USAGE,
     key_of,
     levels_in,
+    notes_of,
     read_manifest,
     read_usage,
     results_of,

@@ -16,10 +16,12 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.answers import Extract
 from harness.data.outcomes import AnswerUsage, PairResult, Preview, Verdict
-from harness.data.questions import BIRD_LEVELS, Level, Question, cached_types, level
+from harness.data.published_sets import Provenance, said_of, title_in, unproven
+from harness.data.questions import BIRD_LEVELS, Level, PackUse, Question, cached_types, level
 from harness.data.witnesses import Witness, file_of, load
-from harness.engines import EngineName, kinds_by_name
+from harness.engines import TITLES, EngineName, kinds_by_name
 from harness.runs.summary import SCHEMA_VERSION, By, Count, Extent, Key, UsageByPair, Whose, key_in
 from harness.sqltree.constructs import constructs
 from loaders.base.errors import brief
@@ -415,3 +417,81 @@ def _readings(selector: str) -> Iterator[tuple[str | None, EngineName | None]]:
 
 def _refusal(text: str, fault: str, remedy: str) -> BadInput:
     return BadInput(one_line(f"compare {text}: {fault}; {remedy}"))
+
+
+def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> list[str]:
+    """Return the note that must accompany a run's figures if its databases are not the published ones.
+
+    An unknown digest does not count against a run whose other databases are the published ones.
+
+    Args:
+        manifest: the run's manifest.
+        are_named: name the databases instead of only counting them.
+    """
+    recorded = manifest.get("provenance")
+    try:
+        found = {str(db_id): Provenance(each) for db_id, each in (recorded or {}).items()}
+    except (AttributeError, ValueError):
+        return []
+    if not unproven(found):
+        return []
+    return [said_of(found, title_in(manifest).partition(",")[0], are_named=are_named)]
+
+
+def notes_of(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the notes that must accompany a run's figures: on its golds, databases and answers."""
+    return [
+        *golds_note(manifest),
+        *databases_note(manifest),
+        *extraction_note(manifest),
+        *clock_note(manifest),
+        *map(str, manifest.get("unfit_settings") or ()),
+    ]
+
+
+def clock_note(manifest: Mapping[str, Any]) -> list[str]:
+    """Return notes on golds whose rows depend on the day of the run, and on those without rows."""
+    said = []
+    asking = manifest.get("golds_of_the_time")
+    if now := manifest.get("now"):
+        said.append(f"Golds and predictions take {str(now).removesuffix('+00:00')} UTC for the present.")
+    elif asking:
+        said.append(
+            f"Golds that ask for the time: {asking:,} of {manifest['questions']:,}. Their rows depend on the"
+            " day of the run; --now pins it."
+        )
+    empty = manifest.get("empty_golds") or {}
+    if counts := [f"{count:,} on {TITLES.get(name, name)}" for name, count in empty.items() if count]:
+        said.append(f"Golds that returned no row: {', '.join(counts)}. Any answer without rows matches them.")
+    return said
+
+
+def extraction_note(manifest: Mapping[str, Any]) -> list[str]:
+    """Return what was lost or chosen where SQL was taken out of answers by more than their fences."""
+    policy = manifest.get("extract")
+    if policy in {None, Extract.NONE, Extract.FENCES}:
+        return []
+    return [
+        f"{file['predictor']} in {file['dialect']}: {policy} took the SQL out of the answers;"
+        f" {counts['without_sql']:,} had none, {counts['several']:,} several queries,"
+        f" {counts['surrounded']:,} other words"
+        for file in manifest.get("predictions") or ()
+        if isinstance(file, dict)
+        and isinstance(counts := file.get("extraction"), dict)
+        and any(counts.get(name) for name in ("without_sql", "several", "surrounded"))
+    ]
+
+
+def golds_note(manifest: Mapping[str, Any]) -> list[str]:
+    """Return notes on comparisons other than predictors' own texts with the set's own golds."""
+    pack = PackUse.of(manifest)
+    said = [] if pack is None else [str(pack)]
+    if manifest.get("reference") == "sqlite":
+        said.append("Answers on servers are compared with the rows of SQLite's golds, by value.")
+    said += [
+        f"{file['predictor']} in {file['dialect']}: its answers in {file['translated_from']}, translated by"
+        " bird-harness; it did not write these."
+        for file in manifest.get("predictions") or ()
+        if isinstance(file, dict) and file.get("translated_from")
+    ]
+    return said

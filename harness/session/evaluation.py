@@ -315,7 +315,8 @@ class Evaluation:
             return [nothing] if self._begun is not None else []
         if self.is_broken_off:
             return self._folder.broken_off(self._command)
-        lines = [*failures(self.plan.scheduler.failed, self.plan.setup.servers), *self._overruns()]
+        failed = self.plan.scheduler.failed
+        lines = [*(failures(failed, self.plan.setup.servers) if failed else ()), *self._overruns()]
         lines.append(f"run folder: {self._folder.path}")
         if self._page is not None and self.fault is None:
             lines.append(f"report: {self._page}")

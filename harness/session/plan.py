@@ -20,7 +20,7 @@ from harness import provision
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.published_scores import origins
+from harness.data.published_sets import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.set_manifest import SetServer
 from harness.data.sets.loader import load_set

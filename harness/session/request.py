@@ -168,7 +168,7 @@ class Request:
         Raises:
             BadInput: the gold pack is wrong or for another set, or nothing is left.
         """
-        questions = with_golds(everything, self.gold)
+        questions = with_golds(everything, self.gold) if self.gold else everything
         if self.reference != OPTIONS["reference"].default:
             questions = use_sqlite_reference(questions)
         if self.overrides is not None:

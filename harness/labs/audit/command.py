@@ -18,7 +18,7 @@ from harness.analyses.coverage.comparison import Reference, RowsComparison
 from harness.analyses.describe import DescriptionFiles, description_files
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.gold_packs import PUBLISHED, Status, with_golds
-from harness.data.published_scores import Provenance
+from harness.data.published_sets import Provenance
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_set, with_readable_databases
 from harness.engines.execution import Execution, Limits, execute

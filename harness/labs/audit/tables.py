@@ -11,7 +11,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.analyses.bench import synthetic_databases
 from harness.data.descriptions import MARKED, WINDOWS
-from harness.data.published_scores import counted
+from harness.data.published_sets import counted
 from harness.engines import TITLES
 from harness.labs.audit.command import Audited, precision
 from harness.labs.audit.gold import FoundIn

@@ -18,8 +18,8 @@ from pathlib import Path
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answers import Extract
-from harness.data.published_scores import PUBLISHED_SET, databases_note, origins
-from harness.data.published_sets import published, title_in
+from harness.data.published_scores import PUBLISHED_SET
+from harness.data.published_sets import origins, published, title_in
 from harness.data.set_manifest import PUBLISHED
 from harness.engines import TITLES, EngineName
 from harness.labs.bundles.bundle import (
@@ -50,6 +50,7 @@ from harness.report.table_model import (
     spelled_range,
     table,
 )
+from harness.runs.reader import databases_note
 from harness.runs.summary import TOTAL, Score
 from loaders.base.errors import brief
 from loaders.base.files import content_digest, files_within, one_line

@@ -22,14 +22,13 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.published_scores import extraction_note, golds_note, origins
-from harness.data.published_sets import published, title_in
+from harness.data.published_sets import origins, published, title_in
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval
-from harness.runs.reader import Run, levels_in
+from harness.runs.reader import Run, extraction_note, golds_note, levels_in
 from harness.runs.summary import Extent, Figures, Key, Score, completed, summarize
 from loaders.base.files import as_json, parse_json, read_json, read_text, refuse
 from loaders.base.files import replace as write_whole

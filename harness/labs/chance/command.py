@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.units import Folders, Progress, Say, Units
 from harness.data.outcomes import Difference, Outcome, Verdict
-from harness.data.published_scores import counted, unproven
+from harness.data.published_sets import counted, unproven
 from harness.data.witnesses import WITNESSES, Witness, file_of, load, save
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Limits

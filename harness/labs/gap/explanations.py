@@ -11,7 +11,7 @@ from dialects.enums import Dialect, Profile
 from harness.analyses.bench import provenance_of, synthetic_databases
 from harness.analyses.units import Units
 from harness.data.outcomes import Judgement, Outcome, PairResult
-from harness.data.published_scores import Provenance
+from harness.data.published_sets import Provenance
 from harness.data.questions import Question, QuestionSet, cached_types
 from harness.engines import EngineName, in_order, kind_of
 from harness.labs.gap.cause_rules import Cause, Decider, Direction, EngineDifference, FoundCause

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from harness.analyses.bench import synthetic_databases
 from harness.data.outcomes import Outcome
-from harness.data.published_scores import counted, unproven
+from harness.data.published_sets import counted, unproven
 from harness.engines import TITLES, EngineName, in_order
 from harness.labs.gap.cause_rules import ABOUT, Cause, Direction
 from harness.labs.gap.experiments import TranslatedAnswers

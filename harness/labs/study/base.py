@@ -24,7 +24,7 @@ from harness.analyses.bench import Bench
 from harness.analyses.units import Units
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
-from harness.data.published_scores import Provenance
+from harness.data.published_sets import Provenance
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine

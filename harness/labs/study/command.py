@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.published_scores import counted, unproven
+from harness.data.published_sets import counted, unproven
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name

@@ -14,12 +14,12 @@ from harness.analyses.coverage import expectations
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Label, label
 from harness.data.predictions import read_predictions
-from harness.data.published_scores import golds_note
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
+from harness.runs.reader import golds_note
 from loaders.bulk_load import load
 from loaders.file_census import census
 from loaders.namespace import Database

@@ -8,7 +8,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from dialects.enums import Dialect, Profile
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
-from harness.data.published_scores import Provenance
+from harness.data.published_sets import Provenance
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind
 from harness.labs.gap.cause_rules import Cause, Direction, FoundCause, Mended

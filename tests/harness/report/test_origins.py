@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.data.published_scores import Provenance, databases_note, origins
-from harness.data.published_sets import published
+from harness.data.published_sets import Provenance, origins, published
 from harness.labs.gap.explanations import Gap
 from harness.labs.gap.tables import synthetic_lines
 from harness.report.console import console_text
 from harness.report.documents import cautions, tables
 from harness.report.texts import json_text, latex, markdown
-from harness.runs.reader import MANIFEST, SUMMARY, read_run
+from harness.runs.reader import MANIFEST, SUMMARY, databases_note, read_run
 from tests.harness import small_sets as small
 from tests.harness.conftest import Call
 from tests.harness.report.tables import results, write_run

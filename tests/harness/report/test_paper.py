@@ -13,7 +13,8 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published_scores import Provenance, PublishedTotals
+from harness.data.published_scores import PublishedTotals
+from harness.data.published_sets import Provenance
 from harness.report.documents import PublishedReference, published_beside
 from harness.report.files import write_reproduction
 from harness.report.paper import PaperRequest, paper

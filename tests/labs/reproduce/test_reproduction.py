@@ -19,15 +19,13 @@ from harness.data.answers import Extract
 from harness.data.published_scores import (
     METRICS_PUBLISHED,
     SOURCES,
-    Provenance,
     PublishedTotals,
     provenance,
     published_scores,
     published_totals,
     read_published_folder,
-    said_of,
 )
-from harness.data.published_sets import find_published
+from harness.data.published_sets import Provenance, find_published, said_of
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.labs.reproduce.cli import reproduce_published
