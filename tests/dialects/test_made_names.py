@@ -65,6 +65,7 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dialects.translation.simplify", lambda *_: None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_translation_is_the_same_whatever_the_names_are(

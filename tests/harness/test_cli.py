@@ -187,6 +187,7 @@ def test_twins_never_wait_for_a_pipe(call: Call, tmp_path: Path, option: str) ->
     assert len(errors.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_what_predict_writes_can_be_given_to_eval(call: Call) -> None:
     asked = ["--dialect", "sqlite", "--no-cache"]
     code, _, errors = call("lab", "predict", "offline", "--limit", "66", "--out", "asked", *asked)
@@ -233,6 +234,7 @@ def test_messages_name_make_in_a_checkout_and_the_command_elsewhere(
     assert command("up", "native") == "bird-harness up --native", "another project's Makefile"
 
 
+@pytest.mark.slow
 def test_a_dialect_without_predictions_is_left_out_aloud(run: Run) -> None:
     predictions = PREDICTIONS / "predict_sample_careless_sqlite.json"
     done = run("eval", "--predictions", str(predictions), "--dialect", "sqlite,postgresql", "--limit", "2")

@@ -45,6 +45,7 @@ def in_the_project() -> tuple[list[Found], set[str]]:
     return found, {place.partition(":")[0] for _, unknown in inside for place in unknown}
 
 
+@pytest.mark.slow
 def test_all_patterns_are_found() -> None:
     found = {one.where for one in in_the_project()[0]}
     assert len(found) > 120
@@ -60,10 +61,12 @@ def test_work_grows_with_the_length_and_no_faster() -> None:
     assert {where: text for where, text in worse.items() if text is not None} == {}
 
 
+@pytest.mark.slow
 def test_no_pattern_is_made_where_it_cannot_be_found() -> None:
     assert in_the_project()[1] == MADE.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pattern", "anchored"),
     [

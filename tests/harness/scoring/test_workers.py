@@ -100,6 +100,7 @@ RIGHT = "SELECT name FROM animal WHERE 1"
 MATCH, MISMATCH, TIMEOUT = Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_TIMEOUT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gold", "expected"),
     [
@@ -287,6 +288,7 @@ def _ticks(process: int) -> int:
     return int(fields[11])
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_replaced_and_no_outcome_is_lost(workers: LocalWorkers) -> None:
     workers.submit(task(GOLD)).result(120)
     [process] = workers.processes
@@ -323,6 +325,7 @@ TOO_LARGE = (
 )
 
 
+@pytest.mark.slow
 def test_a_result_that_is_too_large_takes_no_more_than_a_workers_share_of_memory(
     patient: LocalWorkers,
 ) -> None:
@@ -346,6 +349,7 @@ print(kept, resident() - at_start)
 """
 
 
+@pytest.mark.slow
 def test_what_is_free_below_a_block_that_lives_is_given_back() -> None:
     said = subprocess.run(
         [sys.executable, "-c", _GROWN], cwd=ROOT, capture_output=True, text=True, check=True
@@ -356,6 +360,7 @@ def test_what_is_free_below_a_block_that_lives_is_given_back() -> None:
     assert left < (20_000_000 if is_glibc else 250_000_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "running", "waiting"),
     [
@@ -379,6 +384,7 @@ def test_closing_stops_what_runs_and_cancels_what_waits(
     assert not Path(f"/proc/{process}").exists()
 
 
+@pytest.mark.slow
 def test_who_waits_has_an_idle_worker_judge_at_once(workers: LocalWorkers) -> None:
     texts = RIGHT, UNSTOPPABLE
     assert workers.at_once(task(*texts)) is None, "none has been started"
@@ -412,6 +418,7 @@ def _until_taken(workers: LocalWorkers, task: JudgeTask) -> "Future[TaskResult]"
     return future
 
 
+@pytest.mark.slow
 def test_few_tasks_start_one_worker_and_many_all(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HEAD_START_SECONDS", 60)
     workers = LocalWorkers(setup, 2)
@@ -427,6 +434,7 @@ def test_few_tasks_start_one_worker_and_many_all(setup: Setup, monkeypatch: pyte
 QUICK = "SELECT DISTINCT name FROM animal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TimingMethod)
 def test_a_pair_is_timed_as_often_and_by_the_same_clock_as_in_this_process(
     setup: Setup, workers: LocalWorkers, method: TimingMethod
@@ -514,6 +522,7 @@ def test_a_text_is_explained_in_a_worker(workers: LocalWorkers) -> None:
     assert [(node.table, node.alias) for node in plan.root.children] == [("animal", "a")]
 
 
+@pytest.mark.slow
 def test_a_text_that_nothing_stops_is_explained_without_being_run(workers: LocalWorkers) -> None:
     plan = workers.submit(ExplainTask(Dialect.SQLITE, "zoo", UNSTOPPABLE)).result(60)
     assert (plan.ending, plan.error) == (Ending.TIMEOUT, stopped(LIMITS.seconds))

@@ -56,6 +56,7 @@ def test_answers_are_scored_in_their_order(sample: QuestionSet) -> None:
     assert [judgement.scores["ex"] for judgement in judgements] == [1.0, 0.0, 1.0, 0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("diagnose", "expected"), [(False, None), (True, ErrorClass.SYNTAX)])
 def test_what_is_wrong_is_found_out_if_it_is_asked_for(
     sample: QuestionSet, expected: ErrorClass | None, *, diagnose: bool
@@ -66,6 +67,7 @@ def test_what_is_wrong_is_found_out_if_it_is_asked_for(
     assert (judgement.outcome, judgement.error_class) == (Outcome.PREDICTION_ERROR, expected)
 
 
+@pytest.mark.slow
 def test_threads_share_one_evaluator(sample: QuestionSet) -> None:
     answers = golds(sample, 10)
     with Evaluator("sample", workers=2) as evaluator, ThreadPoolExecutor(8) as pool:
@@ -75,6 +77,7 @@ def test_threads_share_one_evaluator(sample: QuestionSet) -> None:
     assert len({tuple(judgement.gold_seconds for judgement in judgements) for judgements in scored}) == 1
 
 
+@pytest.mark.slow
 def test_what_an_earlier_evaluator_knew_is_not_executed_again_unless_asked_to(sample: QuestionSet) -> None:
     answers = golds(sample, 3)
 
@@ -91,6 +94,7 @@ def _score_in_another_process(evaluator: Evaluator, answers: list[Answer]) -> tu
     return os.getpid(), [judgement.outcome for judgement in evaluator.score(answers)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_an_evaluator_goes_on_in_another_process(sample: QuestionSet, method: str) -> None:
     answers = golds(sample, 2)
@@ -102,6 +106,7 @@ def test_an_evaluator_goes_on_in_another_process(sample: QuestionSet, method: st
         assert [each.outcome for each in evaluator.score(answers)] == [Outcome.MATCH] * 2
 
 
+@pytest.mark.slow
 def test_an_evaluator_can_be_sent(sample: QuestionSet) -> None:
     with Evaluator("sample", workers=1) as evaluator:
         sent = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - its own
@@ -154,6 +159,7 @@ def test_an_option_that_cannot_be_is_bad_input(options: dict[str, Any], says: st
     assert str(refused.value).isprintable()
 
 
+@pytest.mark.slow
 def test_questions_are_named_by_number_or_key_and_the_only_dialect_by_nothing(sample: QuestionSet) -> None:
     [first, *_] = sample.questions
     gold = first.gold[Dialect.SQLITE]
@@ -199,6 +205,7 @@ def test_the_only_dialect_is_that_of_answers_and_of_several_one_has_to_be_named(
         assert [each.outcome for each in evaluator.score(both)] == [Outcome.MATCH] * 2
 
 
+@pytest.mark.slow
 def test_a_text_is_executed_for_its_first_rows_whatever_it_is() -> None:
     with Evaluator("sample", workers=1, seconds=0.5) as evaluator:
         run = partial(evaluator.execute, "city_library", rows=3, max_bytes=40)
@@ -286,6 +293,7 @@ def test_a_closed_evaluator_says_so(sample: QuestionSet) -> None:
         evaluator.score(golds(sample, 1))
 
 
+@pytest.mark.slow
 def test_the_example_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     examples = re.findall(
         r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
@@ -299,6 +307,7 @@ SLOW = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT C
 """Runs until it is stopped."""
 
 
+@pytest.mark.slow
 def test_a_triple_is_judged_as_an_answer_with_the_same_gold(sample: QuestionSet) -> None:
     [question, *_] = sample.questions
     gold = question.gold[Dialect.SQLITE]
@@ -312,6 +321,7 @@ def test_a_triple_is_judged_as_an_answer_with_the_same_gold(sample: QuestionSet)
     assert broken.outcome is Outcome.GOLD_ERROR
 
 
+@pytest.mark.slow
 def test_triples_need_databases_and_no_questions(sample: QuestionSet) -> None:
     [question, *_] = sample.questions
     gold = question.gold[Dialect.SQLITE]
@@ -435,6 +445,7 @@ def test_answers_come_as_they_are_judged_and_those_that_are_late_last(sample: Qu
         assert list(evaluator.as_completed([])) == []
 
 
+@pytest.mark.slow
 def test_an_event_loop_goes_on_while_answers_are_judged(sample: QuestionSet) -> None:
     async def run(evaluator: Evaluator) -> tuple[Any, ...]:
         several = [evaluator.ascore(golds(sample, 2)) for _ in range(3)]
@@ -453,6 +464,7 @@ def test_an_event_loop_goes_on_while_answers_are_judged(sample: QuestionSet) -> 
     assert (late.outcome, nothing) == (Outcome.HARNESS_ERROR, [])
 
 
+@pytest.mark.slow
 def test_what_is_known_takes_no_thread(sample: QuestionSet, monkeypatch: pytest.MonkeyPatch) -> None:
     with Evaluator("sample", workers=1) as evaluator:
         assert evaluator.known(golds(sample, 1)) is None
@@ -468,6 +480,7 @@ def test_what_is_known_takes_no_thread(sample: QuestionSet, monkeypatch: pytest.
         assert asyncio.run(evaluator.ascore(golds(sample, 1))) == known
 
 
+@pytest.mark.slow
 def test_an_evaluator_says_what_it_is_and_what_it_did(sample: QuestionSet) -> None:
     [answer] = golds(sample, 1)
     evaluator = Evaluator("sample", workers=1, metrics="ex")

@@ -65,6 +65,7 @@ def place() -> ExecutionPlace:
     return ExecutionPlace(kind_of(Dialect.SQLITE).make(None, pooled=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("difference", "sql", "gold"),
     [(difference, *pair) for difference, pairs in DIFFERENT.items() for pair in pairs[:_CHECKED]],
@@ -156,6 +157,7 @@ def test_equal_texts_of_the_fragment_are_proven(shape: Shape) -> None:
         assert not is_equal_to_a_gold(shape, PairToRefute(text, [text])), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=pytest.mark.slow if seed > 1 else ()) for seed in range(6)]
 )
@@ -193,6 +195,7 @@ def test_hostile_texts_do_no_harm(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_an_answer_is_refuted_only_if_no_gold_allows_it(shape: Shape) -> None:
     """A pack's second gold is as right as the first."""
     sql, other = "SELECT name FROM team WHERE founded >= 1950", "SELECT name FROM team WHERE founded > 1950"

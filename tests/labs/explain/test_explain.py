@@ -16,6 +16,8 @@ from harness.metrics.work import units
 from harness.runs.plans import ExplainedPair, ExplainedText, read_plans
 from tests.harness.conftest import Call
 
+pytestmark = pytest.mark.slow
+
 TEXT = "SELECT name FROM animal WHERE legs = 4"
 OTHER = "SELECT name FROM animal WHERE rowid IN (SELECT rowid FROM animal WHERE legs = 4)"
 

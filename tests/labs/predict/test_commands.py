@@ -22,6 +22,8 @@ from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, Re
 from harness.predictors.common import Settings
 from tests.harness.predictors.making import ask
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = r"""
 import json, os, signal, subprocess, sys, time
 from pathlib import Path

@@ -19,6 +19,8 @@ from loaders.twins.builder import TwinFailure, TwinResult, TwinSource, made_line
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shops import GOLDS, SCRIPT, quoted, schema
 
+pytestmark = pytest.mark.slow
+
 GOLD = "SELECT name FROM customer WHERE level = 'silver'"
 COLUMN: dict[str, Any] = {
     "type": "TEXT",

@@ -17,6 +17,8 @@ from tests.harness.conftest import Call
 from tests.harness.data.sets.bad_own_sets import CASES, Case, typed
 from tests.harness.pytest_plugin.running import run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 ONE_LINE = ("not_toml", "file_cut_off", "databases_not_there", "gold_is_blank", "keys_are_no_table")
 

@@ -36,6 +36,7 @@ from tests.harness.data.sets.packages.fetched import (
 from tests.harness.data.sets.packages.server import Answer, serving
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "root"), [("mini_dev", "minidev"), ("dev", "dev_20240627")])
 def test_a_published_package_becomes_a_set_that_is_found(
     tmp_path: Path, publish: Publish, packages: dict[str, bytes], name: str, root: str
@@ -169,6 +170,7 @@ def test_a_hostile_archive_inside_an_archive_is_refused(tmp_path: Path, publish:
     assert not list(tmp_path.rglob("evil"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top", ["", "dev/", "some/where/"])
 def test_a_package_may_have_other_folders_around_it(tmp_path: Path, publish: Publish, top: str) -> None:
     publish(NOWHERE)
@@ -178,6 +180,7 @@ def test_a_package_may_have_other_folders_around_it(tmp_path: Path, publish: Pub
     assert load_set("dev", tmp_path / "data").questions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", ["", "MINIDEV", "minidev/MINIDEV"])
 def test_a_folder_is_copied_if_its_files_are_known(tmp_path: Path, publish: Publish, inside: str) -> None:
     source = unpacked(tmp_path / "mine" / inside, "mini_dev")
@@ -192,6 +195,7 @@ def test_a_folder_is_copied_if_its_files_are_known(tmp_path: Path, publish: Publ
     assert contents(tmp_path / "mine") == before
 
 
+@pytest.mark.slow
 def test_a_folder_with_unknown_files_is_refused_by_name_and_reported_if_allowed(
     tmp_path: Path, publish: Publish
 ) -> None:
@@ -213,6 +217,7 @@ def test_a_folder_may_hold_the_archive(tmp_path: Path, publish: Publish, package
     assert load_set("dev", tmp_path / "data").questions
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_replaced_by_something_else(
     tmp_path: Path, publish: Publish, packages: dict[str, bytes]
 ) -> None:
@@ -237,6 +242,7 @@ def test_half_a_set_that_somebody_made_is_in_the_way(tmp_path: Path, publish: Pu
         get(PackageRequest("mini_dev", home), quiet)
 
 
+@pytest.mark.slow
 def test_data_that_somebody_unpacked_is_found_and_said_to_be_unknown(
     tmp_path: Path, publish: Publish
 ) -> None:
@@ -292,6 +298,7 @@ def test_a_killed_process_leaves_nothing_half_and_the_next_one_succeeds(
     assert load_set("dev", home).questions
 
 
+@pytest.mark.slow
 def test_several_processes_at_once_fetch_it_once(
     tmp_path: Path, publish: Publish, packages: dict[str, bytes]
 ) -> None:
@@ -475,6 +482,7 @@ def test_questions_from_the_hub_join_the_databases_that_are_there(
     assert found.databases == home / "minidev" / "MINIDEV" / "dev_databases"
 
 
+@pytest.mark.slow
 def test_the_hub_out_of_reach_is_one_message_that_says_what_to_do(
     tmp_path: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -490,6 +498,7 @@ def test_the_hub_out_of_reach_is_one_message_that_says_what_to_do(
     assert shown(tmp_path / "data") == ["MINIDEV"]
 
 
+@pytest.mark.slow
 def test_without_the_hubs_client_the_message_names_the_extra(
     tmp_path: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -500,6 +509,7 @@ def test_without_the_hubs_client_the_message_names_the_extra(
         get(PackageRequest("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelled", ["mini_dev_{}.json", "mini_dev_{}-0.json"])
 def test_questions_of_the_hub_may_be_brought_by_hand(tmp_path: Path, publish: Publish, spelled: str) -> None:
     unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
