@@ -6,6 +6,7 @@ Query number N of a seed is always the same, so that a fault can be looked at ag
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
@@ -115,17 +116,18 @@ def run(  # noqa: PLR0913 - what is run, and how
     """
     result = Result()
     alike: Counter[str] = Counter()
-    for number in numbers:
-        node, catalog = with_rows(checker, seed, number, catalogs, even=even)
-        result.queries += 1
-        small = node
-        for fault in _one(checker, catalog, node, number, result):
-            if fault.checked.verdict is QueryVerdict.SILENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
-                # What shows a fault of one target mostly shows one of the other.
-                fault, small = _shrunk(checker, catalog, (small, node), fault)  # noqa: PLW2901
-            alike[fault.group] += 1
-            result.faults.append(fault)
-        say(result)
+    with suppress(KeyboardInterrupt):  # what was found until then is reported
+        for number in numbers:
+            node, catalog = with_rows(checker, seed, number, catalogs, even=even)
+            result.queries += 1
+            small = node
+            for fault in _one(checker, catalog, node, number, result):
+                if fault.checked.verdict is QueryVerdict.SILENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
+                    # What shows a fault of one target mostly shows one of the other.
+                    fault, small = _shrunk(checker, catalog, (small, node), fault)  # noqa: PLW2901
+                alike[fault.group] += 1
+                result.faults.append(fault)
+            say(result)
     return result
 
 
