@@ -1,7 +1,7 @@
 """SQLite's functions for DuckDB, computed by the SQLite library of this process.
 
-Translations call them as `bird_sqlite_NAME`, with the names and arguments of `loaders.functions`. They return
-NULL where an argument is NULL. `install` brings them to any connection.
+Translations call them as `bird_sqlite_NAME`. `loaders.functions` defines them; those that take more than an
+expression are here. They return NULL where an argument is NULL. `install` brings them to any connection.
 """
 
 import re
@@ -17,12 +17,13 @@ from typing import Any
 import duckdb
 from duckdb.func import FunctionNullHandling
 
+from dialects.enums import Dialect
 from dialects.identifiers import FUNCTIONS_NAMESPACE
 from loaders.duckdb import json_text
+from loaders.functions import definitions
 
 _SPACE = r"[ \t\n\v\f\r]*"
 _NUMBER = re.compile(rf"{_SPACE}[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?{_SPACE}")
-_KINDS = {"f": "%.*f", "e": "%.*e", "g": "%.*g", "E": "%!.*e", "G": "%!.*g"}
 _LEAST, _BEYOND = -(2**63), 2**63
 _LOCAL = local()
 
@@ -64,12 +65,6 @@ def _as_key(value: str) -> str:
     if whole is not None:
         return str(whole)
     return value if number is None else repr(number).replace("inf", "9e999")
-
-
-def _quotient(a: float, b: float, whole: bool) -> float | None:  # noqa: FBT001 - an argument in SQL
-    if b == 0:
-        return None
-    return float(computed("CAST(CAST(?1 / ?2 AS INTEGER) AS REAL)" if whole else "?1 / ?2", a, b))
 
 
 # A moment is a BIGINT: milliseconds since the noon of November 24, 4714 B.C., as in SQLite's DateTime.iJD.
@@ -239,65 +234,54 @@ def _moved(value: str | float, modifier: str) -> int | None:
     return None
 
 
-_REAL, _WHOLE, _TEXT = "DOUBLE", "BIGINT", "VARCHAR"
-
-_FUNCTIONS: Mapping[str, tuple[str | Callable[..., Any], list[str], str]] = {
-    "to_real": ("CAST(?1 AS REAL)", [_TEXT], _REAL),
-    "to_integer": ("CAST(?1 AS INTEGER)", [_TEXT], _WHOLE),
-    "is_integer": (_is_integer, [_TEXT], "BOOLEAN"),
-    "as_number": (as_number, [_TEXT], _REAL),
-    "as_integer": (_as_integer, [_TEXT], _WHOLE),
-    "as_real": (_as_real, [_TEXT], _REAL),
-    "as_key": (_as_key, [_TEXT], _TEXT),
-    "real_to_integer": ("CAST(?1 AS INTEGER)", [_REAL], _WHOLE),
-    "real_to_text": ("CAST(?1 AS TEXT)", [_REAL], _TEXT),
-    "printed": (
-        lambda x, kind, places: computed("printf(?1, ?2, ?3)", _KINDS[kind], places, x),
-        [_REAL, _TEXT, _WHOLE],
-        _TEXT,
-    ),
-    "round_to": ("round(?1, ?2)", [_REAL, _WHOLE], _REAL),
-    "fixed": ("printf('%.*f', ?2, ?1)", [_REAL, _WHOLE], _TEXT),
-    "substr_from": ("substr(?1, ?2)", [_TEXT, _WHOLE], _TEXT),
-    "substr_of": ("substr(?1, ?2, ?3)", [_TEXT, _WHOLE, _WHOLE], _TEXT),
-    "glob_match": ("?1 GLOB ?2", [_TEXT, _TEXT], "BOOLEAN"),
-    "trim_set": ("trim(?1, ?2)", [_TEXT, _TEXT], _TEXT),
-    "ltrim_set": ("ltrim(?1, ?2)", [_TEXT, _TEXT], _TEXT),
-    "rtrim_set": ("rtrim(?1, ?2)", [_TEXT, _TEXT], _TEXT),
-    "latin1": (lambda value: value.decode("latin-1"), ["BLOB"], _TEXT),
-    "unicode_of": ("unicode(?1)", [_TEXT], _WHOLE),
-    "quotient": (_quotient, [_REAL, _REAL, "BOOLEAN"], _REAL),
-    "shifted": ("?1 << ?2", [_WHOLE, _WHOLE], _WHOLE),
-    "compared": ("(?1 > ?2) - (?1 < ?2)", [_WHOLE, _REAL], _WHOLE),
-    "json_is_valid": ("json_valid(?1)", [_TEXT], "BOOLEAN"),
-    "json_quote": ("json_quote(?1)", [_TEXT], _TEXT),
-    "json_root": ("CASE WHEN json_valid(?1) THEN json(?1) END", [_TEXT], _TEXT),
-    "json_member": (json_text.member, [_TEXT, _TEXT], _TEXT),
-    "json_length": (json_text.length, [_TEXT], _WHOLE),
-    "json_element": (json_text.element, [_TEXT, _WHOLE], _TEXT),
-    "json_at": (json_text.at, [_TEXT, _TEXT, _WHOLE], _TEXT),
-    "json_edited": (json_text.edited, [_TEXT, _TEXT, _TEXT, _TEXT], _TEXT),
-    "json_rows": (json_text.rows, [_TEXT, _WHOLE, _TEXT, _TEXT], _TEXT),
-    "milliseconds_of": (_milliseconds_of, [_WHOLE], _WHOLE),
-    "moment": (_moment, [_TEXT], _WHOLE),
-    "moment_of_julian": (_moment_of_julian, [_REAL], _WHOLE),
-    "moment_of_unix": (_moment_of_unix, [_REAL], _WHOLE),
-    "julian_of": (partial(_told, "julianday"), [_WHOLE], _REAL),
-    "unix_of": (_unix_of, [_WHOLE], _WHOLE),
-    "day_text": (partial(_told, "date"), [_WHOLE], _TEXT),
-    "time_text": (partial(_told, "time"), [_WHOLE], _TEXT),
-    "datetime_text": (partial(_told, "datetime"), [_WHOLE], _TEXT),
-    "format_moment": (lambda pattern, moment: _told("strftime", moment, pattern), [_TEXT, _WHOLE], _TEXT),
-    "modified": (_modified, [_WHOLE, _TEXT], _WHOLE),
+_IN_PYTHON: Mapping[str, Callable[..., Any]] = {
+    "as_integer": _as_integer,
+    "as_key": _as_key,
+    "as_number": as_number,
+    "as_real": _as_real,
+    "datetime_text": partial(_told, "datetime"),
+    "day_text": partial(_told, "date"),
+    "format_moment": lambda pattern, moment: _told("strftime", moment, pattern),
+    "is_integer": _is_integer,
+    "json_at": json_text.at,
+    "json_edited": json_text.edited,
+    "json_element": json_text.element,
+    "json_length": json_text.length,
+    "json_member": json_text.member,
+    "json_rows": json_text.rows,
+    "julian_of": partial(_told, "julianday"),
+    "latin1": lambda value: value.decode("latin-1"),
+    "milliseconds_of": _milliseconds_of,
+    "modified": _modified,
+    "moment": _moment,
+    "moment_of_julian": _moment_of_julian,
+    "moment_of_unix": _moment_of_unix,
+    "time_text": partial(_told, "time"),
+    "unix_of": _unix_of,
 }
-"""By name: SQL for SQLite, or a function; the types of the arguments; the type of the result."""
+"""Those that `loaders.functions` defines with `LANGUAGE python`."""
+
+_DEFINITION = re.compile(
+    r"CREATE FUNCTION \w+\.\w+\(([A-Z, ]*)\) RETURNS ([A-Z]+) LANGUAGE (?:python|sqlite AS \$\$ (.+) \$\$)"
+)
 
 
 @cache
-def _callable(name: str) -> Callable[..., Any]:
-    body, arguments, kind = _FUNCTIONS[name]
-    function = partial(computed, body) if isinstance(body, str) else body
+def _defined() -> Mapping[str, tuple[Callable[..., Any], list[str], str]]:
+    """Return the functions by name, with the types of the arguments and of the result."""
+    found = {}
+    for name, statement in definitions(Dialect.DUCKDB).items():
+        definition = _DEFINITION.fullmatch(statement)
+        if definition is None:
+            raise ValueError(f"not a function for DuckDB, see loaders.functions: {statement}")
+        arguments, kind, body = definition.groups()
+        types = arguments.split(", ")
+        function = partial(computed, body) if body else _IN_PYTHON[name]
+        found[name] = _callable(function, len(types), kind), types, kind
+    return found
 
+
+def _callable(function: Callable[..., Any], arguments: int, kind: str) -> Callable[..., Any]:
     def called(*values: Any) -> Any:
         if None in values:
             return None
@@ -305,7 +289,7 @@ def _callable(name: str) -> Callable[..., Any]:
         return bool(found) if kind == "BOOLEAN" and found is not None else found
 
     # DuckDB counts the parameters.
-    parameters = [Parameter(f"p{place}", Parameter.POSITIONAL_ONLY) for place in range(len(arguments))]
+    parameters = [Parameter(f"p{place}", Parameter.POSITIONAL_ONLY) for place in range(arguments)]
     called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return called
 
@@ -315,10 +299,10 @@ def install(connection: duckdb.DuckDBPyConnection) -> None:
     with suppress(duckdb.CatalogException):
         connection.execute(f"SELECT {FUNCTIONS_NAMESPACE}_modified(NULL, NULL)").fetchall()
         return
-    for name, (_, arguments, kind) in _FUNCTIONS.items():
+    for name, (function, arguments, kind) in _defined().items():
         connection.create_function(
             f"{FUNCTIONS_NAMESPACE}_{name}",
-            _callable(name),
+            function,
             [*arguments],
             kind,
             null_handling=FunctionNullHandling.SPECIAL,

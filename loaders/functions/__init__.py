@@ -1,37 +1,87 @@
-"""SQLite's functions for servers, in one namespace: those that no built-in of a target can replace exactly.
+"""SQLite's functions for the engines, in one namespace: those that no built-in of an engine replaces exactly.
 
-Each target's functions are one file of SQL, `mysql.sql` and `postgresql.sql`, with the same names, arguments
-and meaning in both. Every load in profile `faithful` installs them, and only translations use them.
+Each file of this folder defines a function of SQLite's, or a few that need each other, for all engines::
+
+    -- What it computes, in SQLite's words.
+    --
+    -- Source: a URL.
+
+    -- Engine: mysql, mariadb
+
+    CREATE FUNCTION bird_sqlite.unicode_of(value ...) RETURNS BIGINT DETERMINISTIC NO SQL
+    RETURN ...;
+
+    -- Engine: postgresql
+
+    CREATE FUNCTION bird_sqlite.unicode_of(value text) RETURNS bigint LANGUAGE sql IMMUTABLE ...;
+
+    -- Engine: duckdb
+
+    CREATE FUNCTION bird_sqlite.unicode_of(VARCHAR) RETURNS BIGINT LANGUAGE sqlite AS $$ unicode(?1) $$;
+
+A line `-- Engine:` names the engines of the statements below it. A function has the same name, arguments and
+meaning wherever translations call it, and returns NULL where an argument is NULL. One that only others call
+stands with them, or in a file of its own if several files need it. The order does not matter.
+
+- MySQL and MariaDB run each statement under sql_mode NO_BACKSLASH_ESCAPES. A text without a collation of its
+  own would get that of the character set, so each names it. A function's digest is its comment, which is
+  written behind NO SQL.
+- PostgreSQL parses the body of LANGUAGE sql at once, so each function is created after those that it calls.
+- DuckDB calls this process. `LANGUAGE sqlite` is an expression that the SQLite library computes, whose ?1 and
+  ?2 are the arguments; `LANGUAGE python` is a function of `loaders.duckdb.functions`.
+
+Most calls on a server take a short way, proven to be exact and cheap. What it cannot prove takes the long
+way, which follows the arithmetic of SQLite 3.40 step by step.
+
+Every load in profile `faithful` installs them, and only translations use them. A session with DuckDB brings
+them along.
 """
 
 import hashlib
-import importlib
 import re
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from typing import cast
+from graphlib import TopologicalSorter
+from importlib.resources import files
 
 from dialects.enums import Dialect
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 
+_SECTION = re.compile(r"^-- Engine: ([a-z, ]+)$", re.MULTILINE)
 _STATEMENT = re.compile(r"^CREATE FUNCTION .*?(?=^CREATE FUNCTION |\Z)", re.DOTALL | re.MULTILINE)
 _TRAILING = re.compile(r"(?:\s|--[^\n]*$)*\Z", re.MULTILINE)
+_NAME = re.compile(rf"\b{FUNCTIONS_NAMESPACE}\.(\w+)")
 
 
 @cache
-def script(dialect: Dialect) -> str:
-    """Return the text of one target's file, or what its folder makes of another's."""
-    file = Path(__file__).with_name(f"{dialect}.sql")
-    if file.exists():
-        return file.read_text(encoding="utf-8")
-    return cast("str", importlib.import_module(f"loaders.{dialect}.functions").script())
+def definitions(dialect: Dialect) -> dict[str, str]:
+    """Return an engine's CREATE FUNCTION statements by the function's name, each after those that it calls.
+
+    They come without the comments between them and without a semicolon at the end.
+    """
+    found = dict(_definitions(dialect))
+    return {name: found[name] for name in TopologicalSorter(calls(found)).static_order()}
+
+
+def calls(statements: dict[str, str]) -> dict[str, list[str]]:
+    """Return which other functions each one calls, in alphabetical order."""
+    return {
+        name: sorted({*_NAME.findall(statement)} - {name}) for name, statement in sorted(statements.items())
+    }
+
+
+def _definitions(dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """Yield what the files define for an engine."""
+    for file in files(__name__).iterdir():
+        if file.name.endswith(".sql"):
+            _, *sections = _SECTION.split(file.read_text(encoding="utf-8"))
+            for engines, text in zip(sections[::2], sections[1::2], strict=True):
+                if dialect in engines.split(", "):
+                    for statement in _STATEMENT.findall(text):
+                        yield _NAME.findall(statement)[0], _TRAILING.sub("", statement).rstrip(";")
 
 
 @cache
 def digest(dialect: Dialect) -> str:
-    """Return a digest that identifies the version of the functions."""
-    return hashlib.sha256(script(dialect).encode()).hexdigest()
-
-
-def statements(dialect: Dialect) -> list[str]:
-    """Return the file's statements, one per function, without the comments between them."""
-    return [_TRAILING.sub("", found[0]).rstrip(";") for found in _STATEMENT.finditer(script(dialect))]
+    """Return a digest that identifies the version of the functions; comments and files do not matter."""
+    return hashlib.sha256("\n".join(sorted(definitions(dialect).values())).encode()).hexdigest()

@@ -232,9 +232,7 @@ class MySQLTarget(Target):
             self.grant(connection, server, "EXECUTE", FUNCTIONS_NAMESPACE)
             there = _functions_there(connection)
             ask(connection, f"SET SESSION sql_mode = '{_MODES}', collation_connection = {_COLLATION}")
-            wanted = {
-                _function_name(statement): statement for statement in functions.statements(self.dialect)
-            }
+            wanted = functions.definitions(self.dialect)
             for name, statement in wanted.items():
                 if not _is_same(statement, there.get(name)):
                     ask(connection, f"DROP FUNCTION IF EXISTS {FUNCTIONS_NAMESPACE}.{name}")
@@ -595,10 +593,6 @@ def _is_same(statement: str, found: tuple[str, str, str, str] | None) -> bool:
         return False
     *facts, body = found
     return facts == [_digest(statement), _MODES, _COLLATION] and statement.endswith(body)
-
-
-def _function_name(statement: str) -> str:
-    return statement.partition("(")[0].rpartition(".")[2]
 
 
 def _digest(statement: str) -> str:

@@ -106,7 +106,7 @@ class _PostgreSql(Target):
                 ask(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
                 ask(connection, f"CREATE SCHEMA {schema}")
                 ask(connection, "SET LOCAL check_function_bodies = off")
-                ask(connection, functions.script(Dialect.POSTGRESQL))
+                ask(connection, ";\n".join(functions.definitions(Dialect.POSTGRESQL).values()))
                 ask(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
                 ask(
                     connection,

@@ -304,8 +304,6 @@ CASES = [
              [(x, n) for x in REALS for n in (0, 1, 2, 16, 20)])
         for kind, sqlite in (("e", ".*e"), ("E", "!.*e"), ("g", ".*g"), ("G", "!.*g"))
     ),
-    Case("lower_ascii(a)", "lower(a)", ["TEXT"], lambda r: (unicode(r),), singles(["ÀÉİ", "ABC"])),
-    Case("upper_ascii(a)", "upper(a)", ["TEXT"], lambda r: (unicode(r),), singles(["àéßı", "abc"])),
     Case("substr_from(a, b)", "substr(a, b)", ["TEXT", "INTEGER"], lambda r: (text(r), integer(r)),
          [("hello", n) for n in INTEGERS]),
     Case("substr_of(a, b, c)", "substr(a, b, c)", ["TEXT", "INTEGER", "INTEGER"],

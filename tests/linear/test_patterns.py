@@ -31,7 +31,6 @@ EXEMPT = {
 
 MADE = {
     "harness/provision/server_kinds.py": "of the harness's own versions",
-    "loaders/mariadb/functions.py": "of this module's own, for this project's functions",
     "loaders/verify/tables.py": "names of types, as the tables of this module have them",
 }
 """Where a pattern is made of something that is known only then, by file, and of what."""

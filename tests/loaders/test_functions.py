@@ -19,7 +19,6 @@ from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
 CALL = "SELECT bird_sqlite.to_integer('12 apples')"
-SERVERS = [Dialect.MYSQL, Dialect.POSTGRESQL]
 
 
 @pytest.fixture
@@ -28,34 +27,6 @@ def faithful(request: pytest.FixtureRequest, server: Server, make_file: MakeFile
     collection = request.getfixturevalue(f"{server.dialect}_collection")
     path = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
     return Database(collection, "shop", path, Profile.FAITHFUL)
-
-
-def _names(dialect: Dialect) -> set[str]:
-    return {
-        statement.split("(")[0].removeprefix("CREATE FUNCTION bird_sqlite.")
-        for statement in functions.statements(dialect)
-    }
-
-
-def test_the_servers_have_the_same_functions_for_translations() -> None:
-    """Those of one alone are parts of others."""
-    shared = _names(Dialect.MYSQL) & _names(Dialect.POSTGRESQL)
-    assert shared >= {
-        "to_real", "to_integer", "real_to_integer", "is_integer", "as_number", "real_to_text", "round_to",
-        "fixed", "lower_ascii", "upper_ascii", "substr_from", "substr_of", "glob_match", "trim_set",
-        "ltrim_set", "rtrim_set", "unicode_of", "moment", "moment_of_julian", "moment_of_unix", "modified",
-        "months_added", "milliseconds_of", "julian_of", "unix_of", "format_moment", "day_text", "time_text",
-        "datetime_text", "as_integer", "as_real", "as_key",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("dialect", SERVERS)
-def test_a_file_is_taken_apart_whole(dialect: Dialect) -> None:
-    statements = functions.statements(dialect)
-    assert len(statements) == functions.script(dialect).count("\nCREATE FUNCTION ")
-    assert not [
-        statement for statement in statements if statement.endswith(";") or "\n-- " in statement[-80:]
-    ]
 
 
 @pytest.mark.engine
@@ -93,8 +64,10 @@ def test_they_are_put_right_where_the_database_is_unchanged(
 
 def test_each_is_filed_with_its_digest_on_mysql() -> None:
     """The comment is how a function that has changed is told from one that has not."""
-    statements = functions.statements(Dialect.MYSQL)
-    assert len(_names(Dialect.MYSQL)) == len(statements)
+    statements = [
+        *functions.definitions(Dialect.MYSQL).values(),
+        *functions.definitions(Dialect.MARIADB).values(),
+    ]
     assert [s for s in statements if commented(s).count(" COMMENT '") != s.count(" COMMENT '") + 1] == []
 
 
@@ -155,7 +128,7 @@ def test_who_calls_the_others_notices_nothing_on_mysql(
     with ThreadPoolExecutor(1) as pool:
         calling = pool.submit(call)
         for _ in range(3):
-            ask(mysql_server, None, "DROP FUNCTION bird_sqlite.lower_ascii")
+            ask(mysql_server, None, "DROP FUNCTION bird_sqlite.unicode_of")
             ask(mysql_server, None, "UPDATE bird_harness.functions SET sha256 = '0'")
             load([faithful], mysql_server)
         stop.set()

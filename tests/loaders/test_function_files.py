@@ -1,0 +1,117 @@
+"""The files of `loaders.functions` define what translations call on each engine, and nothing else."""
+
+import ast
+import fnmatch
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import dialects
+from dialects.enums import Dialect
+from dialects.targets import TARGETS
+from dialects.translation import translate
+from loaders import functions
+from loaders.file_census import census
+
+ENGINES = [Dialect.MYSQL, Dialect.MARIADB, Dialect.POSTGRESQL, Dialect.DUCKDB]
+FILES = sorted(Path(functions.__file__).parent.glob("*.sql"))
+TRANSLATOR = Path(dialects.__file__).parent
+SECTION = "-- Engine: "
+TRIMS = {"trim_set", "ltrim_set"}
+"""Functions for sets of characters; `rtrim_set` compares under RTRIM, too."""
+
+NAMED = re.compile(r"\bFUNCTIONS_NAMESPACE\}[._]([a-z]\w*)\(")
+"""A function's name in a text that a generator writes."""
+
+
+def server_calls(path: Path) -> Iterator[str]:
+    """The first arguments of `server(...)` in a module, with `*` for what is known only then."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "server":
+            name = node.args[0]
+            if isinstance(name, ast.JoinedStr):
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "*" for part in name.values
+                )
+            else:
+                assert isinstance(name, ast.Constant), f"{path}:{node.lineno}: which function?"
+                yield str(name.value)
+
+
+@cache
+def rewrites() -> set[str]:
+    """The functions that rewrites call on some engine."""
+    defined = {name for engine in ENGINES for name in functions.definitions(engine)}
+    found = {name for path in TRANSLATOR.rglob("*.py") for name in server_calls(path)}
+    return {name for pattern in found for name in fnmatch.filter(defined, pattern) or [pattern]}
+
+
+def called(dialect: Dialect) -> set[str]:
+    """The functions that translations for an engine can call."""
+    found = set(rewrites())
+    for path in (TRANSLATOR / dialect).glob("*.py"):
+        found |= set(NAMED.findall(path.read_text(encoding="utf-8")))
+    return found - TRIMS if TARGETS[dialect].has_trim_sets else found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_says_what_it_is_about_and_whose_each_function_is(path: Path) -> None:
+    about, *sections = path.read_text(encoding="utf-8").split(f"\n{SECTION}")
+    assert about.startswith("-- ")
+    assert [line for line in about.splitlines() if line and not line.startswith("--")] == []
+    assert sections
+    for engines, *_ in map(str.splitlines, sections):
+        assert set(engines.split(", ")) <= set(ENGINES)
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_each_statement_is_found_once_and_whole(dialect: Dialect) -> None:
+    texts = [
+        section.partition("\n")[2]
+        for path in FILES
+        for section in path.read_text(encoding="utf-8").split(f"\n{SECTION}")[1:]
+        if dialect in section.partition("\n")[0].split(", ")
+    ]
+    definitions = functions.definitions(dialect)
+    assert len(definitions) == sum(text.count("\nCREATE FUNCTION ") for text in texts) > 0
+    for name, statement in definitions.items():
+        assert statement.startswith(f"CREATE FUNCTION bird_sqlite.{name}(")
+        assert not statement.endswith(";")
+        assert any(f"{statement};\n" in text for text in texts)
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_a_function_comes_after_those_that_it_calls(dialect: Dialect) -> None:
+    seen: set[str] = set()
+    definitions = functions.definitions(dialect)
+    calls = functions.calls(definitions)
+    for name in definitions:
+        assert seen.issuperset(calls[name]), name
+        seen.add(name)
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_what_translations_call_is_defined_and_nothing_else(dialect: Dialect) -> None:
+    calls = functions.calls(functions.definitions(dialect))
+    reached: set[str] = set()
+    waiting = called(dialect)
+    assert len(waiting) > 35
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        waiting |= {*calls.get(name, ())} - reached
+    assert reached == calls.keys()
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_an_engine_that_trims_sets_calls_no_function_for_them(dialect: Dialect, tmp_path: Path) -> None:
+    path = tmp_path / "words.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (a TEXT, b TEXT)")
+    found = translate("SELECT trim(a, b), ltrim(a, b) FROM t", census(path), dialect).sql
+    assert {name for name in TRIMS if name in found} == (set() if TARGETS[dialect].has_trim_sets else TRIMS)
