@@ -120,7 +120,7 @@ def test_an_installed_package_judges_the_tasks_of_the_sample(installed: Path, fo
     done = run(installed, folder, "eval", "--set", "sample_tasks", "--dialect", "sqlite", "--limit", "1")
     assert done.returncode == 0, done.stderr
     assert "Golds as answers" in done.stdout
-    assert (folder / "results" / "sample_tasks" / "results.jsonl").is_file()
+    assert (folder / "results" / "latest" / "verdicts.jsonl").is_file()
 
 
 def test_the_server_is_installed_from_a_path_by_its_extra(

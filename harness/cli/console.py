@@ -13,7 +13,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.answers import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
-from harness.metrics import METRICS
+from harness.metrics import question_metrics
 from harness.session.options import OPTIONS
 from harness.session.plan import find_servers
 from harness.session.request import AUTO, SPELLED, Request, parse_dialects
@@ -52,7 +52,7 @@ CHOICE = ("set_name", "limit", "db_ids", "difficulties", "types", "keys", "sampl
 _SPELLED = {"dialects": AUTO, "metrics": USUAL_METRICS}
 """The defaults of fields that a command takes as one word with commas."""
 
-_MORE = {"metrics": f": {', '.join(METRICS)}"}
+_MORE = {"metrics": f": {', '.join(question_metrics())}"}
 
 
 def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -54,6 +54,8 @@ class Basis(StrEnum):
     """The rows of both on variants of the database, if they match on the database itself."""
     SUITE = "suite"
     """The rows of both on the database and its variants, changed and compared as Spider's script does."""
+    VERDICT = "verdict"
+    """What a lab decides by itself, on a set of its own: nothing of it can be asked for a question."""
 
     @property
     def needs_variants(self) -> bool:
@@ -144,6 +146,11 @@ class _Metrics(Mapping[str, Metric]):
 
 METRICS: Mapping[str, Metric] = _Metrics()
 """Every metric by the name used in options, files and tables, in the order of the tables."""
+
+
+def question_metrics() -> list[str]:
+    """Return the metrics that can be asked for: all but the verdicts of labs."""
+    return [name for name, metric in METRICS.items() if metric.basis is not Basis.VERDICT]
 
 
 def of_basis(names: Iterable[str], basis: Basis) -> list[str]:

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from harness.data.outcomes import Outcome, PairResult
+from harness.data.questions import levels_of
 from harness.engines import TITLES, EngineName
-from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics import METRICS, OUTCOME_METRIC, Basis
 from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
 from harness.report.console import figure, new_table, print_grids, print_line, print_table, wide
 from harness.report.documents import NOTES
@@ -120,9 +121,21 @@ class Differences:
 
 
 def common_metrics(a: Sequence[PairResult], b: Sequence[PairResult]) -> list[str]:
-    """Return the metrics by which every result of both sides has a score, in the order of the tables."""
+    """Return the metrics by which every result of both sides has a score, in the order of the tables.
+
+    A verdict may leave questions undecided: it takes one that both sides have a verdict on.
+    """
     results = (*a, *b)
-    return [name for name in METRICS if all(name in result.scores for result in results)]
+    decided = {name: {each.question for each in a if name in each.scores} for name in METRICS}
+    return [
+        name
+        for name, metric in METRICS.items()
+        if all(name in result.scores for result in results)
+        or (
+            metric.basis is Basis.VERDICT
+            and any(name in each.scores and each.question in decided[name] for each in b)
+        )
+    ]
 
 
 def differences(
@@ -155,6 +168,12 @@ def differences(
 
 
 def _change(a: Sequence[PairResult], b: Sequence[PairResult], metric: str) -> Change:
+    if METRICS[metric].basis is Basis.VERDICT:
+        decided = [pair for pair in zip(a, b, strict=True) if all(metric in one.scores for one in pair)]
+        if not decided:
+            scale = levels_of(one.difficulty for one in a)
+            return Change(metric, by_level((), metric, scale), by_level((), metric, scale), None, None, 1.0)
+        a, b = [one for one, _ in decided], [other for _, other in decided]
     of_a, of_b = ([result.scores[metric] for result in side] for side in (a, b))
     paired = paired_difference(of_a, of_b)
     test = None
@@ -173,7 +192,8 @@ def _change(a: Sequence[PairResult], b: Sequence[PairResult], metric: str) -> Ch
 
 
 def _flipped(a: PairResult, b: PairResult, metrics: Sequence[str]) -> Flip:
-    rights = [(name, _is_right(a, name), _is_right(b, name)) for name in metrics]
+    decided = [name for name in metrics if name == OUTCOME_METRIC or (name in a.scores and name in b.scores)]
+    rights = [(name, _is_right(a, name), _is_right(b, name)) for name in decided]
     return Flip(
         a.question,
         a.db_id,

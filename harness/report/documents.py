@@ -365,7 +365,7 @@ def facts(run: Run, scores: Sequence[Score]) -> list[str]:
     ]
     limits = manifest.get("limits")
     seconds = limits.get("seconds") if isinstance(limits, dict) else None
-    asked = ", ".join(f"{name} {manifest.get(name)}" for name in ("profile", "extract"))
+    asked = ", ".join(f"{name} {manifest.get(name)}" for name in ("profile", "extract") if name in manifest)
     return [
         *extent_lines(scores, run.extent),
         f"{manifest.get('set')}: {manifest.get('questions')} questions, {asked}, limit {seconds} s",

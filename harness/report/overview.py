@@ -272,7 +272,9 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
         having = [score for score in scores if score.metrics[metric][TOTAL] is not None]
         if not having:
             continue
-        notes = list(_without_score(having, metric))
+        # A verdict may be undecided, which its number of pairs shows.
+        is_verdict = METRICS[metric].basis is Basis.VERDICT
+        notes = [] if is_verdict else list(_without_score(having, metric))
         if METRICS[metric].basis is Basis.ANSWERS and OUTCOME_METRIC in metrics:
             notes += _right_alone(scores, metric)
         if METRICS[metric].basis is Basis.VARIANTS:

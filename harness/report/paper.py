@@ -261,7 +261,7 @@ def _about(run: Run, dialects: Sequence[EngineName]) -> Iterator[str]:
     facts = [
         f"{manifest.get('questions')} questions",
         *files[:1],
-        f"profile {manifest.get('profile')}",
+        f"profile {profile}" if (profile := manifest.get("profile")) else "",
         f"limit {seconds:g} s" if isinstance(seconds, int | float) else "",
     ]
     yield f"{', '.join(filter(None, facts))}."

@@ -19,7 +19,14 @@ from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds, kinds_by_name
 from harness.engines.clock import parse_moment
 from harness.engines.execution import Limits
-from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis, of_basis
+from harness.metrics import (
+    DEFAULT_METRICS,
+    METRICS,
+    OUTCOME_METRIC,
+    Basis,
+    of_basis,
+    question_metrics,
+)
 from harness.session.options import OPTIONS
 from loaders.base.errors import brief, within
 from loaders.base.processes import processors
@@ -56,11 +63,11 @@ def parse_metrics(text: str) -> Sequence[str]:
     Raises:
         BadInput: a name is not a metric.
     """
-    names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in METRICS]
+    names, known = [name.strip() for name in text.split(",")], question_metrics()
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise BadInput(f"--metrics {text}: {unknown[0]!r} is not a metric; choose from {', '.join(METRICS)}")
-    return [name for name in METRICS if name in names]
+        raise BadInput(f"--metrics {text}: {unknown[0]!r} is not a metric; choose from {', '.join(known)}")
+    return [name for name in known if name in names]
 
 
 class ShownTables(StrEnum):

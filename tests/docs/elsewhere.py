@@ -32,6 +32,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "python -m benchmarks.translation --set mini_dev --longest 3": Why.DATA,
     "bird-harness lab audit --set mini_dev --dialect all": Why.DATA,
     "bird-harness lab tasks livesqlbench_data_sqlite.jsonl --databases database --answers answers.jsonl --ground-truth mailed.jsonl": Why.OWN,
+    "bird-harness compare results/latest:right results/latest:traps --by type": Why.OWN,
     "bird-harness lab audit --set sample --against corrected.json --witnesses apart": Why.OWN,
     "bird-harness lab audit --set mini_dev --pack audited.json": Why.DATA,
     "bird-harness eval --set mini_dev --predictions data/predictions --dialect sqlite --gold published --gold audited.json": Why.DATA,

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from harness import metrics
 from harness.cli.commands import app
 from harness.lab import OWN, labs
 from harness.metrics import METRICS
@@ -49,6 +50,10 @@ def _modules_of_commands() -> dict[str, ModuleType]:
 def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
     """Hide a lab until the test ends."""
 
+    def forget_labs() -> None:
+        labs.cache_clear()
+        metrics._of_labs.cache_clear()
+
     def forget() -> None:
         for module in _modules_of_commands():
             del sys.modules[module]
@@ -57,7 +62,7 @@ def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
         forget()
         monkeypatch.setattr(sys, "meta_path", [_Absent(f"harness.labs.{name}"), *sys.meta_path])
         monkeypatch.setattr(app, "registered_commands", [])
-        labs.cache_clear()
+        forget_labs()
 
     # Modules that are imported while a lab is hidden register their commands anew, and must not stay.
     earlier = _modules_of_commands()
@@ -65,16 +70,16 @@ def hide(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hide]:
     yield hidden
     forget()
     sys.modules.update(earlier)
-    labs.cache_clear()
+    forget_labs()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_without_a_lab_the_rest_is_as_before(call: Call, hide: Hide, name: str, tmp_path: Path) -> None:
-    lab, metrics = labs()[name], set(METRICS)
+    lab, known = labs()[name], set(METRICS)
     hide(name)
     assert set(labs()) == {*OWN} - {name}
-    assert set(METRICS) == metrics - lab.metrics.keys()
+    assert set(METRICS) == known - lab.metrics.keys()
     assert call("--help")[0] == 0
     _, listed, _ = call("lab", "--help")
     assert [each for each in lab.commands if f"  {each} " in listed] == []

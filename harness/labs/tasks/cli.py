@@ -1,6 +1,7 @@
 """The command that judges answers to tasks that may change data."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,15 +10,17 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Threads, say
-from harness.labs.tasks.evaluation import first_phase, give, results_of
+from harness.labs.tasks.evaluation import first_phase, give, judged_tasks
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.layouts import Phase, read_answers, read_tasks
+from harness.labs.tasks.outcomes import TaskRequest
 from harness.labs.tasks.prompts import prompts as task_prompts
 from harness.labs.tasks.report import reward_table
 from harness.labs.tasks.responses import TaskExtract
 from harness.report.documents import published_tables
 from harness.session.request import check_range, refuse_unwritable
 from loaders.base.files import replace
+from loaders.base.processes import processors
 
 BASE_LITE = "livesqlbench_base_lite"
 """The set of published rates, as `lab reproduce --set` calls it."""
@@ -47,7 +50,7 @@ def tasks(  # noqa: PLR0913 - one parameter an option
     ),
     first: Annotated[
         Path | None,
-        typer.Option(help="With --phase follow-up: results.jsonl of the first one, for the reward."),
+        typer.Option(help="With --phase follow-up: run folder of the first one, for the reward."),
     ] = None,
     prompts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the prompt of each task, and judge nothing.")
@@ -56,7 +59,7 @@ def tasks(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--published", help="Print published rates of LiveSQLBench-Base-Lite, too.")
     ] = False,
     workers: Threads = None,
-    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results/tasks"),
+    out: Annotated[Path, typer.Option(help="Folder for the run folder.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
     """Judge answers to tasks that may change data: the official verdict, a strict one, and the state."""
@@ -72,7 +75,15 @@ def tasks(  # noqa: PLR0913 - one parameter an option
         return
     before = None if first is None else first_phase(first)
     predictors = [read_answers(each, found, extract) for each in answers or ()]
-    judged = {family: results_of(found, predictors, workers, is_silent=as_json)}
-    more = [] if before is None else [reward_table(before, judged[family])]
+    number = workers or processors()
+    judged = judged_tasks(found, predictors, number, is_silent=as_json)
+    more = [] if before is None else [reward_table(before, judged.results)]
     more += published_tables(BASE_LITE) if published else []
-    give(judged, out, more, as_json=as_json)
+    request = TaskRequest(
+        set_name="tasks",
+        extract=extract,
+        workers=number,
+        command=[Path(sys.argv[0]).name, *sys.argv[1:]],
+        phase=phase,
+    )
+    give([judged], out, request, more, as_json=as_json)

@@ -14,10 +14,12 @@ from harness.engines import dialect_of
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.judging import GOLD, TaskResult, judge
 from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
-from harness.labs.tasks.report import as_record, task_tables
+from harness.labs.tasks.outcomes import FILE, JudgedTasks, TaskRequest, as_record, write_run
+from harness.labs.tasks.report import task_tables
 from harness.labs.tasks.responses import TaskExtract
 from harness.labs.tasks.sample import SET_NAME, sample_answers, sample_families, sample_tasks
 from harness.report.console import console_text, print_grids
+from harness.report.files import reports_fault
 from harness.report.table_model import TableModel
 from harness.session.options import OPTIONS
 from harness.session.request import Request, check_range, refuse_unwritable
@@ -27,11 +29,8 @@ from loaders.base.files import replace as replace_file
 from loaders.base.processes import processors
 from loaders.server import Server
 
-RESULTS = "results.jsonl"
 TABLES = "tables.txt"
-
-Judged = Mapping[str, Sequence[TaskResult]]
-"""Results by script family."""
+"""The tables of a run as they were printed, with published rates and rewards if they were asked for."""
 
 
 def check_answers(tasks: TaskSet, predictors: Sequence[TaskAnswers]) -> None:
@@ -68,48 +67,69 @@ def server_of(tasks: TaskSet) -> Server | None:
     return server
 
 
-def results_of(
-    tasks: TaskSet, predictors: Sequence[TaskAnswers], workers: int | None, *, is_silent: bool = False
-) -> list[TaskResult]:
+def judged_tasks(
+    tasks: TaskSet, answers: Sequence[TaskAnswers], workers: int, *, is_silent: bool = False
+) -> JudgedTasks:
     """Judge golds and answers, and show on the terminal how far it is.
 
     Raises:
         BadInput: a database is missing, or names of predictors are ambiguous.
         EngineUnavailable: the server is not up, or failed.
     """
-    check_answers(tasks, predictors)
+    check_answers(tasks, answers)
     server = server_of(tasks)
     results: list[TaskResult] = []
-    total = len(tasks.tasks) * (1 + len(predictors))
+    total = len(tasks.tasks) * (1 + len(answers))
     with terminable(), nullcontext() if is_silent else messages.status("judging") as status:
-        for result in judge(tasks, predictors, workers or processors(), server):
+        for result in judge(tasks, answers, workers, server):
             results.append(result)
             if status is not None:
                 status.update(f"{tasks.family.dialect}: {len(results):,} of {total:,} verdicts")
-    return results
+    return JudgedTasks(tasks, answers, results, server)
 
 
-def give(judged: Judged, out: Path, more: Sequence[TableModel] = (), *, as_json: bool = False) -> None:
-    """Print the tables with more of them, or all results as JSON, and write both to a folder."""
-    grids = [*task_tables(judged), *more]
-    records = [as_record(result, name) for name, results in judged.items() for result in results]
-    out.mkdir(parents=True, exist_ok=True)
-    replace_file(out / RESULTS, (json.dumps(record) + "\n" for record in records))
-    replace_file(out / TABLES, console_text(grids))
+def give(
+    judged: Sequence[JudgedTasks],
+    out: Path,
+    request: TaskRequest,
+    more: Sequence[TableModel] = (),
+    *,
+    as_json: bool = False,
+) -> None:
+    """Write a run and its reports; print the tables with more of them, or all results as JSON.
+
+    Raises:
+        BadInput: they cannot be written.
+    """
+    folder = write_run(out, judged, request)
+    grids = [*task_tables({one.family: one.results for one in judged}), *more]
+    replace_file(folder / TABLES, console_text(grids))
     if as_json:
-        give_json({"families": list(judged), "results": records})
+        give_json(
+            {
+                "run_id": folder.name,
+                "families": [one.family for one in judged],
+                "results": [as_record(result, one.family) for one in judged for result in one.results],
+            }
+        )
     else:
         print_grids(grids)
-    say(f"results: {out / RESULTS}")
+    if (fault := reports_fault(folder)) is not None:
+        say(fault)
+    say(f"results: {folder}")
 
 
 def first_phase(path: Path) -> Mapping[str, Mapping[str, bool]]:
-    """Read what passed officially in a first phase, by predictor and task, from its `results.jsonl`.
+    """Read what passed officially in a first phase, by predictor and task.
+
+    Args:
+        path: its run folder, or the file of verdicts in it.
 
     Raises:
         BadInput: the file cannot be read, or is none of these.
     """
     found: dict[str, dict[str, bool]] = {}
+    path = path / FILE if path.is_dir() else path
     for number, line in enumerate(read_text(path).text.split("\n"), 1):
         if not line.strip():
             continue
@@ -118,7 +138,7 @@ def first_phase(path: Path) -> Mapping[str, Mapping[str, bool]]:
             passes = record["official"]["passes"]
             found.setdefault(str(record["predictor"]), {})[str(record["task"])] = bool(passes)
         except (ValueError, LookupError, TypeError) as error:
-            raise BadInput(f"{path}:{number}: is no result of `lab tasks`; name its {RESULTS}") from error
+            raise BadInput(f"{path}:{number}: is no result of `lab tasks`; name its run folder") from error
     return found
 
 
@@ -140,29 +160,40 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
     """
     _check(request)
     policy = TaskExtract.ANSWER_1 if request.extract is Extract.ANSWER_1 else TaskExtract.OFFICIAL
-    out = request.out / SET_NAME
     families = sample_families()
     asked = request.dialects
+    left_out = []
     if asked is not None:
         if not any(dialect_of(name) in families for name in asked):
             raise BadInput(f"--dialect: {SET_NAME} is judged on {', '.join(families)}; choose from these")
-        for name in asked:
-            if dialect_of(name) not in families:
-                say(f"{name}: no tasks are judged on it, so it is left out")
+        left_out = [
+            f"{name}: no tasks are judged on it" for name in asked if dialect_of(name) not in families
+        ]
         families = {dialect: family for dialect, family in families.items() if dialect in asked}
-    judged = {}
+    judged, whole = [], 0
+    workers = request.workers or processors()
     for dialect, family in families.items():
         tasks = sample_tasks(family)
+        whole = len(tasks.tasks)
         if request.limit is not None:
             tasks = replace(tasks, tasks=tasks.tasks[: request.limit])
         if asked is None and engine_of(tasks.family).has_server and provision.find(dialect) is None:
-            say(f"{dialect}: no server is up, so it is left out; {to_start()}")
+            left_out.append(f"{dialect}: no server is up; {to_start()}")
             continue
         files = _answer_files(request.predictions) if request.predictions else sample_answers(dialect)
-        judged[family] = results_of(
-            tasks, [read_answers(path, tasks, policy) for path in files], request.workers, is_silent=as_json
-        )
-    give(judged, out, as_json=as_json)
+        answers = [read_answers(path, tasks, policy) for path in files]
+        judged.append(judged_tasks(tasks, answers, workers, is_silent=as_json))
+    for line in left_out:
+        say(f"left out: {line}")
+    run = TaskRequest(
+        set_name=SET_NAME,
+        extract=policy,
+        workers=workers,
+        command=request.command,
+        set_tasks=whole,
+        left_out=left_out,
+    )
+    give(judged, request.out, run, as_json=as_json)
     return 0
 
 

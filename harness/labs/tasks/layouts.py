@@ -110,11 +110,15 @@ class TaskSet:
 
 @dataclass(frozen=True)
 class TaskAnswers:
-    """The answers of one predictor, by id: lists of statements. `unknown` are ids that no task has."""
+    """The answers of one predictor, by id: lists of statements.
+
+    `unknown` are ids that no task has. `path` is the file that they were read from.
+    """
 
     predictor: str
     answers: Mapping[str, Sequence[str]]
     unknown: Sequence[str] = ()
+    path: Path | None = None
 
 
 def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
@@ -234,7 +238,7 @@ def read_answers(path: Path, tasks: TaskSet, policy: TaskExtract = TaskExtract.O
             raise BadInput(
                 f"{path}: {name} has no pred_sqls; give a list of statements, or a text, or a response"
             )
-    return TaskAnswers(path.stem, answers, sorted(answers.keys() - known))
+    return TaskAnswers(path.stem, answers, sorted(answers.keys() - known), path)
 
 
 def _taken_out(value: Any, family: ScriptFamily, policy: TaskExtract, where: str) -> list[str]:

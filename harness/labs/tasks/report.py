@@ -1,8 +1,7 @@
 """Tables of task results: rates of the verdicts by category, difficulty and database, for each engine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from dialects.enums import Dialect
 from harness.labs.tasks.families import FAMILIES
@@ -193,10 +192,3 @@ def reward_table(first: Mapping[str, Mapping[str, bool]], follow_ups: Sequence[T
         rows.append(row((predictor,), (len(tasks), len(passed), len(both), reward), predictor=predictor))
     note = f"Official: {FIRST_REWARD} for the first phase, {FOLLOW_UP_REWARD} for a follow-up after it."
     return table("Normalised reward (%)", ("predictor",), heads, rows, note)
-
-
-def as_record(result: TaskResult, family: str) -> dict[str, Any]:
-    """Return the line of a result in `results.jsonl`."""
-    found = {"family": family, **asdict(result)}
-    found["official"]["passes"], found["strict"]["passes"] = result.official.passes, result.strict.passes
-    return found

@@ -15,7 +15,7 @@ from harness.analyses.coverage import answers
 from harness.data import outcomes, questions
 from harness.engines import errors as engine_errors
 from harness.labs.conformance import comparison
-from harness.metrics import METRICS
+from harness.metrics import METRICS, Basis, Metric
 from harness.sqltree import constructs, diagnosis
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
@@ -57,13 +57,16 @@ def vocabularies() -> str:
         "## Metrics\n",
         "[Metrics](metrics.md) has the definitions.\n",
         "| name | title | engines |\n|---|---|---|",
-        *(
-            f"| `{each.name}` | {each.title} | {'SQLite' if each.is_of_sqlite else 'all'} |"
-            for each in METRICS.values()
-        ),
+        *(f"| `{each.name}` | {each.title} | {_judged_on(each)} |" for each in METRICS.values()),
         "",
     ]
     return "\n".join(parts)
+
+
+def _judged_on(metric: Metric) -> str:
+    if metric.basis is Basis.VERDICT:
+        return "all, of tasks alone"
+    return "SQLite" if metric.is_of_sqlite else "all"
 
 
 def enum_table(kind: type[enum.Enum], module: ModuleType) -> Iterator[str]:

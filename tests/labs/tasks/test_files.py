@@ -107,12 +107,13 @@ def test_the_command_writes_what_it_prints(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*call, "--answers", str(answers)])
     assert done.exit_code == 0, done.output
     assert "model: 1 tasks have no answer" in done.output
-    printed = (tmp_path / "out/tables.txt").read_text(encoding="utf-8")
+    run = tmp_path / "out/latest"
+    printed = (run / "tables.txt").read_text(encoding="utf-8")
     assert "Tasks passed, by the scripts of livesqlbench-sqlite" in printed
     assert [*map(str.split, filter(lambda line: "o3-mini" in line, printed.splitlines()))] == [
         ["o3-mini", "42.59", "47.78"]
     ]
-    found = map(json.loads, (tmp_path / "out/results.jsonl").read_text(encoding="utf-8").splitlines())
+    found = map(json.loads, (run / "verdicts.jsonl").read_text(encoding="utf-8").splitlines())
     assert [
         (one["task"], one["predictor"], one["official"]["passes"], one["strict"]["passes"]) for one in found
     ] == [

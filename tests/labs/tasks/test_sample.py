@@ -15,6 +15,7 @@ from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import read_answers
 from harness.labs.tasks.sample import sample_answers, sample_families, sample_tasks
+from harness.runs.reader import read_run
 from harness.session.request import Request
 from loaders.server import Server
 from tests.harness.conftest import Call
@@ -111,14 +112,22 @@ def test_eval_judges_the_sample(call: Call, tmp_path: Path) -> None:
     )
     assert code == 0, said
     assert "Tasks passed, by the scripts of livesqlbench-sqlite, by difficulty" in printed
-    folder = tmp_path / "out" / "sample_tasks"
-    found = records(folder / "results.jsonl")
+    folder = tmp_path / "out" / "latest"
+    found = records(folder / "verdicts.jsonl")
     assert {(one["family"], one["predictor"], one["task"]) for one in found} == {
         ("livesqlbench-sqlite", predictor, f"city_library_{number}")
         for predictor in ("gold", "careless", "right", "traps")
         for number in (1, 2)
     }
     assert "careless" in (folder / "tables.txt").read_text(encoding="utf-8")
+    # The run folder of questions, with the verdicts as metrics; golds are no predictor of it.
+    run = read_run(folder)
+    assert {result.predictor for result in run.results} == {"careless", "right", "traps"}
+    assert run.extent.lines(dict.fromkeys(run.extent.planned, 2), {}) == [
+        "The first 2 of 24 questions: a selection by --limit, not the set."
+    ]
+    assert "Golds as answers" in (folder / "tables.md").read_text(encoding="utf-8")
+    assert (folder / "report.html").is_file()
 
 
 @pytest.mark.slow
@@ -127,14 +136,20 @@ def test_eval_reads_responses_of_ones_own(call: Call, tmp_path: Path) -> None:
     line = json.dumps({"instance_id": "city_library_1", "response": response})
     (tmp_path / "model.jsonl").write_text(line, encoding="utf-8")
     options = ("--set", "sample_tasks", "--dialect", "sqlite", "--limit", "1", "--predictions", "model.jsonl")
-    passed = []
+    passed, runs = [], []
     for more in ((), ("--extract", "answer-1")):
         code, _, said = call("eval", *options, *more)
         assert code == 0, said
-        found = records(tmp_path / "results" / "sample_tasks" / "results.jsonl")
+        found = records(tmp_path / "results" / "latest" / "verdicts.jsonl")
+        runs.append((tmp_path / "results" / "latest").resolve().name)
         passed += [one["official"]["passes"] for one in found if one["predictor"] == "model"]
     # The script of the benchmark looks for a fence of its own.
     assert passed == [False, True]
+    # Two policies are told apart, and the comparison says who passes where.
+    code, printed, said = call("compare", *(f"results/{run}" for run in runs))
+    assert code == 0, said
+    assert "extract: official in A, answer-1 in B" in printed
+    assert "city_library_1 (city_library, Simple): mismatch -> match; Official, Strict" in printed
 
 
 def test_eval_refuses_what_means_nothing_for_tasks() -> None:

@@ -1,0 +1,267 @@
+"""Results of tasks as a run: the outcomes in its folder, the verdicts in full, and tables of its report.
+
+The run folder of questions holds tasks, too: a task is a question, an answer a prediction, and the three
+verdicts are metrics. What a pair has no room for, each verdict's words and what differs in the database, is
+in a file of the lab's own, with the golds as answers.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from sqlite3 import sqlite_version
+from typing import Any
+
+from dialects.enums import Dialect
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.questions import Level, Question
+from harness.engines import EngineName, on_server
+from harness.labs.tasks import VERDICTS
+from harness.labs.tasks.families import TaskCategory
+from harness.labs.tasks.judging import GOLD, STATEMENT_SECONDS, TaskResult
+from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
+from harness.labs.tasks.official import OfficialStatus
+from harness.labs.tasks.report import task_tables
+from harness.report.table_model import TableModel
+from harness.runs.folder import RunFolder
+from harness.runs.reader import AGAIN, Run
+from harness.runs.summary import Extent
+from loaders.base.digests import digests
+from loaders.base.files import as_json, replace
+from loaders.base.records import read_records, to_record
+from loaders.server import Server
+
+FILE = "verdicts.jsonl"
+"""The results of a run's tasks, with those of golds: a line for each answer."""
+
+UNRATED = "unrated"
+"""The difficulty of tasks that have none."""
+
+_TIERS = ("Simple", "Moderate", "Challenging")
+"""The tiers of the family's sets, in their order; others follow in alphabetical order."""
+
+_OUTCOMES: Mapping[OfficialStatus, Outcome] = {
+    OfficialStatus.PASSED: Outcome.MATCH,
+    OfficialStatus.EXECUTION_ERROR: Outcome.PREDICTION_ERROR,
+    OfficialStatus.TIMEOUT: Outcome.PREDICTION_TIMEOUT,
+    OfficialStatus.ASSERTION_ERROR: Outcome.MISMATCH,
+    OfficialStatus.ISSUE_PASSES: Outcome.MISMATCH,
+}
+
+
+@dataclass(frozen=True)
+class JudgedTasks:
+    """The tasks of one script family, the answers to them, and the results of both golds and answers."""
+
+    tasks: TaskSet
+    answers: Sequence[TaskAnswers]
+    results: Sequence[TaskResult]
+    server: Server | None = None
+
+    @property
+    def family(self) -> str:
+        """The name of the script family."""
+        return self.tasks.family.name
+
+    @property
+    def dialect(self) -> Dialect:
+        """The engine."""
+        return self.tasks.family.dialect
+
+    @property
+    def version(self) -> str:
+        """The engine's version."""
+        return sqlite_version if self.server is None else on_server(self.server).version()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskRequest:
+    """What a run of tasks was asked for, as its manifest says it.
+
+    `set_tasks` is the number of tasks of the whole set, and `command` the words that repeat the run.
+    """
+
+    set_name: str
+    extract: str
+    workers: int
+    command: Sequence[str] = ()
+    phase: str = "first"
+    set_tasks: int | None = None
+    left_out: Sequence[str] = ()
+
+
+def write_run(parent: Path, judged: Sequence[JudgedTasks], request: TaskRequest) -> Path:
+    """Write the folder of a run of tasks, and point `latest` to it; return the folder.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    questions = list(_questions(judged))
+    levels = tuple(dict.fromkeys(scale for each in questions for scale in _scale(each.difficulty)))
+    results = [result for one in judged for result in _pair_results(one, levels)]
+    extent = Extent(
+        {
+            (name, one.dialect): len(one.tasks.tasks)
+            for one in judged
+            for name in dict.fromkeys(result.predictor for result in results if result.dialect == one.dialect)
+        },
+        len(questions),
+        request.set_tasks or len(questions),
+    )
+    manifest = _manifest(judged, request, questions, levels) | {"planned": extent.to_json()}
+    folder = RunFolder(parent, manifest, VERDICTS, questions)
+    with folder:
+        records = (as_record(result, one.family) for one in judged for result in one.results)
+        replace(folder.path / FILE, (json.dumps(record) + "\n" for record in records))
+        for result in results:
+            folder.add(result)
+        folder.finish()
+    return folder.path
+
+
+def _manifest(
+    judged: Sequence[JudgedTasks], request: TaskRequest, questions: Sequence[Question], levels: Sequence[str]
+) -> dict[str, Any]:
+    asked = as_json([request.phase, *sorted([each.key, each.db_id] for each in questions)])
+    files = {path.name: digest for path, digest in digests(one.tasks.path for one in judged).items()}
+    return {
+        "command": list(request.command),
+        "set": request.set_name,
+        # The same tasks on another engine are the same collection, so that the two can be compared.
+        "collection": f"{request.set_name}_{hashlib.sha256(asked.encode()).hexdigest()[:8]}",
+        "questions": len(questions),
+        "levels": list(levels),
+        "types": list(TaskCategory),
+        "set_files": files,
+        "families": {one.dialect: one.family for one in judged},
+        "phase": request.phase,
+        "metrics": list(VERDICTS),
+        "variants": None,
+        "limits": {"seconds": STATEMENT_SECONDS},
+        "workers": request.workers,
+        "extract": request.extract,
+        "allow_missing": True,
+        "predictions": [
+            {
+                "file": answers.path.name,
+                "sha256": digests([answers.path])[answers.path],
+                "predictor": answers.predictor,
+                "dialect": one.dialect,
+            }
+            for one in judged
+            for answers in one.answers
+            if answers.path is not None
+        ],
+        "engines": {one.dialect: {"version": one.version, "settings": {}} for one in judged},
+        "left_out": list(request.left_out),
+    }
+
+
+def _questions(judged: Sequence[JudgedTasks]) -> Iterator[Question]:
+    """Yield each task once, with its golds on all engines."""
+    found: dict[str, list[tuple[Dialect, Task]]] = {}
+    for one in judged:
+        for task in one.tasks.tasks:
+            found.setdefault(task.id, []).append((one.dialect, task))
+    levels = _levels(task for each in found.values() for _, task in each)
+    for name, each in found.items():
+        task = each[0][1]
+        yield Question(
+            key=name,
+            question_id=name,
+            db_id=task.database,
+            text=str(task.record.get("query", task.record.get("amb_user_query", ""))),
+            evidence="",
+            difficulty=Level(task.difficulty or UNRATED, levels),
+            gold={dialect: shown_text(own.gold) for dialect, own in each},
+            own_types=(Level(task.category, tuple(TaskCategory)),),
+        )
+
+
+def _levels(tasks: Iterator[Task]) -> tuple[str, ...]:
+    there = {task.difficulty or UNRATED for task in tasks}
+    return (*(tier for tier in _TIERS if tier in there), *sorted(there - {*_TIERS}))
+
+
+def _scale(difficulty: str) -> Sequence[str]:
+    return difficulty.scale if isinstance(difficulty, Level) else (difficulty,)
+
+
+def _pair_results(judged: JudgedTasks, levels: Sequence[str]) -> Iterator[PairResult]:
+    """Yield the outcome of each answer; those of golds if nothing else was judged."""
+    texts = {one.predictor: one.answers for one in judged.answers}
+    golds = {task.id: task.gold for task in judged.tasks.tasks}
+    for one in judged.results:
+        if one.predictor == GOLD and texts:
+            continue
+        answer = (golds if one.predictor == GOLD else texts[one.predictor]).get(one.task)
+        yield pair_result(one, judged.dialect, answer, levels)
+
+
+def pair_result(
+    result: TaskResult, dialect: EngineName, answer: Sequence[str] | None, levels: Sequence[str]
+) -> PairResult:
+    """Return a result as the outcome of a pair: the official verdict's, with the verdicts as scores.
+
+    A verdict that decides nothing has no score.
+    """
+    verdicts = (result.official.passes, result.strict.passes, result.state)
+    said = [result.official.message] if not result.official.passes else []
+    said += [result.strict.message] if result.strict.passes is False else []
+    said += [f"other than after gold: {', '.join(result.changed)}"] if result.state is False else []
+    is_missing = answer is None and not result.official.passes
+    return PairResult(
+        outcome=Outcome.MISSING if is_missing else _OUTCOMES[result.official.status],
+        scores={
+            name: float(passes) for name, passes in zip(VERDICTS, verdicts, strict=True) if passes is not None
+        },
+        error=next(filter(None, said), None),
+        dialect=dialect,
+        predictor=result.predictor,
+        question=result.task,
+        question_id=result.task,
+        db_id=result.database,
+        difficulty=Level(result.difficulty or UNRATED, levels),
+        gold_origin=GoldOrigin.DATASET,
+        sql=None if answer is None else shown_text(answer),
+    )
+
+
+def shown_text(statements: Sequence[str]) -> str:
+    """Return statements as one text, each but the last with a semicolon at its end."""
+    *firsts, last = statements or ("",)
+    return "\n".join([*(f"{each.rstrip().removesuffix(';')};" for each in firsts), last])
+
+
+def as_record(result: TaskResult, family: str) -> dict[str, Any]:
+    """Return the line of a result."""
+    found = {"family": family, **asdict(result)}
+    found["official"]["passes"], found["strict"]["passes"] = result.official.passes, result.strict.passes
+    return found
+
+
+def read_verdicts(path: Path) -> Mapping[str, Sequence[TaskResult]]:
+    """Read the results in the lab's file of a run, by script family.
+
+    Raises:
+        BadInput: the file cannot be read, or a line is no result.
+    """
+    found: dict[str, list[TaskResult]] = {}
+    for family, result in read_records(path, _result, AGAIN):
+        found.setdefault(family, []).append(result)
+    return found
+
+
+def _result(record: Any) -> tuple[str, TaskResult]:
+    given = to_record(dict[str, Any], record)
+    for name in ("official", "strict"):
+        verdict = to_record(dict[str, Any], given.get(name))
+        given = {**given, name: {key: verdict[key] for key in verdict if key != "passes"}}
+    return str(given.pop("family", "")), to_record(TaskResult, given)
+
+
+def run_tables(run: Run) -> list[TableModel]:
+    """Return the tables that a report of a run of tasks has after its own; none of other runs."""
+    path = run.folder / FILE
+    return task_tables(read_verdicts(path)) if path.exists() else []
