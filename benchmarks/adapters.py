@@ -43,7 +43,7 @@ from tests.frameworks import FRAMEWORKS
 from tests.harness.adapters.conftest import EVALUATED, Reference, open_evaluator
 from tests.harness.adapters.test_frameworks import run
 
-_HERE = Path(__file__).parents[1] / "tests" / "harness" / "adapters"
+_HERE = Path(__file__).parents[1] / "tests"
 _JUDGED = [each.name for each in fields(Judgement)]
 _PYTEST = (
     "-m", "pytest", "-q", "--durations=0", "--noconftest", "-p", "tests.harness.adapters.conftest",
@@ -68,10 +68,10 @@ DIRECT: Mapping[str, Callable[[Reference], Sequence[Mapping[str, float]]]] = {
     "library": _library, "server": _server,
 }  # fmt: skip
 TESTS = {
-    "TRL": "test_rewards.py::test_trl_calls_it_so",
-    "verl": "test_rewards.py::test_verl_calls_them_so",
-    "SkyRL": "test_rewards.py::test_skyrl_judges_as_eval_does",
-    "MCP": "test_mcp.py::test_scores_are_those_of_eval_where_they_are_offered",
+    "TRL": "harness/adapters/test_rewards.py::test_trl_calls_it_so",
+    "verl": "harness/adapters/test_rewards.py::test_verl_calls_them_so",
+    "SkyRL": "harness/adapters/test_rewards.py::test_skyrl_judges_as_eval_does",
+    "MCP": "labs/mcp/test_mcp.py::test_scores_are_those_of_eval_where_they_are_offered",
 }
 WAYS = (*DIRECT, *TESTS, *FRAMEWORKS)
 
@@ -102,7 +102,7 @@ def _tried(way: str, reference: Reference, place: Path) -> float:
             raise AssertionError(done.stdout + done.stderr)
         said = done.stdout
     else:
-        path = _HERE / "frameworks" / f"{way}.py"
+        path = _HERE / "harness" / "adapters" / "frameworks" / f"{way}.py"
         said = run(way, place, *_PYTEST, f"{path}::test_scores_are_those_of_eval")
     return sum(map(float, _CALL.findall(said)))
 

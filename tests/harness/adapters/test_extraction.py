@@ -22,7 +22,6 @@ from harness.serve.client import ScoreClient
 from tests import forked
 from tests.harness.adapters.conftest import Taken
 from tests.harness.adapters.raw_answers import RawAnswer, raw_answers, rounds
-from tests.harness.adapters.test_mcp import connected
 from tests.harness.serve.served import served
 from tests.harness.serve.test_nemo_gym import message, response
 
@@ -102,19 +101,6 @@ def test_tools_of_agents_take_the_same(evaluator: Evaluator, taken: Taken) -> No
         return [await judged(each) for each in RAW]
 
     assert asyncio.run(judged_all()) == [taken[each] for each in RAW]
-
-
-def test_mcp_takes_the_same(taken: Taken) -> None:
-    chosen = slice(None, None, 7)  # a call for each
-
-    async def scored() -> list[tuple[str | None, float]]:
-        async with connected("--score") as client:
-            asked = [{"question": each.question, "sql": each.text} for each in RAW[chosen]]
-            told = [(await client.call_tool("score", each)).structured_content for each in asked]
-            assert {each["extract"] for each in told} == {POLICY}
-            return [(each["sql"], each["scores"]["ex"]) for each in told]
-
-    assert asyncio.run(scored()) == [taken[each] for each in RAW[chosen]]
 
 
 def test_predict_takes_the_same_out_of_prediction_files(taken: Taken, tmp_path: Path) -> None:

@@ -11,13 +11,16 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
-from tests.harness.adapters.conftest import REFERENCE, Evaluated
+from tests.harness.adapters.conftest import REFERENCE, Evaluated, Taken
+from tests.harness.adapters.raw_answers import raw_answers
 from tests.harness.conftest import Call
 from tests.harness.hostile_texts import HOSTILE
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 ON = {"database": "city_library"}
+RAW = raw_answers()
+POLICY = "answer-1"
 
 
 @asynccontextmanager
@@ -99,3 +102,16 @@ def test_an_option_that_cannot_be_is_refused(call: Call, options: list[str], say
     code, output, errors = call("lab", "mcp", *options)
     assert (code, output) == (2, "")
     assert says in errors
+
+
+def test_mcp_takes_the_same(taken: Taken) -> None:
+    chosen = slice(None, None, 7)  # a call for each
+
+    async def scored() -> list[tuple[str | None, float]]:
+        async with connected("--score") as client:
+            asked = [{"question": each.question, "sql": each.text} for each in RAW[chosen]]
+            told = [(await client.call_tool("score", each)).structured_content for each in asked]
+            assert {each["extract"] for each in told} == {POLICY}
+            return [(each["sql"], each["scores"]["ex"]) for each in told]
+
+    assert asyncio.run(scored()) == [taken[each] for each in RAW[chosen]]
