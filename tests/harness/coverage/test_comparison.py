@@ -133,6 +133,7 @@ def test_consecutive_integers_beside_floats_stay_apart() -> None:
     assert compare(left, right[1:]).only_left, "one is missing, whichever is said to be"
 
 
+@pytest.mark.slow
 def test_many_rows_of_floats_in_another_order() -> None:
     chance = random.Random(7)  # noqa: S311 - the same rows every time
     left: list[Row] = [(i, chance.random() * 1000, str(i % 7), None) for i in range(20_000)]

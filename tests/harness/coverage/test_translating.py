@@ -369,6 +369,7 @@ def test_without_a_server_golds_are_written_and_not_proven(asked: Path, tmp_path
     assert set(load_set(str(out)).questions[0].gold) == set(PUBLISHED)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_server")
 def test_what_is_expected_of_the_sample_is_said_without_a_server(tmp_path: Path, call: Call) -> None:
     out = tmp_path / "out"

@@ -348,6 +348,7 @@ def test_unfenced(answer: str, sql: str) -> None:
     assert unfenced(answer) == sql
 
 
+@pytest.mark.slow
 @pytest.mark.bird
 def test_published_prediction_files(bird_home: Path) -> None:
     questions = load_set("mini_dev", bird_home)

@@ -94,6 +94,7 @@ def test_large_results_are_cut() -> None:
     assert (len(many.gold.rows), many.gold.marked) == (MOST_ROWS, MOST_DIFFERENT)
 
 
+@pytest.mark.slow
 @given(RESULTS, RESULTS)
 def test_every_preview_comes_back_from_json_and_agrees_with_ex(gold: list[Row], predicted: list[Row]) -> None:
     seen = preview(gold, predicted)

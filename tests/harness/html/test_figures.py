@@ -55,6 +55,7 @@ def rows_of(document: Document) -> Iterator[tuple[TableModel, Sequence[str], lis
             yield grid, row.labels, list(texts(grid, row))
 
 
+@pytest.mark.slow
 def test_every_cell_of_every_table_is_the_same_text_in_every_text_format(finished: Run) -> None:
     document = tables(finished)
     expected = [[*labels, *cells] for _, labels, cells in rows_of(document)]

@@ -35,6 +35,7 @@ def found(a: Sequence[PairResult], b: Sequence[PairResult], *metrics: str) -> Di
     return result
 
 
+@pytest.mark.slow
 def test_a_difference_has_its_counts_its_tests_and_its_levels() -> None:
     a, b = right_on(range(20)), right_on([*range(12), 29])
     of = found(a, b, "ex", "soft_f1")
@@ -140,6 +141,7 @@ def test_two_predictors_of_one_run_are_compared_as_the_summary_has_them(evaluate
         )
 
 
+@pytest.mark.slow
 def test_groups_of_questions_are_compared_as_the_choice_of_them_alone(evaluated: Path, call: Call) -> None:
     sides = f"{evaluated}:careless", f"{evaluated}:every-fifth-wrong"
     code, output, _ = call(*sides, "--by", "type")

@@ -101,6 +101,7 @@ def test_a_run_over_the_published_databases_and_one_of_the_own_sample_are_silent
         assert json.loads((run.folder / SUMMARY).read_text(encoding="utf-8"))["notes"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("driver", ["direct", "pytest"])
 def test_the_command_says_it_and_records_it(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: str

@@ -263,6 +263,7 @@ def test_a_damaged_results_file_is_one_clear_error(run: Path, call: Call) -> Non
     assert (code, len(errors.strip().splitlines())) == (2, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80, 100, 150])
 def test_columns_are_obeyed_in_a_pipe_and_no_line_ends_with_a_blank(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int

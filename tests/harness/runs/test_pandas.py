@@ -16,6 +16,7 @@ def run(tmp_path: Path) -> Run:
     return Run.load(str(write_run(tmp_path / "run", results, questions=3)))
 
 
+@pytest.mark.slow
 def test_a_run_is_a_row_for_each_pair_and_a_column_for_each_metric(run: Run) -> None:
     frame = run.to_pandas()
     assert list(frame.columns[:9]) == [

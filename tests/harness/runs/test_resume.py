@@ -231,6 +231,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 def test_a_harness_that_is_killed_loses_no_result(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _KILLED, tmp_path],

@@ -200,36 +200,35 @@ def test_results_come_in_the_order_of_the_pairs(databases: Path) -> None:
 EVERY_METRIC = tuple(name for name in METRICS if name not in ("r_ves", "r_ves_documented", "ves"))
 
 
-@pytest.mark.parametrize(
-    ("sql", "scores"),
-    [
-        ("SELECT name FROM animal", dict.fromkeys(EVERY_METRIC, 1.0)),
-        # The same set of rows, as EX sees it; one row less than gold has, as the strict variant does.
-        ("SELECT DISTINCT name FROM animal", {"ex": 1.0, "ex_strict": 0.0, "soft_f1": 1.0, "em": 1.0}),
-        # Rows in another order: the official Soft-F1 compares them by position.
-        (
-            "SELECT name FROM animal ORDER BY name DESC",
-            {"ex": 1.0, "ex_strict": 1.0, "soft_f1": 0.0, "soft_f1_aligned": 1.0, "em": 0.0},
-        ),
-        # Right by chance: on the variant the cat is not alone in having four legs.
-        (
-            "SELECT CASE legs WHEN 4 THEN 'cat' ELSE 'hen' END FROM animal",
-            {"ex": 1.0, "ts": 0.0, "r_ves_stable": None},
-        ),
-        ("SELECT legs FROM animal", {"ex": 0.0, "soft_f1": 0.0, "ts": 0.0, "r_ves_stable": 0.0}),
-        ("SELECT nme FROM animal", {name: 0.0 for name in EVERY_METRIC if name != "partial"}),
-        (None, {name: 0.0 for name in EVERY_METRIC if name != "partial"}),
-    ],
+SCORED: Sequence[tuple[str | None, Mapping[str, float | None]]] = (
+    ("SELECT name FROM animal", dict.fromkeys(EVERY_METRIC, 1.0)),
+    # The same set of rows, as EX sees it; one row less than gold has, as the strict variant does.
+    ("SELECT DISTINCT name FROM animal", {"ex": 1.0, "ex_strict": 0.0, "soft_f1": 1.0, "em": 1.0}),
+    # Rows in another order: the official Soft-F1 compares them by position.
+    (
+        "SELECT name FROM animal ORDER BY name DESC",
+        {"ex": 1.0, "ex_strict": 1.0, "soft_f1": 0.0, "soft_f1_aligned": 1.0, "em": 0.0},
+    ),
+    # Right by chance: on the variant the cat is not alone in having four legs.
+    (
+        "SELECT CASE legs WHEN 4 THEN 'cat' ELSE 'hen' END FROM animal",
+        {"ex": 1.0, "ts": 0.0, "r_ves_stable": None},
+    ),
+    ("SELECT legs FROM animal", {"ex": 0.0, "soft_f1": 0.0, "ts": 0.0, "r_ves_stable": 0.0}),
+    ("SELECT nme FROM animal", {name: 0.0 for name in EVERY_METRIC if name != "partial"}),
+    (None, {name: 0.0 for name in EVERY_METRIC if name != "partial"}),
 )
-def test_metrics_see_what_their_definitions_say(
-    databases: Path, tmp_path: Path, sql: str | None, scores: Mapping[str, float | None]
-) -> None:
+
+
+def test_metrics_see_what_their_definitions_say(databases: Path, tmp_path: Path) -> None:
     write(tmp_path / "variants" / "more", ("cat", 4), ("dog", 4), ("hen", 2))
-    (result,) = scored(databases, {"p": sql}, metrics=EVERY_METRIC, variants=str(tmp_path / "variants"))
-    assert set(result.scores) == set(EVERY_METRIC) - {"partial"}
-    expected = {name: score for name, score in scores.items() if name != "partial" and score is not None}
-    assert {name: result.scores[name] for name in expected} == expected
-    assert (result.structure is None) == (sql is None)
+    answers = {f"p{place}": sql for place, (sql, _) in enumerate(SCORED)}
+    results = scored(databases, answers, metrics=EVERY_METRIC, variants=str(tmp_path / "variants"))
+    for result, (sql, scores) in zip(results, SCORED, strict=True):
+        assert set(result.scores) == set(EVERY_METRIC) - {"partial"}, sql
+        expected = {name: score for name, score in scores.items() if name != "partial" and score is not None}
+        assert {name: result.scores[name] for name in expected} == expected, sql
+        assert (result.structure is None) == (sql is None)
 
 
 def test_what_the_variants_said_is_kept(databases: Path, tmp_path: Path) -> None:
@@ -270,6 +269,7 @@ def test_a_gold_that_fails_gives_nobody_an_error_class(databases: Path) -> None:
     assert (result.outcome, result.error_class) == (Outcome.GOLD_ERROR, None)
 
 
+@pytest.mark.slow
 def test_matches_are_timed_once_and_after_everything_else(
     databases: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -337,6 +337,7 @@ def test_a_text_that_hangs_only_when_it_is_timed_costs_its_own_times_alone(datab
     assert other.scores["r_ves_stable"] > 0
 
 
+@pytest.mark.slow
 def test_a_result_survives_the_way_to_a_file_and_back(databases: Path, tmp_path: Path) -> None:
     write(tmp_path / "variants" / "more", ("cow", 4))
     answers = {"right": "SELECT name FROM animal WHERE 1", "wrong": "SELECT legs FROM animal"}

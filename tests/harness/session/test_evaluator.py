@@ -44,6 +44,7 @@ def golds(sample: QuestionSet, count: int) -> list[Answer]:
     return [Answer(item.key, item.gold[Dialect.SQLITE]) for item in sample.questions[:count]]
 
 
+@pytest.mark.slow
 def test_answers_are_scored_in_their_order(sample: QuestionSet) -> None:
     [first, second, *_] = golds(sample, 2)
     with Evaluator("sample", workers=1) as evaluator:
@@ -172,6 +173,7 @@ def test_questions_are_named_by_number_or_key_and_the_only_dialect_by_nothing(sa
         assert [each.scores for each in evaluator.score(named)] == [{"ex": 1.0}] * 3
 
 
+@pytest.mark.slow
 def test_of_questions_that_share_an_id_a_number_is_refused_and_a_key_is_told(
     tmp_path: Path, first: QuestionSet, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -257,6 +259,7 @@ def test_columns_have_the_names_that_an_engine_gives_them(
 EMPTY_TEXTS = ["", " \n\t", ";", " ; ;\n", "-- no answer", "/* a */", "/* a **/ ; -- b\n;", "-- a\n\n-- b\n"]
 
 
+@pytest.mark.slow
 def test_of_an_empty_text_it_is_said_that_it_is_empty(sample: QuestionSet) -> None:
     [first, *_] = sample.questions
     with Evaluator("sample", workers=1) as evaluator:

@@ -149,6 +149,7 @@ def test_answers_are_held_against_the_rows_of_sqlite(
     assert "4 questions (1, ...) are compared with the rows of SQLite's gold" in said
 
 
+@pytest.mark.slow
 def test_the_library_takes_a_pack(asked: Path, tmp_path: Path) -> None:
     with Evaluator(str(asked), gold=tmp_path / "fix.json", cache=False, workers=1) as evaluator:
         first, third = evaluator.score([Answer(1, ANSWERS[1]), Answer(3, "SELECT 2.0")])

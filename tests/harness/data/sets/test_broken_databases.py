@@ -155,6 +155,7 @@ def test_what_systems_leave_is_no_database(tmp_path: Path, suffix: str, shape: s
     assert found.database("shop").sqlite_path == path
 
 
+@pytest.mark.slow
 def test_answers_are_judged_beside_what_systems_leave(tmp_path: Path) -> None:
     own_sets.database(tmp_path / "dbs" / "shop.db3")
     _leave(tmp_path / "dbs")

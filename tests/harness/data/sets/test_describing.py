@@ -104,6 +104,7 @@ def test_description_files_are_checked_against_the_database(tmp_path: Path, call
     assert "line 1 has no column original_column_name" in call("describe", "--set", str(folder))[2]
 
 
+@pytest.mark.slow
 @pytest.mark.bird
 def test_columns_of_the_kit_that_no_file_describes_are_counted(bird_home: Path) -> None:
     found = describe(load_set("mini_dev", bird_home)).databases
@@ -143,6 +144,7 @@ def test_a_manifest_whose_databases_are_missing_is_described(tmp_path: Path, cal
     assert "databases: there is no" in err
 
 
+@pytest.mark.slow
 def test_sets_stand_side_by_side_in_every_form(tmp_path: Path, call: Call) -> None:
     folder = shop(tmp_path / "shop")
     both = ("describe", "--set", str(folder), "--set", "sample")

@@ -142,6 +142,7 @@ def test_a_gold_that_is_unreadable_is_extra_and_one_of_several_statements_is_sai
     assert any("2 that its measures cannot read count as extra" in note for note in questions.notes)
 
 
+@pytest.mark.slow
 def test_golds_that_sqlite_cannot_run_are_gold_errors_of_their_questions_alone(tmp_path: Path) -> None:
     folder = sets.spider_rough(tmp_path / "rough")
     asked = json.loads((folder / "dev.json").read_text(encoding="utf-8-sig"))

@@ -89,6 +89,7 @@ def test_the_whole_file_arrives_in_the_end(
     assert left(tmp_path) == ["package.zip"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "wanted", "fragment"),
     [

@@ -279,6 +279,7 @@ def test_an_archive_that_is_not_there_is_one_clear_error(tmp_path: Path, publish
         get(PackageRequest("dev", tmp_path / "data", tmp_path / "none.zip"), quiet)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "stop"), [("dev.zip", 1), ("unpacking dev.zip", 1), ("unpacking dev_data", 1)]
 )
@@ -364,6 +365,7 @@ def zipped_folder(folder: Path, path: Path, top: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_archive_is_taken_and_found_by_name_with_its_splits(tmp_path: Path) -> None:
     archive = zipped_folder(sets.spider(tmp_path / "x"), tmp_path / "spider_data.zip", "spider_data")
     home = tmp_path / "data"
