@@ -272,5 +272,9 @@ def _end(code: int = 0) -> NoReturn:
 
 def main() -> None:
     """Entry point of the process; its arguments are the descriptors of the socket and the shared memory."""
+    # Each thread of it has address space of its own, which would count as left behind by the first text
+    # that is scored with numpy; workers have the processors already.
+    # http://openmathlib.org/OpenBLAS/docs/runtime_variables
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     socket, note = map(int, sys.argv[1:])
     _serve(Connection(socket), mmap.mmap(note, NOTE_BYTES))

@@ -135,6 +135,24 @@ def test_what_was_executed_comes_back_and_what_is_known_is_not_executed_again(wo
 
 
 @pytest.mark.slow
+def test_what_a_score_imports_is_not_taken_for_what_a_text_left_behind(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Importing scipy takes address space once, and no worker is replaced for it."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    workers = LocalWorkers(replace(setup, metrics=("ex", "soft_f1_aligned", "ex_subset")), 1)
+    try:
+        workers.submit(task(GOLD)).result(120)
+        before = workers.processes
+        for other in ("SELECT name FROM animal LIMIT 1", "SELECT 'cat'"):
+            judged = workers.submit(task(other)).result(120).judgements[other]
+            assert 0 < judged.scores["soft_f1_aligned"] < 1
+        assert workers.processes == before
+    finally:
+        workers.close()
+
+
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_what_took_long_is_not_done_again_for_a_text_that_hangs(workers: LocalWorkers) -> None:
     honest = "SELECT random() AS honest"
