@@ -220,6 +220,7 @@ def test_the_code_of_the_page_on_pytest_is_the_examples() -> None:
     assert [part for part in re.split(r"\n{3,}", shown.strip()) if part not in real] == []
 
 
+@pytest.mark.slow
 def test_every_command_has_options_that_exist() -> None:
     written = {command for page in PAGES for command in of_page(page)}
     assert {command: wrong for command in written if (wrong := fault(command))} == {}
