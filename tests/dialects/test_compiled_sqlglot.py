@@ -34,6 +34,7 @@ def test_python_would_take_the_compiled_module(compiled: Path) -> None:
     assert "ImportError" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     [

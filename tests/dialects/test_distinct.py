@@ -61,6 +61,7 @@ def networks() -> list[tuple[Hashable, ...]]:
     return [(ip_network(((number * MODULUS) << 2, 126)),) for number in range(ROWS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [decimals, powers, texts_and_decimals, uuids, ranges, networks])
 def test_rows_that_share_a_hash_are_told_apart(make: Callable[[], list[tuple[Hashable, ...]]]) -> None:
     rows, again = make(), make()[::-1]
@@ -70,6 +71,7 @@ def test_rows_that_share_a_hash_are_told_apart(make: Callable[[], list[tuple[Has
     assert firsts([*rows, *again]) == rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [soft_f1, soft_f1_documented, soft_f1_aligned])
 def test_every_metric_of_rows_gives_them_their_score(score: Callable[..., float]) -> None:
     rows = decimals()
@@ -77,6 +79,7 @@ def test_every_metric_of_rows_gives_them_their_score(score: Callable[..., float]
     assert 0.5 < score(rows[: ROWS - 100], rows) < 1.0
 
 
+@pytest.mark.slow
 def test_they_are_compared_by_value_and_shown() -> None:
     rows = [(*row, 0.5) for row in decimals()]
     same = [(int(row[0]), Decimal("0.5")) for row in rows]  # type: ignore[call-overload]

@@ -48,6 +48,7 @@ PINNED = re.compile(r"actions/[a-z/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 """An action of GitHub's own, by its commit, with the release that this is."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_what_a_service_reads_follows_its_schema(schema: str, tmp_path: Path) -> None:
     for number, text in enumerate(SCHEMAS[schema]):
@@ -126,6 +127,7 @@ def test_mini_dev_is_covered_where_its_data_are_cached_and_its_absence_is_said()
     assert "if" not in found["sample"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_every_target_and_variable_exists(path: Path) -> None:
     commands = set()

@@ -297,6 +297,7 @@ def test_foreign_keys_are_kept_where_the_rows_satisfy_them(
     assert [note.rsplit(": ", 1)[1] for note in schema.notes] == ([left_out] if left_out else [])
 
 
+@pytest.mark.slow
 def test_more_columns_than_sqlite_returns_figures_at_once(make_file: MakeFile) -> None:
     names = [f"c{number}" for number in range(1_900)]
     script = (

@@ -181,6 +181,7 @@ def test_only_what_has_to_be_escaped_is(
     assert _read(b"".join(text for text, _ in written), dialect)[2_500] == [b"2500", special.encode()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", list(FORMS))
 def test_a_page_is_bounded_whatever_the_texts(make_file: MakeFile, dialect: Dialect) -> None:
     path = make_file("CREATE TABLE t (v TEXT)", t=[("x" * 200_000,)] * 100)
@@ -204,6 +205,7 @@ def _bits(value: float, form: str = "d") -> bytes:
     return struct.pack(f"!{form}", value)
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(
         st.floats(allow_nan=False, allow_infinity=False)

@@ -171,6 +171,7 @@ def test_mysql_types_follow_the_data() -> None:
         assert " ".join(column.type for column in spelled.columns) == types
 
 
+@pytest.mark.slow
 @pytest.mark.bird
 def test_official_names_and_types_are_those_of_the_published_dump(bird_home: Path) -> None:
     published = json.loads((bird_home / "schema" / "postgresql_dump.json").read_text(encoding="utf-8"))

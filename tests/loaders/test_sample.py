@@ -187,6 +187,7 @@ def test_building_again_gives_the_same_bytes(sample: Path, tmp_path: Path) -> No
     assert digests(build(tmp_path / "again")) == digests(sample)
 
 
+@pytest.mark.slow
 def test_cache_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path))
     folder = sample_folder()
@@ -196,6 +197,7 @@ def test_cache_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert folder.parent == tmp_path / "sample"
 
 
+@pytest.mark.slow
 def test_rest_of_an_interrupted_build_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "first"))
     name = sample_folder().name
@@ -206,6 +208,7 @@ def test_rest_of_an_interrupted_build_is_replaced(tmp_path: Path, monkeypatch: p
     assert not staging.exists()
 
 
+@pytest.mark.slow
 def test_several_processes_may_build_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path))
     command = [sys.executable, "-c", "from loaders.sample import sample_folder; print(sample_folder())"]

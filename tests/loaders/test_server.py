@@ -88,6 +88,7 @@ print(schema.tables[0].columns[0].longest)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["1", "2"])
 @pytest.mark.parametrize("kind", ["processes", "threads"])
 def test_long_values_are_read_where_predictions_have_run(tmp_path: Path, number: str, kind: str) -> None:

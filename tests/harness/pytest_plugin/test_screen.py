@@ -83,6 +83,7 @@ report: results/RUN/report.html
 """
 
 
+@pytest.mark.slow
 def test_a_run_on_a_terminal_ends_with_one_table_and_where_the_rest_is(shown: tuple[str, Path]) -> None:
     sent, cwd = shown
     run_id = (cwd / "results" / LATEST).readlink().name

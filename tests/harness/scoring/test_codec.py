@@ -67,6 +67,7 @@ def through(*values: object) -> tuple[object, ...]:
     return decode(data).rows[0]
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(Ending),
     ROWS,

@@ -278,6 +278,7 @@ def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:
     assert len(workers.tasks) == 20
 
 
+@pytest.mark.slow
 def test_an_interrupted_call_leaves_nothing_that_is_waited_for(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -147,6 +147,7 @@ def alone(question: Question, dialect: Dialect = Dialect.SQLITE) -> Gold:
     return Gold(question, dialect, question.gold[dialect], Execution(Ending.ROWS))
 
 
+@pytest.mark.slow
 def test_verdicts_are_those_of_the_script_case_by_case(questions: QuestionSet, folder: Path) -> None:
     variants = find_variants(str(folder), questions, pytest.fail)
     suite = Suite(variants, SQLiteEngine(pooled=True), SQLiteEngine(pooled=True), FAST)
@@ -209,6 +210,7 @@ def judged(questions: QuestionSet, folder: Path, dialect: Dialect, server: Serve
     return [each.scores["ts_spider"] for each in found]
 
 
+@pytest.mark.slow
 def test_a_prediction_may_be_right_by_the_script_and_wrong_by_ex(
     questions: QuestionSet, folder: Path
 ) -> None:

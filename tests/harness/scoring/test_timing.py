@@ -35,6 +35,7 @@ ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELEC
 HEAVY, LIGHT = counting(20_000), counting(1_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TimingMethod)
 @pytest.mark.parametrize(("prediction", "gold", "reward"), [(LIGHT, HEAVY, 1.25), (HEAVY, LIGHT, 0.25)])
 def test_twenty_times_the_work_is_told_apart(
@@ -104,6 +105,7 @@ def test_what_does_not_come_to_its_end_has_no_times(  # noqa: PLR0913, PLR0917 -
     assert timing.executions in (1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TimingMethod)
 def test_both_are_run_strictly_in_turn_in_sessions_of_their_own(
     database: Database, method: TimingMethod
@@ -114,6 +116,7 @@ def test_both_are_run_strictly_in_turn_in_sessions_of_their_own(
     assert watched.sessions == (timing.executions if method is TimingMethod.OFFICIAL else 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", TimingMethod)
 def test_what_an_engine_has_is_noted_in_turn_and_never_within_what_is_noted(
     database: Database, method: TimingMethod
@@ -136,6 +139,7 @@ def test_what_an_engine_has_is_noted_in_turn_and_never_within_what_is_noted(
     assert inside == 0
 
 
+@pytest.mark.slow
 def test_the_official_limit_is_one_for_all_executions_together(database: Database) -> None:
     heavy = counting(100_000)
     one = execute(SQLiteEngine(), database, heavy, Limits()).seconds

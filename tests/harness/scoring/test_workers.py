@@ -121,6 +121,7 @@ def test_every_text_has_its_own_outcome(
     assert (workers.processes != before) is (gold == UNSTOPPABLE or HANGING[0] in expected)
 
 
+@pytest.mark.slow
 def test_what_was_executed_comes_back_and_what_is_known_is_not_executed_again(workers: LocalWorkers) -> None:
     result = workers.submit(task("SELECT 1", GOLD)).result(120)
     assert set(result.executions) == {"SELECT 1"}
@@ -414,6 +415,7 @@ def test_who_waits_has_an_idle_worker_judge_at_once(workers: LocalWorkers) -> No
     assert workers.processes != [process], "the worker that hung was replaced"
 
 
+@pytest.mark.slow
 def test_a_busy_worker_judges_nothing_at_once_and_closing_stops_who_waits(patient: LocalWorkers) -> None:
     patient.submit(task(GOLD)).result(120)
     endless = task(GOLD, ENDLESS)
@@ -517,6 +519,7 @@ def test_a_text_at_which_workers_crash_while_it_is_timed_has_failed(patient: Loc
     assert second.result(120).error is None
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_an_engine_is_no_texts_fault_and_costs_no_worker(
     setup: Setup, workers: LocalWorkers
 ) -> None:
@@ -531,6 +534,7 @@ def test_what_is_wrong_with_an_engine_is_no_texts_fault_and_costs_no_worker(
     assert workers.processes == [process]
 
 
+@pytest.mark.slow
 def test_a_text_is_explained_in_a_worker(workers: LocalWorkers) -> None:
     plan = workers.submit(ExplainTask(Dialect.SQLITE, "zoo", "SELECT a.name FROM animal AS a")).result(60)
     assert plan.ending is Ending.ROWS

@@ -54,6 +54,7 @@ def run(
     return done.returncode, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "commands"), CASES.items(), ids=[f"{a}={b}" for a, b in CASES])
 def test_a_place_that_cannot_be_used_ends_a_command_with_one_line(
     tmp_path: Path, place: tuple[str, str], commands: list[tuple[str, ...]]
@@ -66,6 +67,7 @@ def test_a_place_that_cannot_be_used_ends_a_command_with_one_line(
         assert variable in complaint, (command, complaint)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["/dev/null/x", "/proc/x/y"])
 def test_a_store_that_cannot_be_made_costs_only_the_store(tmp_path: Path, value: str) -> None:
     code, complaint = run(tmp_path, EVAL, {_STORE: value})
@@ -74,6 +76,7 @@ def test_a_store_that_cannot_be_made_costs_only_the_store(tmp_path: Path, value:
 
 
 # 300 bytes are too few for a question file, 50,000 for a database.
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [300, 50_000])
 def test_a_cache_on_a_full_disk_is_one_line_without_a_list(tmp_path: Path, size: int) -> None:
     code, complaint = run(tmp_path, EVAL, {}, size)

@@ -31,6 +31,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grace", [True, False])
 def test_a_process_that_holds_pythons_lock_ends_with_its_parent(grace: bool) -> None:  # noqa: FBT001
     command = [sys.executable, "-c", _PARENT.format(grace)]
@@ -120,6 +121,7 @@ def test_a_system_without_control_groups_has_no_quota(tmp_path: Path) -> None:
     assert cpu_quota(tmp_path / "none", tmp_path) is None
 
 
+@pytest.mark.slow
 def test_affinity_counts() -> None:
     one = min(os.sched_getaffinity(0))
     script = f"import os\nos.sched_setaffinity(0, [{one}])\n"

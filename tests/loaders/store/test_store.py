@@ -84,6 +84,7 @@ def test_clearing_gives_the_room_back(path: Path, store: Store) -> None:
     assert store.get([key(7)]) == entries(7)
 
 
+@pytest.mark.slow
 def test_what_was_not_used_for_the_longest_time_goes_first(path: Path, clock: list[float]) -> None:
     with Store(path, 2_000_000, say=pytest.fail) as store:
         for number in range(1500):
@@ -235,6 +236,7 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert store.get([key(1)]) == entries(1)
 
 
+@pytest.mark.slow
 def test_damage_is_never_handed_out_and_gone_with_the_next_store(path: Path) -> None:
     some = entries(*range(300))
     with Store(path, say=pytest.fail) as store:
@@ -302,6 +304,7 @@ def _on_a_full_disk(path: Path) -> None:
         assert store.get(map(key, range(10, 1000))).items() <= entries(*range(10, 1000)).items()
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_keeping_and_not_reading(path: Path) -> None:
     with Store(path, say=pytest.fail) as store:
         store.put(entries(1))

@@ -34,6 +34,7 @@ def test_a_gold_answers(shop: Shape, name: str) -> None:
         assert database.answer(GOLDS[name])
 
 
+@pytest.mark.slow
 def test_all_golds_answer_on_one_twin(shop: Shape) -> None:
     assert made(shop, list(GOLDS.values()), seed=2).unanswered == ()
 
@@ -63,6 +64,7 @@ def test_a_gold_without_an_answer_is_named_with_a_reason(shop: Shape, sql: str, 
     assert reason in lacking.reason
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0]))
 def test_keys_and_references_hold(tmp_path_factory: pytest.TempPathFactory, seed: int, scale: float) -> None:
