@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dialects.coercions import as_condition, plain
 from dialects.errors import Untranslatable
+from dialects.functions import Function, rows_of
 from dialects.identifiers import ascii_lower
 from dialects.parameters import Parameters
 from dialects.schema import affinity
@@ -67,14 +68,6 @@ _EXPONENT = re.compile(r"[0-9]e\+?[0-9]{3,9}", re.IGNORECASE)
 
 _LONGEST_STEM = 48
 """Bytes."""
-
-_OF_TEXT = (
-    "json", "->", "printf", "format", "group_concat", "substr", "trim", "ltrim", "rtrim", "replace", "upper",
-    "lower", "quote",
-)  # fmt: skip
-"""How the names of functions begin that write a number as a text."""
-
-_LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 
 
 class Compiler:
@@ -169,8 +162,14 @@ class Compiler:
         return (
             self.root.find(exp.DPipe) is not None
             or any(affinity(kind) in {"TEXT", "BLOB"} for kind in types)
-            or any(ascii_lower(call.name).startswith(_OF_TEXT) for call in self.root.find_all(exp.Anonymous))
+            or any(row.prints for row in self._called)
         )
+
+    @property
+    def _called(self) -> Iterator[Function]:
+        """Yield the functions that the statement calls."""
+        for call in self.root.find_all(exp.Anonymous):
+            yield from rows_of(ascii_lower(call.name))
 
     @cached_property
     def _collates(self) -> bool:
@@ -180,7 +179,7 @@ class Compiler:
     @cached_property
     def lists(self) -> bool:
         """True if an aggregate builds a list, for which the order of subqueries matters."""
-        return any(ascii_lower(call.name) in _LISTS for call in self.root.find_all(exp.Anonymous))
+        return any(row.lists for row in self._called)
 
     @cached_property
     def counts_distinct(self) -> bool:

@@ -19,6 +19,7 @@ from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import TokenType
 
 from dialects.errors import Untranslatable
+from dialects.functions import rows_of
 
 if str(parser.__file__).endswith(tuple(EXTENSION_SUFFIXES)):
     raise ImportError(
@@ -46,23 +47,13 @@ def _like(kind: type[exp.Binary]) -> Callable[[Any, exp.Expr | None], Any]:
     return read
 
 
-NEEDS_EXTENSION = "SQLite has it only with an extension"
-"""Why SQLite does not take REGEXP: https://sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators."""
-
-
-SQLITE_ALONE = {
-    "MATCH": "it searches a full-text index of SQLite's, which the target does not have",
-    "REGEXP": NEEDS_EXTENSION,
-}
-"""Operators, which are functions, too, that no target has, and why."""
-
-
 def _refuse_operator(self: Any, _this: exp.Expr) -> exp.Expr:
     """Refuse MATCH, RLIKE and REGEXP, which sqlglot reads as another operator or not at all."""
     name = self._prev.text.upper()
-    if name not in SQLITE_ALONE:
+    reasons = [row.refused for row in rows_of(name.lower()) if row.refused is not None]
+    if not reasons:
         self.raise_error(f"{name} is no operator of SQLite's", self._prev)
-    raise Untranslatable(name, SQLITE_ALONE[name], self._prev.start)
+    raise Untranslatable(name, reasons[0], self._prev.start)
 
 
 def _parse_is(self: Any, this: exp.Expr) -> exp.Expr:

@@ -163,11 +163,6 @@ class Catalogue:
 
     TABLES = frozenset({"sqlite_master", "sqlite_schema"})
     COLUMNS = ("type", "name", "tbl_name", "rootpage", "sql")
-    FUNCTIONS = frozenset({
-        "pragma_table_info", "pragma_table_xinfo", "pragma_table_list", "pragma_index_list",
-        "pragma_index_info", "pragma_index_xinfo", "pragma_foreign_key_list",
-    })  # fmt: skip
-    """https://sqlite.org/pragma.html#pragfunc"""
 
     def __init__(self, schema: Schema) -> None:
         self.rows = schema.catalogue

@@ -4,6 +4,7 @@ A rewrite asks `c.target` for the one fact that it depends on. The record of a d
 folder.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dialects.by_dialect import ByDialect
@@ -51,12 +52,10 @@ class Target:
     """Its floating-point numbers can be infinite."""
     indexes_texts: bool
     """A key can have the type of unlimited texts; if not, the loader gives keys a type with a limit."""
-    missing_functions: frozenset[str]
-    """SQLite's mathematical functions that it lacks under any name."""
+    natives: Mapping[str, str | None]
+    """Its own name for a function where it is not the one in `dialects.functions`; None if it has none."""
 
     # How it writes things.
-    log10: str
-    """The function for the logarithm to base 10."""
     hexadecimal: str
     """The function for the hexadecimal digits of an integer."""
     truncates_to_places: bool

@@ -17,7 +17,7 @@ TARGET = replace(
     has_real_modulo=True,
     columns_hide_tables=True,
     row_number="rowid",
-    log10="LOG10",
+    natives={},
 )
 
 NAMES = NamingRules(longest=10_000, length=len, unit="characters")

@@ -19,6 +19,7 @@ from dialects.coercions import (
 )
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.functions import Role, find
 from dialects.nodes import (
     AGGREGATES,
     AsInteger,
@@ -50,19 +51,13 @@ from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, inte
 Finish = Callable[[exp.Expr], exp.Expr]
 """Adds FILTER and OVER to the call of an aggregate."""
 
-NAMES = frozenset(
-    {
-        "count", "sum", "total", "avg", "group_concat", "string_agg", "min", "max",
-        "json_group_array", "json_group_object",
-    }
-)  # fmt: skip
-
 UNORDERED = "{}() joins the rows of a group in an order that SQLite does not define"
 
 
 def is_aggregate(name: str, arguments: Sequence[exp.Expr]) -> bool:
     """True if a call is an aggregate's; min() and max() are aggregates with one argument."""
-    return name in NAMES and (name not in {"min", "max"} or len(arguments) == 1)
+    row = find(name, len(arguments))
+    return row is not None and row.role is Role.AGGREGATE
 
 
 def aggregate(

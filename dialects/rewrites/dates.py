@@ -29,7 +29,7 @@ from dialects.nodes import (
     server,
     string,
 )
-from dialects.rewrites.functions import folded, scalar, size
+from dialects.rewrites.functions import folded, size
 from dialects.value_types import Context, Form, Kind, Typed, integer, null, real, text
 
 _PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2)}
@@ -232,7 +232,6 @@ def _modified(moment: exp.Expr, modifier: Typed) -> exp.Expr:
     return server("modified", moment, modifier.node)
 
 
-@scalar("date", least=0, most=None, foldable=False)
 def date(c: Context, arguments: list[Typed]) -> Typed:
     """YYYY-MM-DD."""
     value, modifiers = _prepared(c, arguments)
@@ -243,7 +242,6 @@ def date(c: Context, arguments: list[Typed]) -> Typed:
     return text(server("day_text", _moment(c, value, modifiers)))
 
 
-@scalar("time", least=0, most=None, foldable=False)
 def time(c: Context, arguments: list[Typed]) -> Typed:
     """HH:MM:SS."""
     value, modifiers = _prepared(c, arguments)
@@ -254,7 +252,6 @@ def time(c: Context, arguments: list[Typed]) -> Typed:
     return text(server("time_text", _moment(c, value, modifiers)))
 
 
-@scalar("datetime", least=0, most=None, foldable=False)
 def datetime(c: Context, arguments: list[Typed]) -> Typed:
     """YYYY-MM-DD HH:MM:SS."""
     value, modifiers = _prepared(c, arguments)
@@ -265,7 +262,6 @@ def datetime(c: Context, arguments: list[Typed]) -> Typed:
     return text(server("datetime_text", _moment(c, value, modifiers)))
 
 
-@scalar("julianday", least=0, most=None, foldable=False)
 def julianday(c: Context, arguments: list[Typed]) -> Typed:
     """Days since the first moment, a REAL."""
     value, modifiers = _prepared(c, arguments)
@@ -281,7 +277,6 @@ def julianday(c: Context, arguments: list[Typed]) -> Typed:
     return real(server("julian_of", _moment(c, value, modifiers)), low=0, high=_LAST_JULIAN)
 
 
-@scalar("unixepoch", least=0, most=None, foldable=False)
 def unixepoch(c: Context, arguments: list[Typed]) -> Typed:
     """Seconds since 1970, an INTEGER."""
     value, modifiers = _prepared(c, arguments)
@@ -298,7 +293,6 @@ _BOUNDS: Mapping[str, tuple[int, int]] = {
 """The range of numbers that a single substitution prints. https://sqlite.org/lang_datefunc.html#strftm"""
 
 
-@scalar("strftime", least=1, most=None, foldable=False)
 def strftime(c: Context, arguments: list[Typed]) -> Typed:
     """Return a moment in the format of the first argument."""
     pattern = as_text(c, arguments[0])

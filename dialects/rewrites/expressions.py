@@ -1,17 +1,19 @@
 """The rewrite for each type of expression node. https://sqlite.org/lang_expr.html."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from sqlglot import exp
 
 from dialects.coercions import as_condition, choose, literal
 from dialects.compiler import Compiler, Handler
 from dialects.errors import Untranslatable
+from dialects.functions import FUNCTIONS, Function, Role, find, rows_of
 from dialects.identifiers import ascii_lower
 from dialects.nodes import grouped
 from dialects.rewrites import comparison, dates, functions, json, numeric, operators, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
-from dialects.rewrites.functions import FUNCTIONS, WRITTEN, written_out
+from dialects.rewrites.functions import WRITTEN, written_out
 from dialects.rewrites.names import resolve, shared
 from dialects.rewrites.names import value as column_value
 from dialects.rewrites.operators import cast, cast_affinity
@@ -20,14 +22,30 @@ from dialects.rewrites.subqueries import exists, membership, row, scalar
 from dialects.rewrites.text import glob, like
 from dialects.rewrites.windows import filtered, window
 from dialects.scope import Scope
-from dialects.source import SQLITE_ALONE, Plus, Starred, position
+from dialects.source import Plus, Starred, position
 from dialects.value_types import Affinity, Collation, Constant, Kind, Typed, boolean, null
 
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
 """Operators for whose operands NULL and FALSE are equivalent if they are for the result."""
 
-ENTERED = (dates, functions, json, numeric, text)
-"""The modules that register their functions in `dialects.rewrites.functions`."""
+_MODULES = {each.__name__.rpartition(".")[2]: each for each in (dates, functions, json, numeric, text)}
+
+
+def _call(row: Function) -> functions.Call:
+    """Return what compiles the calls of a scalar function with compiled arguments."""
+    if row.rewrite is None:
+        rewrite: functions.Call = partial(functions.formed, row)
+    else:
+        module, _, name = row.rewrite.partition(".")
+        rewrite = getattr(_MODULES[module], name)
+    if row.raw:
+        return rewrite
+    return lambda c, arguments: functions.called(
+        c, row.names[0], rewrite, arguments, strict=row.strict, foldable=row.foldable
+    )
+
+
+_CALLS = {row: _call(row) for row in FUNCTIONS if row.role is Role.SCALAR and not row.as_written}
 
 
 def _binary(rewrite: Callable[..., Typed]) -> Handler:
@@ -266,23 +284,19 @@ def _known(rewrite: Handler) -> Handler:
 def _called(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name = ascii_lower(node.name)
     arguments = node.expressions
-    if name in json.BUILDERS:
+    row = find(name, len(arguments))
+    if row is None:
+        raise Untranslatable(f"{name}()", "SQLite 3.40 has no such function", position(node))
+    if row.as_written:
         return json.build(c, node, scope)
-    if name.startswith("json"):
+    if row.is_json_function:
         c.documents.append(scope)
-    if is_aggregate(name, arguments):
+    if row.role is Role.AGGREGATE:
         return aggregate(c, node, scope, None)
-    function = FUNCTIONS.get(name)
-    if function is None:
-        reason = SQLITE_ALONE.get(name.upper(), "no rewrite knows this function")
+    if (reason := row.refused_for(len(arguments))) is not None:
         raise Untranslatable(f"{name}()", reason, position(node))
-    count = len(arguments)
-    if count < function.least or (function.most is not None and count > function.most):
-        raise Untranslatable(
-            f"{name}()", f"SQLite has no such function with {count} arguments", position(node)
-        )
     try:
-        return function.rewrite(c, [c.expression(argument, scope) for argument in arguments])
+        return _CALLS[row](c, [c.expression(argument, scope) for argument in arguments])
     except Untranslatable as error:
         if error.position is None:
             raise Untranslatable(error.construct, error.reason, position(node)) from None
@@ -290,8 +304,10 @@ def _called(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _clock(name: str) -> Handler:
+    [row] = rows_of(name)
+
     def handle(c: Compiler, _node: exp.Expr, _scope: Scope) -> Typed:
-        return FUNCTIONS[name].rewrite(c, [literal("now")])
+        return _CALLS[row](c, [literal("now")])
 
     return handle
 
@@ -312,11 +328,11 @@ def _glob(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _json(name: str) -> Handler:
+    [row] = rows_of(name)
+
     def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         c.documents.append(scope)
-        return FUNCTIONS[name].rewrite(
-            c, [c.expression(node.this, scope), c.expression(node.expression, scope)]
-        )
+        return _CALLS[row](c, [c.expression(node.this, scope), c.expression(node.expression, scope)])
 
     return handle
 
@@ -351,9 +367,9 @@ _REWRITES: dict[type[exp.Expr], Handler] = {
     exp.Case: _case,
     exp.Collate: _collate,
     exp.Anonymous: _called,
-    exp.CurrentDate: _clock("date"),
-    exp.CurrentTime: _clock("time"),
-    exp.CurrentTimestamp: _clock("datetime"),
+    exp.CurrentDate: _clock("current_date"),
+    exp.CurrentTime: _clock("current_time"),
+    exp.CurrentTimestamp: _clock("current_timestamp"),
     exp.Like: _like,
     exp.Escape: _like,
     exp.Glob: _glob,

@@ -1,4 +1,4 @@
-"""Scalar functions: their registry, shared parts of rewrites, and functions that return an argument.
+"""Scalar functions: how `dialects.functions` is read, and functions that return an argument.
 
 Constants are folded, NULL gives NULL, and alternatives stay separate. https://sqlite.org/lang_corefunc.html
 """
@@ -6,13 +6,14 @@ Constants are folded, NULL gives NULL, and alternatives stay separate. https://s
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
-from dialects.coercions import as_condition, bounds, choose, literal, plain
+from dialects.coercions import as_condition, as_double, as_text, bounds, choose, literal, plain
 from dialects.errors import Untranslatable
-from dialects.nodes import case, every, is_not_null, some
+from dialects.functions import Function, rows_of
+from dialects.nodes import case, every, is_not_null, server, some
 from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.source import Plus
 from dialects.value_types import Affinity, Collation, Constant, Context, Kind, Typed, null
@@ -20,56 +21,64 @@ from dialects.value_types import Affinity, Collation, Constant, Context, Kind, T
 Call = Callable[[Context, list[Typed]], Typed]
 
 
-@dataclass(frozen=True)
-class Function:
-    """How calls of one function are rewritten."""
-
-    rewrite: Call
-    least: int
-    most: int | None
-    """Most arguments; None is unlimited."""
-
-
-FUNCTIONS: dict[str, Function] = {}
-
-
-def function(*names: str, least: int = 1, most: int | None = 1) -> Callable[[Call], Call]:
-    """Register a rewrite under each name, for calls with `least` to `most` arguments."""
-
-    def enter(rewrite: Call) -> Call:
-        for name in names:
-            FUNCTIONS[name] = Function(rewrite, least, most)
-        return rewrite
-
-    return enter
+def called(
+    c: Context,
+    name: str,
+    rewrite: Call,
+    arguments: list[Typed],
+    *,
+    strict: bool = True,
+    foldable: bool = True,
+) -> Typed:
+    """Compile a call of a function whose rewrite takes arguments of one kind each."""
+    arguments = [plain(c, argument) for argument in arguments]
+    if strict and any(argument.kind is Kind.NULL for argument in arguments):
+        return null()
+    if foldable and (found := folded(c, name, arguments)) is not None:
+        return found
+    return detached(arguments, apart(arguments, lambda each: rewrite(c, each)))
 
 
-def scalar(
-    *names: str, least: int = 1, most: int | None = 1, strict: bool = True, foldable: bool = True
-) -> Callable[[Call], Call]:
-    """Register a function whose rewrite is called with arguments of one kind each.
+def formed(row: Function, c: Context, arguments: list[Typed]) -> Typed:
+    """Compile a call by the row's form alone."""
+    name = c.target.natives.get(row.names[0], row.form)
+    if name is None:
+        raise Untranslatable(f"{row.names[0]}()", f"{c.target.title} has no such function")
+    form = partial(_native_call, name) if isinstance(name, str) else name
+    if row.rule is not None:
+        c.applies(row.rule)
+    read = [_CONVERSIONS[row.takes_at(at)](c, argument) for at, argument in enumerate(arguments)]
+    if any(argument.kind is Kind.NULL for argument in read):
+        return null()
+    node = form(*(argument.node for argument in read))
+    nullable = row.nulls or row.domain is not None or any(argument.nullable for argument in read)
+    if row.domain is not None:
+        c.applies("math-domain")
+        node = case((row.domain(read[0].node.copy()), node))
+    return Typed(node, row.result, nullable=nullable, low=row.low, high=row.high)
 
-    Args:
-        names: SQLite's names of it; the first is called in SQLite if all arguments are constants.
-        least: least number of arguments.
-        most: greatest number of arguments; None is unlimited.
-        strict: whether a NULL among the arguments makes the result NULL.
-        foldable: whether constant arguments make the result a constant.
-    """
 
-    def enter(rewrite: Call) -> Call:
-        def call(c: Context, arguments: list[Typed]) -> Typed:
-            arguments = [plain(c, argument) for argument in arguments]
-            if strict and any(argument.kind is Kind.NULL for argument in arguments):
-                return null()
-            if foldable and (found := folded(c, names[0], arguments)) is not None:
-                return found
-            return detached(arguments, apart(arguments, lambda each: rewrite(c, each)))
+def _native_call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
 
-        function(*names, least=least, most=most)(call)
-        return call
 
-    return enter
+def as_math(c: Context, x: Typed) -> Typed:
+    """Return the argument of a mathematical function: a blob, or a text that is not a number, is NULL."""
+    if x.kind is Kind.BLOB:
+        return null()
+    if x.kind is not Kind.TEXT:
+        return x
+    c.applies("math-of-text")
+    return Typed(server("as_number", x.node), Kind.NUMBER)
+
+
+def as_real(c: Context, x: Typed) -> Typed:
+    """Return the argument of a mathematical function of REALs."""
+    x = as_math(c, x)
+    return x if x.kind is Kind.NULL else as_double(c, x)
+
+
+_CONVERSIONS: dict[Kind | None, Callable[[Context, Typed], Typed]] = {Kind.TEXT: as_text, Kind.REAL: as_real}
 
 
 def apart(arguments: Sequence[Typed], rewrite: Callable[[list[Typed]], Typed]) -> Typed:
@@ -104,26 +113,6 @@ def folded(c: Context, name: str, arguments: Sequence[Typed]) -> Typed | None:
     return literal(found)
 
 
-_OF_CONNECTION = ("last_insert_rowid", "changes", "total_changes")
-"""Functions of what the connection wrote before: https://sqlite.org/lang_corefunc.html#changes."""
-
-_OPEN = frozenset({
-    "random", "randomblob", "load_extension", "sqlite_log", *_OF_CONNECTION,
-    "date", "time", "datetime", "julianday", "strftime", "unixepoch",
-})  # fmt: skip
-"""Functions that can return different values for the same constants."""
-
-
-def _written_before(name: str) -> Call:
-    def refuse(_c: Context, _arguments: list[Typed]) -> Typed:
-        raise Untranslatable(f"{name}()", "it depends on what the connection wrote before, not on the data")
-
-    return refuse
-
-
-for _name in _OF_CONNECTION:
-    function(_name, least=0, most=0)(_written_before(_name))
-
 _LONGEST = 100_000
 """Longest literal text or blob, in bytes."""
 
@@ -134,7 +123,7 @@ def written_out(c: Context, node: exp.Expr) -> Typed | None:
     Aggregates do not count; the caller knows their names.
     """
     if any(
-        type(part) not in WRITTEN or (isinstance(part, exp.Anonymous) and part.name.lower() in _OPEN)
+        type(part) not in WRITTEN or (isinstance(part, exp.Anonymous) and _is_volatile(part.name.lower()))
         for part in node.walk()
         if not isinstance(part, _INSIDE)
     ):
@@ -151,6 +140,10 @@ def written_out(c: Context, node: exp.Expr) -> Typed | None:
     if isinstance(found, bytes):
         return Typed(exp.HexString(this=found.hex()), Kind.BLOB, nullable=False, constant=Constant(found))
     return literal(found)
+
+
+def _is_volatile(name: str) -> bool:
+    return any(row.volatile for row in rows_of(name))
 
 
 _BINARY: dict[type[exp.Expr], str] = {
@@ -241,7 +234,6 @@ def detached(arguments: Sequence[Typed], result: Typed) -> Typed:
     return result.of(affinity=Affinity.NONE, collation=explicit, collates=explicit is not None)
 
 
-@function("coalesce", "ifnull", least=2, most=None)
 def coalesce(c: Context, arguments: list[Typed]) -> Typed:
     """Return the first argument that is not NULL."""
     kept: list[Typed] = []
@@ -276,7 +268,6 @@ def _bare(argument: Typed) -> Typed:
     return argument.of(affinity=Affinity.NONE, collation=argument.collation if argument.collates else None)
 
 
-@function("nullif", least=2, most=2)
 def nullif(c: Context, arguments: list[Typed]) -> Typed:
     """Return the first argument, or NULL if it equals the second one."""
     x, y = (plain(c, argument) for argument in arguments)
@@ -297,7 +288,6 @@ def _unaffected(argument: Typed) -> Typed:
     return argument.of(node=argument.node.copy(), affinity=Affinity.NONE)
 
 
-@function("iif", least=3, most=3)
 def iif(c: Context, arguments: list[Typed]) -> Typed:
     """CASE WHEN X THEN Y ELSE Z END."""
     test, first, second = arguments
@@ -305,25 +295,16 @@ def iif(c: Context, arguments: list[Typed]) -> Typed:
     return detached(arguments, choose(c, [(as_condition(c, test).node, first)], second))
 
 
-@function("likely", "unlikely")
 def likely(_c: Context, arguments: list[Typed]) -> Typed:
     """Return the value itself; the function is only a hint."""
     return detached(arguments, arguments[0])
 
 
-@function("likelihood", least=2, most=2)
-def likelihood(_c: Context, arguments: list[Typed]) -> Typed:
-    """Return the value itself; the function is only a hint."""
-    return detached(arguments, arguments[0])
-
-
-@function("min", least=2, most=None)
 def least(c: Context, arguments: list[Typed]) -> Typed:
     """Return the smallest argument."""
     return _extreme(c, arguments, "min")
 
 
-@function("max", least=2, most=None)
 def greatest(c: Context, arguments: list[Typed]) -> Typed:
     """Return the largest argument."""
     return _extreme(c, arguments, "max")

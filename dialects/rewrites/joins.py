@@ -9,6 +9,7 @@ from dialects.clauses import conjuncts
 from dialects.coercions import as_text, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.functions import find, rows_of
 from dialects.identifiers import ascii_lower
 from dialects.nodes import Bigint, Lower, case, every, grouped, number
 from dialects.parameters import literal
@@ -201,7 +202,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         return _view(c, item, alias, *view, scope)
     if found is None and name.lower() in c.tables.catalogue.TABLES and c.tables.catalogue.rows:
         return _constants(c, item, alias, c.tables.catalogue.rows, c.tables.catalogue.COLUMNS, scope)
-    if found is None and name.lower() in c.tables.catalogue.FUNCTIONS and c.tables.catalogue.rows:
+    if found is None and _describes(name.lower()) and c.tables.catalogue.rows:
         return _described(c, item, name.lower(), [], scope)
     if found is None and (name.lower() in _CATALOGUES or name.lower().startswith("pragma_")):
         raise Untranslatable(f"the table {name}", _CATALOGUE, position(item))
@@ -239,12 +240,18 @@ _VIRTUAL = "it is a virtual table, such as a full-text index: the target has ord
 _CATALOGUE = "it describes SQLite's own file; the target has information_schema.tables and .columns"
 
 
+def _describes(name: str) -> bool:
+    """True if a table function reads names of the schema."""
+    return any(row.rewrite == "joins.described" for row in rows_of(name))
+
+
 def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     """Compile json_each() or json_tree() of columns to the left or of an outer SELECT."""
     name, arguments = ascii_lower(item.this.name), item.this.expressions
-    if name in c.tables.catalogue.FUNCTIONS and c.tables.catalogue.rows:
+    if _describes(name) and c.tables.catalogue.rows:
         return _described(c, item, name, [c.expression(part, scope) for part in arguments], scope)
-    if name not in json.ROWS or not 1 <= len(arguments) <= 2:  # noqa: PLR2004 - a text and a path
+    called = find(name, len(arguments))
+    if called is None or called.rewrite != "json.rows" or not called.accepts(len(arguments)):
         reason = _CATALOGUE if name.startswith("pragma_") else "there is none on the target"
         raise Untranslatable(f"the table function {name}", reason, position(item))
     if any(not part.table and ascii_lower(part.name) in json.ROW for part in item.this.find_all(exp.Column)):

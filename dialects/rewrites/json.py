@@ -13,6 +13,7 @@ from sqlglot import exp
 from dialects.coercions import BIGGEST, Rewrite, as_text, choose, literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.functions import Function, rows_of
 from dialects.nodes import (
     Alternatives,
     Fits,
@@ -28,23 +29,10 @@ from dialects.nodes import (
     server,
     string,
 )
-from dialects.rewrites.functions import folded, scalar
+from dialects.rewrites.functions import folded
 from dialects.scope import Scope
 from dialects.value_types import Context, Kind, TaggedValues, Typed, boolean, integer, real, text
 from dialects.versions import NULL_LABEL
-
-BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
-"""Functions whose result depends on whether SQLite treats an argument as JSON."""
-
-LISTS = frozenset({"json_group_array", "json_group_object"})
-"""The aggregates."""
-
-_DOCUMENTS = BUILDERS | LISTS | {"json", "json_remove", "json_patch", "->"}
-"""Functions whose result SQLite always treats as JSON."""
-
-_PLAIN = frozenset({"json_array_length", "json_type", "json_valid", "->>"})
-"""Functions whose result SQLite never treats as JSON."""
-
 
 _STEP = re.compile(
     r'\.(?:"(?P<quoted>[^"]*)"|(?P<label>[^."\[][^.\[]*))|\[(?P<end>#-)?(?P<at>\d{1,9})\]|(?P<behind>\[#\])'
@@ -167,7 +155,6 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
     return Typed(tagged, Kind.ANY, each=each, tagged=known)
 
 
-@scalar("json_valid", strict=False)
 def json_valid(c: Context, arguments: list[Typed]) -> Typed:
     """Return a condition that a text is JSON; NULL is not."""
     c.applies("json-part")
@@ -175,13 +162,11 @@ def json_valid(c: Context, arguments: list[Typed]) -> Typed:
     return boolean(exp.Coalesce(this=valid, expressions=[exp.Boolean(this=False)]), nullable=False)
 
 
-@scalar("json")
 def json(c: Context, arguments: list[Typed]) -> Typed:
     """Return a JSON text without white space."""
     return text(_located(c, arguments[0], []))
 
 
-@scalar("json_extract", least=2, most=None)
 def json_extract(c: Context, arguments: list[Typed]) -> Typed:
     """Return the value at a path."""
     if len(arguments) > 2:  # noqa: PLR2004 - a document and a path
@@ -212,20 +197,15 @@ def _of_constants(operator: str, arguments: list[Typed]) -> Typed | None:
     return literal(found)
 
 
-@scalar("->>", least=2, most=2)
 def arrow_value(c: Context, arguments: list[Typed]) -> Typed:
     """Return the value at a path, label or position."""
     return _of_constants("->>", arguments) or _value(c, _at(c, *arguments, short=True))
 
 
-@scalar("->", least=2, most=2)
 def arrow(c: Context, arguments: list[Typed]) -> Typed:
     """Return the JSON at a path, label or position."""
     return _of_constants("->", arguments) or text(_at(c, *arguments, short=True))
 
-
-ROWS = frozenset({"json_each", "json_tree"})
-"""The table functions."""
 
 ROW = frozenset({"key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root"})
 """The columns of a table function."""
@@ -304,14 +284,12 @@ def _step(label: str) -> str:
     return f".{label}" if _PLAIN_LABEL.fullmatch(label) else f'."{label}"'
 
 
-@scalar("json_array_length", most=2)
 def json_array_length(c: Context, arguments: list[Typed]) -> Typed:
     """Return the number of elements at a path; 0 if it is not an array."""
     steps = _path(arguments[1]) if len(arguments) > 1 else []
     return integer(server("json_length", _located(c, arguments[0], steps)), 0)
 
 
-@scalar("json_type", most=2)
 def json_type(c: Context, arguments: list[Typed]) -> Typed:
     """Return the JSON type at a path."""
     raw = _located(c, arguments[0], _path(arguments[1]) if len(arguments) > 1 else [])
@@ -398,9 +376,9 @@ def _string(c: Context, t: Typed) -> exp.Expr:
 
 def _is_document(written: exp.Expr, scope: Scope) -> bool:
     """True if SQLite treats an argument as JSON: the result of a JSON function, but not a GROUP BY key."""
-    name = _json_name(written)
-    several = name == "json_extract" and len(written.unnest().expressions) > 2  # noqa: PLR2004 - paths
-    if name not in _DOCUMENTS and not several:
+    row = _json_function(written)
+    several = _extracts(row) and len(written.unnest().expressions) > 2  # noqa: PLR2004 - paths
+    if not several and (row is None or not row.is_json):
         return False
     _refuse_grouped(scope)
     return True
@@ -411,21 +389,27 @@ def _refuse_grouped(scope: Scope) -> None:
         raise Untranslatable("JSON in JSON", "SQLite may take a key of GROUP BY for a text or for JSON")
 
 
-def _json_name(written: exp.Expr) -> str:
-    """Return the JSON function or operator that an expression calls; '' if it is not one."""
+def _json_function(written: exp.Expr) -> Function | None:
+    """Return the JSON function or operator that an expression calls."""
     match written.unnest():
         case exp.JSONExtract() | exp.Lambda():
-            return "->"
+            rows = rows_of("->")
         case exp.JSONExtractScalar():
-            return "->>"
+            rows = rows_of("->>")
         case exp.Anonymous() as call:
-            return call.name.lower()
-    return ""
+            rows = rows_of(call.name.lower())
+        case _:
+            rows = ()
+    return next((row for row in rows if row.is_json_function), None)
+
+
+def _extracts(row: Function | None) -> bool:
+    return row is not None and row.rewrite == "json.json_extract"
 
 
 def _raw_part(c: Compiler, written: exp.Expr, scope: Scope) -> exp.Expr | None:
     """Return the part that json_extract() reads, unchanged: SQLite treats an array or an object as JSON."""
-    if _json_name(written) != "json_extract" or len(written.unnest().expressions) < 2:  # noqa: PLR2004 - a path
+    if not _extracts(_json_function(written)) or len(written.unnest().expressions) < 2:  # noqa: PLR2004 - a path
         return None
     _refuse_grouped(scope)
     document, path = written.unnest().expressions
@@ -455,11 +439,11 @@ def _makes_json(written: exp.Expr) -> bool:
     stack = [written]
     while stack:
         part = stack.pop()
-        name = _json_name(part)
-        if name in _PLAIN:
-            continue
-        if name.startswith(("json", "->")):
+        row = _json_function(part)
+        if row is not None and row.is_json is not False:
             return True
+        if row is not None:
+            continue
         stack += part.iter_expressions()
     return False
 
@@ -511,14 +495,12 @@ def _label(step: str | int) -> str:
     return str(step) if isinstance(step, int) else f'"{step}"'
 
 
-@scalar("json_remove", most=None)
 def json_remove(c: Context, arguments: list[Typed]) -> Typed:
     """Return a JSON text without the parts at some paths."""
     changes = [(steps, string("")) for steps in _apart(arguments[1:])]
     return _edited(c, arguments[0], "remove", changes)
 
 
-@scalar("json_patch", least=2, most=2)
 def json_patch(c: Context, arguments: list[Typed]) -> Typed:
     """Return a JSON text merged with a constant patch (RFC 7396)."""
     document, patch = arguments

@@ -6,13 +6,13 @@ https://sqlite.org/lang_corefunc.html https://sqlite.org/lang_mathfunc.html http
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from sqlglot import exp
 
 from dialects.coercions import BIGGEST, EXACT, as_double, as_integer, as_number, as_text, literal, within
 from dialects.errors import Untranslatable
 from dialects.nodes import (
-    Bigint,
     Double,
     Exact,
     Joined,
@@ -29,7 +29,7 @@ from dialects.nodes import (
     string,
     unless,
 )
-from dialects.rewrites.functions import function, scalar, size
+from dialects.rewrites.functions import as_math, as_real, size
 from dialects.value_types import Context, Kind, Typed, integer, null, real, text
 
 _WHOLE = 4503599627370496.0
@@ -38,10 +38,7 @@ _WHOLE = 4503599627370496.0
 _LONGEST_TWICE = 20
 """Most nodes of an expression that is written more than once."""
 
-Domain = Callable[[exp.Expr], exp.Expr]
 
-
-@scalar("abs")
 def absolute(c: Context, arguments: list[Typed]) -> Typed:
     """Return the absolute value: an INTEGER of an INTEGER, else a REAL."""
     [x] = arguments
@@ -61,7 +58,6 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
     return x.of(node=exp.Abs(this=node), low=low, high=high, constant=None)
 
 
-@scalar("round", least=1, most=2)
 def rounded(c: Context, arguments: list[Typed]) -> Typed:
     """Return round(X[, Y]), a REAL."""
     x = as_number(c, arguments[0])
@@ -96,121 +92,52 @@ def _cut_off(c: Context, x: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this="TRUNC", expressions=[x])
 
 
-@scalar("sign")
-def sign(c: Context, arguments: list[Typed]) -> Typed:
-    """Return -1, 0 or 1."""
-    x = _argument(c, arguments[0])
-    if x.kind is Kind.NULL:
-        return null()
-    return integer(Bigint(this=exp.Sign(this=as_double(c, x).node)), -1, 1, nullable=x.nullable)
+def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
+    """Keep an INTEGER, and round a REAL to a REAL without fraction."""
+    x = as_math(c, arguments[0])
+    if x.kind in {Kind.NULL, Kind.INTEGER}:
+        return x
+    node = _cut_off(c, x.node) if name == "TRUNC" else exp.Anonymous(this=name, expressions=[x.node])
+    low = None if x.low is None else math.floor(x.low)
+    high = None if x.high is None else math.ceil(x.high)
+    return x.of(node=node, low=low, high=high)
 
 
-def _whole(name: str, *spellings: str) -> None:
-    """Register a function that keeps an INTEGER, and rounds a REAL to a REAL without fraction."""
-
-    @scalar(name, *spellings)
-    def whole(c: Context, arguments: list[Typed]) -> Typed:
-        x = _argument(c, arguments[0])
-        if x.kind in {Kind.NULL, Kind.INTEGER}:
-            return x
-        known = exp.Anonymous(this=name.upper(), expressions=[x.node])
-        node = _cut_off(c, x.node) if name == "trunc" else known
-        low = None if x.low is None else math.floor(x.low)
-        high = None if x.high is None else math.ceil(x.high)
-        return x.of(node=node, low=low, high=high)
+ceil, floor, trunc = (partial(_whole, name) for name in ("CEIL", "FLOOR", "TRUNC"))
 
 
-_whole("ceil", "ceiling")
-_whole("floor")
-_whole("trunc")
-
-
-def _analytic(name: str, domain: Domain | None = None) -> None:
-    """Register a function of one REAL under its own name; outside its domain, SQLite returns NULL."""
-
-    @scalar(name)
-    def analytic(c: Context, arguments: list[Typed]) -> Typed:
-        if name in c.target.missing_functions:
-            raise Untranslatable(f"{name}()", f"{c.target.title} has no such function")
-        x = _argument(c, arguments[0])
-        if x.kind is Kind.NULL:
-            return null()
-        argument = as_double(c, x).node
-        call = exp.Anonymous(this=name.upper(), expressions=[argument.copy()])
-        if domain is None:
-            return real(call, nullable=x.nullable)
-        c.applies("math-domain")
-        return real(case((domain(argument.copy()), call)))
-
-
-def _at_least_zero(x: exp.Expr) -> exp.Expr:
-    return exp.GTE(this=x, expression=number(0))
-
-
-def _positive(x: exp.Expr) -> exp.Expr:
-    return exp.GT(this=x, expression=number(0))
-
-
-def _unit(x: exp.Expr) -> exp.Expr:
-    return exp.Between(this=x, low=number(-1), high=number(1))
-
-
-def _at_least_one(x: exp.Expr) -> exp.Expr:
-    return exp.GTE(this=x, expression=number(1))
-
-
-_analytic("sqrt", _at_least_zero)
-_analytic("ln", _positive)
-for _name in ("exp", "sin", "cos", "tan", "atan", "degrees", "radians"):
-    _analytic(_name)
-for _name in ("asin", "acos"):
-    _analytic(_name, _unit)
-for _name in ("sinh", "cosh", "tanh", "asinh"):
-    _analytic(_name)
-_analytic("acosh", _at_least_one)
-
-
-@scalar("log10")
-def log10(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the logarithm to base 10."""
-    x = _argument(c, arguments[0])
-    if x.kind is Kind.NULL:
-        return null()
-    c.applies("math-domain")
-    argument = as_double(c, x).node
-    call = exp.Anonymous(this=c.target.log10, expressions=[argument])
-    return real(case((_positive(argument.copy()), call)))
-
-
-@scalar("log2")
 def log2(c: Context, arguments: list[Typed]) -> Typed:
     """Return the logarithm to base 2."""
     return _logarithm(c, literal(2), arguments[0])
 
 
-@scalar("log", least=1, most=2)
-def log(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the logarithm of X to base 10, or of the second argument to the base of the first."""
-    return log10(c, arguments) if len(arguments) == 1 else _logarithm(c, *arguments)
+def logarithm(c: Context, arguments: list[Typed]) -> Typed:
+    """Return the logarithm of the second argument to the base of the first."""
+    return _logarithm(c, *arguments)
 
 
 def _logarithm(c: Context, base: Typed, x: Typed) -> Typed:
-    base, x = _argument(c, base), _argument(c, x)
+    base, x = as_math(c, base), as_math(c, x)
     if Kind.NULL in {base.kind, x.kind}:
         return null()
     c.applies("math-domain")
     below, above = as_double(c, base).node, as_double(c, x).node
     logs = [exp.Anonymous(this="LN", expressions=[part.copy()]) for part in (above, below)]
-    defined = every([_positive(above.copy()), exp.GT(this=below.copy(), expression=number(1))])
+    defined = every(
+        [exp.GT(this=above.copy(), expression=number(0)), exp.GT(this=below.copy(), expression=number(1))]
+    )
     return real(case((defined, Quotient(this=logs[0], expression=logs[1]))))
 
 
-@scalar("power", "pow", least=2, most=2)
 def power(c: Context, arguments: list[Typed]) -> Typed:
     """Return X to the power of Y; NULL for a root of a negative number. Infinity is an error on servers."""
-    found = _of_two(c, "POWER", arguments)
+    read = [as_real(c, argument) for argument in arguments]
+    if any(argument.kind is Kind.NULL for argument in read):
+        return null()
+    call = exp.Anonymous(this="POWER", expressions=[argument.node for argument in read])
+    found = real(call, nullable=any(argument.nullable for argument in read))
     base, exponent = (as_double(c, as_number(c, argument)) for argument in arguments)
-    if found.kind is Kind.NULL or (base.low is not None and base.low >= 0):
+    if base.low is not None and base.low >= 0:
         return found
     c.applies("math-domain")
     cut = Double(this=Truncated(this=exponent.node.copy()))
@@ -219,24 +146,9 @@ def power(c: Context, arguments: list[Typed]) -> Typed:
     return found.of(node=case((exp.Not(this=root), found.node)), nullable=True)
 
 
-@scalar("atan2", least=2, most=2)
-def atan2(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the angle of a point."""
-    return _of_two(c, "ATAN2", arguments)
-
-
-def _of_two(c: Context, name: str, arguments: list[Typed]) -> Typed:
-    x, y = (_argument(c, argument) for argument in arguments)
-    if Kind.NULL in {x.kind, y.kind}:
-        return null()
-    call = exp.Anonymous(this=name, expressions=[as_double(c, x).node, as_double(c, y).node])
-    return real(call, nullable=x.nullable or y.nullable)
-
-
-@scalar("mod", least=2, most=2)
 def mod(c: Context, arguments: list[Typed]) -> Typed:
     """Return the remainder of a division, a REAL."""
-    x, y = (_argument(c, argument) for argument in arguments)
+    x, y = (as_math(c, argument) for argument in arguments)
     if Kind.NULL in {x.kind, y.kind}:
         return null()
     if x.kind is Kind.INTEGER and y.kind is Kind.INTEGER and within(x, EXACT) and within(y, EXACT):
@@ -246,7 +158,6 @@ def mod(c: Context, arguments: list[Typed]) -> Typed:
     raise Untranslatable("mod() of reals", f"{c.target.title} has it for exact numbers alone")
 
 
-@function("random", least=0, most=0)
 def random(c: Context, _arguments: list[Typed]) -> Typed:
     """Return a random INTEGER, different on each evaluation."""
     c.applies("random")
@@ -254,20 +165,9 @@ def random(c: Context, _arguments: list[Typed]) -> Typed:
     return integer(Random(), -(2**63), BIGGEST, nullable=False)
 
 
-@function("pi", least=0, most=0)
 def pi(_c: Context, _arguments: list[Typed]) -> Typed:
     """3.14159..."""
     return literal(math.pi)
-
-
-def _argument(c: Context, x: Typed) -> Typed:
-    """Convert the argument of a mathematical function: a text that is not a number becomes NULL."""
-    if x.kind is Kind.BLOB:
-        return null()
-    if x.kind is not Kind.TEXT:
-        return x
-    c.applies("math-of-text")
-    return Typed(server("as_number", x.node), Kind.NUMBER)
 
 
 _CONVERSION = re.compile(
@@ -284,7 +184,6 @@ _THOUSANDS = "FM9,999,999,999,999,999,999"
 """https://www.postgresql.org/docs/current/functions-formatting.html"""
 
 
-@scalar("printf", "format", least=1, most=None, strict=False)
 def printf(c: Context, arguments: list[Typed]) -> Typed:
     """Return the arguments in the format of the first one."""
     pattern, *values = arguments

@@ -1,11 +1,12 @@
 """Parameters, typed by a sample value or by their place. https://sqlite.org/lang_expr.html#varparam."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.functions import Function, find
 from dialects.nodes import BoundValue
 from dialects.parameters import Parameters
 from dialects.scope import Scope
@@ -16,14 +17,6 @@ _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
 _TEXTS = (exp.Like, exp.Glob, exp.Escape, exp.DPipe)
 _CONDITIONS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having, exp.If)
 _COUNTS = (exp.Limit, exp.Offset, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseLeftShift, exp.BitwiseRightShift)
-_FIRST_TEXTS = frozenset({
-    "lower", "upper", "trim", "ltrim", "rtrim", "replace", "instr", "substr", "substring", "length", "date",
-    "time", "datetime", "julianday", "strftime", "unixepoch", "like", "glob", "json_extract", "unicode",
-    "json", "json_each", "json_tree", "json_valid", "json_type", "json_array_length", "json_set",
-    "json_insert", "json_replace", "json_remove", "json_patch",
-})  # fmt: skip
-_LATER_INTEGERS = frozenset({"substr", "substring", "round", "char", "lag", "lead", "nth_value", "ntile"})
-_ALIKE = frozenset({"coalesce", "ifnull", "nullif", "max", "min", "iif"})
 _CASTS = {"TEXT": Kind.TEXT, "INTEGER": Kind.INTEGER, "REAL": Kind.REAL}
 _KNOWN = frozenset({Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BLOB})
 
@@ -71,21 +64,6 @@ def decide(tree: exp.Expr, parameters: Parameters) -> None:
         node.replace(exp.convert(value))
 
 
-_VALUES: Mapping[str, tuple[str, Callable[[int], bool]]] = {
-    "group_concat": ("a separator", lambda at: at == 1),
-    "string_agg": ("a separator", lambda at: at == 1),
-    "printf": ("a format", lambda at: at == 0),
-    "format": ("a format", lambda at: at == 0),
-    "ntile": ("a number of groups", lambda at: at == 0),
-    "char": ("a character", lambda _: True),
-    "json_set": ("a path", lambda at: at % 2 == 1),
-    "json_insert": ("a path", lambda at: at % 2 == 1),
-    "json_replace": ("a path", lambda at: at % 2 == 1),
-    "json_remove": ("a path", lambda at: at > 0),
-}
-"""Arguments of functions that have no translation unless they are constants."""
-
-
 def _needs_value(node: exp.Expr) -> str | None:
     """Return what a parameter is, where only its value tells a translation."""
     inner, around = _around(node)
@@ -100,10 +78,24 @@ def _needs_value(node: exp.Expr) -> str | None:
             cte.alias == table.name for table in cte.this.find_all(exp.Table)
         ):
             return "the LIMIT of a recursive query"
-    if isinstance(around, exp.Anonymous) and (found := _VALUES.get(around.name.lower())) is not None:
-        at = next((at for at, each in enumerate(around.expressions) if each is inner), 0)
-        return found[0] if found[1](at) else None
+    if isinstance(around, exp.Anonymous):
+        return _constant(around, inner)
     return None
+
+
+def _constant(call: exp.Anonymous, argument: exp.Expr) -> str | None:
+    """Return what an argument is that has no translation unless it is a constant."""
+    row, place = _called(call, argument)
+    if row is None or row.constant is None:
+        return None
+    what, places = row.constant
+    return what if place in range(*places.indices(len(call.expressions))) else None
+
+
+def _called(call: exp.Anonymous, argument: exp.Expr) -> tuple[Function | None, int]:
+    """Return a call's function, and the place of an argument."""
+    place = next((at for at, each in enumerate(call.expressions) if each is argument), 0)
+    return find(call.name.lower(), len(call.expressions)), place
 
 
 def _around(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
@@ -161,18 +153,12 @@ def _branches(case: exp.Expr | None, inner: exp.Expr) -> list[exp.Expr]:
 
 
 def _by_function(c: Compiler, call: exp.Anonymous, inner: exp.Expr, scope: Scope) -> Kind | None:
-    name, place = (
-        call.name.lower(),
-        next((at for at, each in enumerate(call.expressions) if each is inner), 0),
-    )
-    if place and name in _LATER_INTEGERS:
-        return Kind.INTEGER
-    if name in _FIRST_TEXTS:
-        return Kind.TEXT
-    if name in _ALIKE:
-        found = _of(c, [each for each in call.expressions if each is not inner], scope)
-        return found or _by_place(c, call, scope)
-    return {"abs": Kind.REAL, "round": Kind.REAL}.get(name)
+    row, place = _called(call, inner)
+    kind = None if row is None else row.takes_at(place)
+    if kind is Kind.ANY:
+        others = [each for each in call.expressions if each is not inner]
+        return _of(c, others, scope) or _by_place(c, call, scope)
+    return kind
 
 
 def _of(c: Compiler, others: Sequence[exp.Expr], scope: Scope) -> Kind | None:

@@ -4,6 +4,8 @@ https://sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operato
 https://sqlite.org/lang_corefunc.html
 """
 
+from functools import partial
+
 from sqlglot import exp
 
 from dialects.coercions import as_double, as_integer, as_text, integral, literal, plain, value
@@ -21,7 +23,6 @@ from dialects.nodes import (
     Tail,
     Text,
     Trimmed,
-    Upper,
     case,
     grouped,
     is_not_null,
@@ -30,7 +31,7 @@ from dialects.nodes import (
     server,
     string,
 )
-from dialects.rewrites.functions import apart, folded, function, scalar
+from dialects.rewrites.functions import apart, called, folded
 from dialects.tagged_values import begins
 from dialects.value_types import Context, Kind, Typed, boolean, integer, text
 
@@ -187,7 +188,6 @@ _LONGEST = 1_000_000_000
 """Longest text, in bytes. https://sqlite.org/limits.html#max_length."""
 
 
-@scalar("length")
 def length(c: Context, arguments: list[Typed]) -> Typed:
     """Return the characters of a text, or the bytes of a blob."""
     [x] = arguments
@@ -198,21 +198,6 @@ def length(c: Context, arguments: list[Typed]) -> Typed:
     return integer(found, 0, _LONGEST, nullable=x.nullable)
 
 
-@scalar("lower")
-def lower(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the text with A-Z in lower case."""
-    c.applies("ascii-case")
-    return text(Lower(this=as_text(c, arguments[0]).node), nullable=arguments[0].nullable)
-
-
-@scalar("upper")
-def upper(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the text with a-z in upper case."""
-    c.applies("ascii-case")
-    return text(Upper(this=as_text(c, arguments[0]).node), nullable=arguments[0].nullable)
-
-
-@scalar("substr", "substring", least=2, most=3)
 def substr(c: Context, arguments: list[Typed]) -> Typed:
     """Return Z characters of X from Y on."""
     if arguments[0].kind is Kind.BLOB:
@@ -280,7 +265,6 @@ def _constant_slice(c: Context, x: exp.Expr, start: int, count: int | None) -> e
     return None
 
 
-@scalar("instr", least=2, most=2)
 def instr(c: Context, arguments: list[Typed]) -> Typed:
     """Return the position of the first Y in X."""
     x, y = arguments
@@ -290,7 +274,6 @@ def instr(c: Context, arguments: list[Typed]) -> Typed:
     return integer(found, 0, _LONGEST, nullable=x.nullable or y.nullable)
 
 
-@scalar("replace", least=3, most=3, strict=False)
 def replace(c: Context, arguments: list[Typed]) -> Typed:
     """Return X with every Y replaced by Z."""
     x, y, z = arguments
@@ -314,30 +297,28 @@ def replace(c: Context, arguments: list[Typed]) -> Typed:
     return text(case((nothing, shown[0].copy()), default=replaced), nullable=nullable)
 
 
-def _trim(side: str, function: str) -> None:
-    @scalar(function, least=1, most=2)
-    def trim(c: Context, arguments: list[Typed]) -> Typed:
-        x = as_text(c, arguments[0])
-        nullable = any(argument.nullable for argument in arguments)
-        if len(arguments) == 1:
-            return text(Trimmed(this=x.node, expression=string(" "), side=side), nullable=nullable)
-        characters = as_text(c, arguments[1])
-        c.applies("trim-set")
-        known = characters.constant.value if characters.constant is not None else None
-        if known == "":
-            return x.of(nullable=nullable)
-        single = isinstance(known, str) and len(known) == 1
-        if single or c.target.has_trim_sets:
-            return text(Trimmed(this=x.node, expression=characters.node, side=side), nullable=nullable)
-        return text(server(f"{function}_set", x.node, characters.node), nullable=nullable)
+def _trimmed(side: str, function: str, c: Context, arguments: list[Typed]) -> Typed:
+    """Return the text without some characters at its ends, by default blanks."""
+    x = as_text(c, arguments[0])
+    nullable = any(argument.nullable for argument in arguments)
+    if len(arguments) == 1:
+        return text(Trimmed(this=x.node, expression=string(" "), side=side), nullable=nullable)
+    characters = as_text(c, arguments[1])
+    c.applies("trim-set")
+    known = characters.constant.value if characters.constant is not None else None
+    if known == "":
+        return x.of(nullable=nullable)
+    single = isinstance(known, str) and len(known) == 1
+    if single or c.target.has_trim_sets:
+        return text(Trimmed(this=x.node, expression=characters.node, side=side), nullable=nullable)
+    return text(server(f"{function}_set", x.node, characters.node), nullable=nullable)
 
 
-_trim("BOTH", "trim")
-_trim("LEADING", "ltrim")
-_trim("TRAILING", "rtrim")
+trim = partial(_trimmed, "BOTH", "trim")
+ltrim = partial(_trimmed, "LEADING", "ltrim")
+rtrim = partial(_trimmed, "TRAILING", "rtrim")
 
 
-@scalar("hex", strict=False)
 def hexadecimal(c: Context, arguments: list[Typed]) -> Typed:
     """Return the bytes of a text or a blob in hexadecimal."""
     [x] = arguments
@@ -351,19 +332,6 @@ def hexadecimal(c: Context, arguments: list[Typed]) -> Typed:
     return text(found, nullable=False)
 
 
-@scalar("unicode")
-def unicode(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the code point of the first character."""
-    return integer(server("unicode_of", as_text(c, arguments[0]).node), 0, 0x10FFFF)
-
-
-@scalar("char", least=0, most=None, strict=False)
-def char(_c: Context, _arguments: list[Typed]) -> Typed:
-    """Return the characters of code points, which must be constants."""
-    raise Untranslatable("char() of values", "servers map numbers to other characters than SQLite does")
-
-
-@scalar("quote", strict=False)
 def quote(c: Context, arguments: list[Typed]) -> Typed:
     """Return a value as a literal of SQL."""
     [x] = arguments
@@ -393,8 +361,7 @@ def _quoted_number(c: Context, x: Typed) -> exp.Expr:
     return case(*whole, (is_null(double), exp.Null()), (again, printed.copy()), default=exactly)
 
 
-@scalar("typeof", strict=False)
-def typeof(c: Context, arguments: list[Typed]) -> Typed:
+def _typeof(c: Context, arguments: list[Typed]) -> Typed:
     """Return the storage class of a value."""
     [x] = arguments
     c.applies("typeof")
@@ -411,12 +378,11 @@ def typeof(c: Context, arguments: list[Typed]) -> Typed:
     return text(case((is_null(value(c, x)), string("null")), default=kind), nullable=False)
 
 
-@function("typeof")
-def typeof_of_any(c: Context, arguments: list[Typed]) -> Typed:
+def typeof(c: Context, arguments: list[Typed]) -> Typed:
     """Return the storage class also for columns that can only be shown: their JSON tells it."""
     [x] = arguments
     if x.tagged is None or not x.tagged.opaque:
-        return typeof(c, arguments)
+        return called(c, "typeof", _typeof, arguments, strict=False)
     tests = {'"': "text", '{"t': "text", "{": "blob"}
     branches = [(begins(x.node, start), string(kind)) for start, kind in tests.items()]
     whole = Fits(this=x.node.copy(), expression=string("-?[0-9]+"))
@@ -424,14 +390,12 @@ def typeof_of_any(c: Context, arguments: list[Typed]) -> Typed:
     return text(case(*branches, default=string("real")), nullable=False)
 
 
-@function("like", least=2, most=3)
 def like_call(c: Context, arguments: list[Typed]) -> Typed:
     """Compile like(X, Y[, Z]) as Y LIKE X [ESCAPE Z]."""
     pattern, matched, *escape = arguments
     return like(c, matched, pattern, *escape)
 
 
-@function("glob", least=2, most=2)
 def glob_call(c: Context, arguments: list[Typed]) -> Typed:
     """Compile glob(X, Y) as Y GLOB X."""
     pattern, matched = arguments

@@ -8,13 +8,14 @@ from sqlglot import exp
 from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, literal, plain, value, within
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.functions import Role, find
 from dialects.nodes import Bigint, Exact, Framed, Picked, Text, case, is_constant, is_null, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
 from dialects.tagged_values import from_tagged, to_tagged, together
-from dialects.value_types import Affinity, Kind, Typed, integer, null, real
+from dialects.value_types import Affinity, Kind, Typed, integer, null
 
 
 def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: bool) -> exp.WindowSpec:
@@ -99,12 +100,6 @@ def ordered_by_distance(
     c.applies("range-frame")
     return t.of(node=exp.Neg(this=t.node)), exp.Ordered(this=term.this, desc=not descending)
 
-
-_RANKS = frozenset({"row_number", "rank", "dense_rank"})
-_SHARES = frozenset({"percent_rank", "cume_dist"})
-_UNFRAMED = _RANKS | _SHARES | {"ntile", "lag", "lead"}
-"""Functions that use the whole partition, whatever the frame."""
-_PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 
 _BACKWARDS = {"lag": "lead", "lead": "lag"}
 
@@ -198,11 +193,14 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if not isinstance(call, exp.Anonymous):
         raise Untranslatable("OVER", f"{call.key} is not a window function")
     name = call.name.lower()
-    spec = _Specification(c, node, scope, framed=name not in _UNFRAMED)
-    if is_aggregate(name, call.expressions):
+    row = find(name, len(call.expressions))
+    if row is None or row.role not in {Role.AGGREGATE, Role.WINDOW}:
+        raise Untranslatable(f"{name}() OVER", "SQLite 3.40 has no such window function")
+    spec = _Specification(c, node, scope, framed=row.framed)
+    if row.role is Role.AGGREGATE:
         if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
-        lists = name in {"group_concat", "string_agg", "json_group_array", "json_group_object"}
+        lists = row.lists
         spec.numbered = spec.numbered or (lists and not c.target.has_list_over)
         if spec.counts_rows() or lists:
             spec.note_ties()
@@ -216,20 +214,17 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         # SQLite's sum stays a REAL even after the last REAL has left the frame.
         return found.of(integral=None) if name == "sum" and spec.slides() else found
     arguments = [c.expression(argument, scope) for argument in call.expressions]
-    if name in _RANKS:
+    if row.form is not None:
         if name == "row_number":
             spec.note_ties()
-        return integer(_signed(c, spec.over(exp.Anonymous(this=name.upper()))), 1, nullable=False)
-    if name in _SHARES:
-        return real(spec.over(exp.Anonymous(this=name.upper())), low=0, high=1, nullable=False)
-    if name == "ntile" and arguments:
-        spec.note_ties()
+        ranked: exp.Expr = spec.over(exp.Anonymous(this=row.form))
+        ranked = _signed(c, ranked) if row.result is Kind.INTEGER else ranked
+        return Typed(ranked, row.result, low=row.low, high=row.high, nullable=False)
+    spec.note_ties()
+    if name == "ntile":
         numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[number(_count(arguments[0], name))]))
         return integer(_signed(c, numbered), 1)
-    if name in _PICKS and arguments:
-        spec.note_ties()
-        return _pick(c, name, arguments, spec)
-    raise Untranslatable(f"{name}() OVER", "no rewrite knows this window function")
+    return _pick(c, name, arguments, spec)
 
 
 def _warn_of_remainders(c: Compiler, arguments: list[exp.Expr], scope: Scope) -> None:

@@ -15,10 +15,11 @@ from typing import Any
 import dialects
 from dialects.enums import Dialect, ParamStyle, Profile
 from dialects.errors import BadInput
+from dialects.functions import NEEDS_EXTENSION
 from dialects.overrides import digest
 from dialects.parameters import numbered
 from dialects.schema import Schema
-from dialects.source import NEEDS_EXTENSION, refuse_statements
+from dialects.source import refuse_statements
 from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
