@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
 from harness.labs.tasks.layouts import read_answers, read_tasks
 from harness.labs.tasks.postgresql import PostgreSQLCopies
-from harness.labs.tasks.sqlite import SQLiteCopies
+from harness.labs.tasks.sqlite import SQLiteCopies, sqlite_state
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
 from tests.labs.tasks.shop import cases, make_dumps, make_sqlite, write_set
@@ -141,6 +143,29 @@ def test_an_answer_on_sqlite_writes_no_other_file(tmp_path: Path) -> None:
         *_, last = judge(found, [read_answers(path, found)], 1)
         assert last.official.status == "execution_error"
     assert not evil.exists()
+
+
+_VALUES = (
+    *("NULL", "0", "1", "-1", "2147483648", "9223372036854775807", "0.0", "-0.0", "1.0", "0.1", "1e300"),
+    *("9e999", "''", "'1'", "'a'", "'A'", "x'00'", "x'ff'", "cast(x'00' AS text)", "cast(x'ff' AS text)"),
+)
+
+
+def test_the_state_on_sqlite_tells_values_apart_and_not_their_order() -> None:
+    def state(rows: Iterable[str]) -> str:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute("CREATE TABLE t(a, b)")
+            connection.execute("INSERT INTO t VALUES " + ", ".join(f"({row}, 'same')" for row in rows))
+            return sqlite_state(connection)["table t"]
+
+    # Python reads these two as the same bytes.
+    assert state(["x'00'"]) == state(["cast(x'00' AS text)"])
+    alone = {state([value]) for value in _VALUES}
+    assert len(alone) == len(_VALUES) - 2
+    twice = {state([value, value]) for value in _VALUES}
+    assert len(twice | alone) == 2 * len(alone)
+    assert state(_VALUES) == state(reversed(_VALUES))
+    assert state(_VALUES) != state([*_VALUES, "NULL"])
 
 
 def test_a_child_that_never_ends_is_killed() -> None:
