@@ -137,7 +137,8 @@ def _judged_alone(databases: Path, server: Server | None, task: Task, answer: Se
     copies = engine.copies(databases, server)
     try:
         place = copies.fresh(task.database)
-        verdict = official_verdict(task, task.family, answer, lambda: engine.session(place, task.family))
+        with closing(engine.session(place, task.family)) as session:
+            verdict = official_verdict(task, task.family, answer, lambda: session)
     finally:
         copies.close()
     return verdict.status

@@ -7,7 +7,8 @@ is removed by the next one.
 
 import importlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -25,6 +26,9 @@ NOBODY = 65534
 
 State = Mapping[str, str]
 """A digest for each table, view, index, trigger, function or sequence, by its kind and name."""
+
+UNTOUCHED = ""
+"""The digest of what was certainly not written since its copy was made: reading its rows takes time."""
 
 
 class StatementFault(Exception):
@@ -46,10 +50,11 @@ class StatementsResult:
 class TaskSession(Protocol):
     """One connection to a copy.
 
-    `connection` is what test cases get.
+    `connection` is what test cases get. `goes_on`: whether the scripts go on after a statement that fails.
     """
 
     connection: Any
+    goes_on: bool
 
     def official(self, text: str) -> Rows:
         """Execute a text as the scripts of the family do; raise what the driver raises."""
@@ -67,12 +72,20 @@ class TaskSession(Protocol):
         """Limit each statement from now on, and commit it, unless the texts open a transaction."""
         ...
 
-    def state(self) -> State:
-        """Return the state of the copy, without what an open transaction has changed."""
+    def state(self, wanted: Collection[str] = ()) -> State:
+        """Return the state of the copy, without what an open transaction has changed.
+
+        Args:
+            wanted: names of entries that get their digest even if they are untouched.
+        """
         ...
 
     def is_untouched(self) -> bool:
         """Return True if it is certain that nothing was ever written to the copy; rolls back."""
+        ...
+
+    def again(self) -> "TaskSession":
+        """Return a session that is as a new one, on a copy that is untouched; this one is at its end."""
         ...
 
     def close(self) -> None:
@@ -81,14 +94,21 @@ class TaskSession(Protocol):
 
 
 def run_officially(session: TaskSession, statements: str | Sequence[str]) -> StatementsResult:
-    """Execute statements as `execute_queries` does: to the first error, with the rows of the last one."""
+    """Execute statements as `execute_queries` does.
+
+    The rows are those of the last statement that ran, and the fault is the first. It ends the list, unless
+    the session goes on.
+    """
     rows: Rows = None
+    fault: StatementFault | None = None
     for text in [statements] if isinstance(statements, str) else statements:
         try:
             rows = session.official(text)
         except Exception as error:  # noqa: BLE001 - as the scripts: any error is the statement's
-            return StatementsResult(rows, session.fault(error))
-    return StatementsResult(rows)
+            fault = fault or session.fault(error)
+            if not session.goes_on:
+                break
+    return StatementsResult(rows, fault)
 
 
 def run_whole(session: TaskSession, statements: Sequence[str]) -> StatementsResult:
@@ -100,6 +120,18 @@ def run_whole(session: TaskSession, statements: Sequence[str]) -> StatementsResu
         except Exception as error:  # noqa: BLE001 - any error is the statement's
             return StatementsResult(rows, session.fault(error))
     return StatementsResult(rows)
+
+
+_FIRST = re.compile(r"[\s(]*(?:select|values|with|explain)\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\b(?:insert|update|delete|replace|merge|into|analyze|create|drop|nextval|setval|set_config)\b",
+    re.IGNORECASE,
+)
+
+
+def only_reads(statements: Sequence[str]) -> bool:
+    """Return True if statements begin as queries and have no word of another kind, wherever it is."""
+    return all(_FIRST.match(text) and not _WRITES.search(text) for text in statements)
 
 
 def differences(state: State, gold: State) -> list[str]:

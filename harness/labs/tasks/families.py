@@ -78,6 +78,8 @@ class ScriptFamily:
     `statements_by_letter`: whether `execute_queries` takes a text for a list of letters.
     `calls_every_function`: whether everything callable that test cases define is a test.
     `knows_dates`: whether the functions of test cases see `date`.
+    `ignores_faults`: whether `ex_base` compares rows after errors, too; `execute_queries` returns messages.
+    `begins_costs`: whether BEGIN and ROLLBACK stand around statements whose costs are compared.
     `required` are the fields without which a task fails.
     """
 
@@ -102,6 +104,8 @@ class ScriptFamily:
     statements_by_letter: bool = False
     calls_every_function: bool = False
     knows_dates: bool = True
+    ignores_faults: bool = False
+    begins_costs: bool = True
     required: tuple[str, ...] = ("sol_sql",)
 
 

@@ -6,25 +6,28 @@ a text that ends its process cost their own verdict and nothing else.
 
 import atexit
 import ctypes
+import gc
 import os
 import pickle
-import re
 import resource
 import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypeVar
+from types import TracebackType
+from typing import Any, BinaryIO, Self, TypeVar
 
 from harness.labs.tasks.engine import (
     NOBODY,
+    UNTOUCHED,
     Copies,
     State,
     StatementFault,
@@ -32,6 +35,7 @@ from harness.labs.tasks.engine import (
     TaskSession,
     differences,
     engine_of,
+    only_reads,
     run_whole,
 )
 from harness.labs.tasks.families import ScriptFamily
@@ -111,26 +115,17 @@ def in_child(
         Ended: it was killed, or ended without a result.
         EngineUnavailable: `work` raised; this is the harness's fault or the server's, and no verdict.
     """
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _work(work, reading, writing, is_plain=is_plain)
-    os.close(writing)
-    deadline = time.monotonic() + seconds
-    try:
-        if meanwhile is not None:
-            meanwhile()
-        data = _received(reading, deadline)
-    except TimeoutError as error:
-        raise Ended(f"it was not judged within {seconds:g} s", is_timeout=True) from error
-    finally:
-        os.close(reading)
-        for kill in (os.killpg, os.kill):
-            with suppress(ProcessLookupError):
-                kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
+    data = b""
+    with _Child(lambda file: file.write(_content(work, is_plain=is_plain))) as child:
+        deadline = time.monotonic() + seconds
+        try:
+            if meanwhile is not None:
+                meanwhile()
+            data = _received(child.reading, deadline)
+        except TimeoutError as error:
+            raise Ended(f"it was not judged within {seconds:g} s", is_timeout=True) from error
     if not data:
-        raise Ended(f"its process ended ({os.waitstatus_to_exitcode(status)})", is_timeout=False)
+        raise Ended(f"its process ended ({child.exit_code})", is_timeout=False)
     kind, content = data[:1], bytes(data[1:])
     if kind == _FAULT:
         raise EngineUnavailable(f"a task cannot be judged: {content.decode(errors='replace')}")
@@ -146,35 +141,104 @@ def in_child(
 def _received(reading: int, deadline: float) -> bytes:
     """Read to the end; raise TimeoutError at the deadline."""
     data = bytearray()
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([reading], [], [], left)[0]:
-            raise TimeoutError
-        piece = os.read(reading, 2**20)
-        if not piece:
-            return bytes(data)
+    while piece := _piece(reading, deadline):
         data += piece
+    return bytes(data)
+
+
+def _piece(reading: int, deadline: float) -> bytes:
+    """Read what is there, nothing at the end; raise TimeoutError at the deadline."""
+    left = deadline - time.monotonic()
+    if left <= 0 or not select.select([reading], [], [], left)[0]:
+        raise TimeoutError
+    return os.read(reading, 2**20)
 
 
 _RESULT, _FAULT = b"r", b"f"
 """The first byte of what a child writes."""
 
 
-def _work(work: Callable[[], Made], reading: int, writing: int, *, is_plain: bool) -> None:
-    """Be the child: do the work, write the result and end."""
+def _content(work: Callable[[], Made], *, is_plain: bool) -> bytes:
+    """Do the work of a child; return what it writes."""
     try:
-        os.close(reading)
-        os.setsid()
-        _confine()
+        result = work()
+        return _RESULT + (ascii_json(result).encode() if is_plain else pickle.dumps(result))
+    except Exception as error:  # noqa: BLE001 - it is raised in the parent
+        return _FAULT + f"{type(error).__name__}: {error}".encode(errors="replace")
+
+
+class _Child:
+    """A forked process that works and writes, and is killed at the end of the block.
+
+    Args:
+        work: gets the file whose bytes come out of `reading`.
+    """
+
+    exit_code: int | None = None
+
+    def __init__(self, work: Callable[[BinaryIO], object]) -> None:
+        self.reading, writing = os.pipe()
+        self._process = os.fork()
+        if self._process == 0:
+            self._be_it(work, writing)
+        os.close(writing)
+
+    def _be_it(self, work: Callable[[BinaryIO], object], writing: int) -> None:
         try:
-            result = work()
-            data = _RESULT + (ascii_json(result).encode() if is_plain else pickle.dumps(result))
-        except Exception as error:  # noqa: BLE001 - it is raised in the parent
-            data = _FAULT + f"{type(error).__name__}: {error}".encode(errors="replace")
-        with os.fdopen(writing, "wb") as file:
-            file.write(data)
-    finally:
-        os._exit(0)
+            os.close(self.reading)
+            os.setsid()
+            _confine()
+            with os.fdopen(writing, "wb") as file:
+                work(file)
+        finally:
+            os._exit(0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self.reading)
+        for kill in (os.killpg, os.kill):
+            with suppress(ProcessLookupError):
+                kill(self._process, signal.SIGKILL)
+        _, status = os.waitpid(self._process, 0)
+        self.exit_code = os.waitstatus_to_exitcode(status)
+
+
+def lines_of_child(work: Callable[[], Iterable[Any]], seconds: float) -> Iterator[Any]:
+    """Yield what a child yields, as JSON: it ends after the last, and may end before it.
+
+    Args:
+        work: what the child does; no code of test cases may run in it.
+        seconds: after which the child is killed if it yields nothing.
+
+    Raises:
+        Ended: it was killed.
+    """
+
+    def lines(file: BinaryIO) -> None:
+        # What raises is found out when the rest is judged one by one.
+        for each in work():
+            file.write(ascii_json(each).encode() + b"\n")
+            file.flush()
+
+    with _Child(lines) as child:
+        data = bytearray()
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                piece = _piece(child.reading, deadline)
+            except TimeoutError as error:
+                raise Ended(f"it was not judged within {seconds:g} s", is_timeout=True) from error
+            if not piece:
+                return
+            *whole, rest = (data + piece).split(b"\n")
+            data = bytearray(rest)
+            if whole:
+                deadline = time.monotonic() + seconds
+            yield from (parse_json(bytes(line).decode()) for line in whole)
 
 
 _NEW_NETWORK = 0x40000000
@@ -250,6 +314,8 @@ def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent:
     end_with(parent, grace=False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _copies = engine_of(family).copies(databases, server)
+    # What is there now is looked at by no child, so that no page of it is copied.
+    gc.freeze()
     # A worker that ends by itself leaves nothing; one that is killed is cleaned up after by the next.
     atexit.register(_copies.close)
 
@@ -262,7 +328,7 @@ def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> 
     copies = _copies
     assert copies is not None  # noqa: S101 - made by the initializer
     judging = _TaskJudging(task, copies)
-    known: dict[tuple[str, ...], Verdicts] = {}
+    known = judging.together([*dict.fromkeys(tuple(answer or ()) for _, answer in answers)])
     results = []
     for predictor, answer in answers:
         texts = tuple(answer or ())
@@ -370,24 +436,76 @@ class _TaskJudging:
         None if neither changes anything.
         """
         gold = self._gold
-        if gold.after is None and (after is None or _only_reads(answer)):
+        if gold.after is None and (after is None or only_reads(answer)):
             return None, ()
         before = self._loaded() if gold.before is None else gold.before
         golds = before if gold.after is None else gold.after
         found = before if after is None else after
-        if golds == before and (found == before or _only_reads(answer)):
+        states = before, golds, found
+        if written := {
+            name
+            for state in states
+            for name, digest in state.items()
+            if digest == UNTOUCHED and any(one.get(name, UNTOUCHED) != UNTOUCHED for one in states)
+        }:
+            loaded = self._loaded(written)
+            before, golds, found = (
+                {**state, **{name: loaded[name] for name in written if state.get(name) == UNTOUCHED}}
+                for state in states
+            )
+        if golds == before and (found == before or only_reads(answer)):
             return None, ()
         changed = differences(found, golds)
         return not changed, changed
 
-    def _loaded(self) -> State:
-        """Return the state of the database before anything is done to it."""
+    def _loaded(self, wanted: AbstractSet[str] = frozenset()) -> State:
+        """Return the state of the database before anything is done to it, with digests of some entries."""
         family, name = self._task.family, self._task.database
-        if name not in _untouched:
-            _untouched[name] = self._on_copies(
-                lambda places: dict(_opened(family, places)().state()), (), TASK_SECONDS, has_code=False
+        known = _untouched.get(name, {})
+        if not known or any(known[each] == UNTOUCHED for each in wanted):
+
+            def found(places: Sequence[str]) -> dict[str, str]:
+                session = _opened(family, places)()
+                session.limit(STATEMENT_SECONDS)
+                return dict(session.state(wanted))
+
+            more = self._on_copies(found, (), TASK_SECONDS, has_code=False)
+            _untouched[name] = known = more | {key: one for key, one in known.items() if one != UNTOUCHED}
+        return known
+
+    def together(self, answers: Sequence[tuple[str, ...]]) -> dict[tuple[str, ...], "Verdicts"]:
+        """Judge answers that only read, one after the other in one child, on one copy.
+
+        An answer is left out if something was written after all, or judging it did not end.
+        """
+        task, family, copies = self._task, self._task.family, self._copies
+        reading = [answer for answer in answers if only_reads(answer)]
+        if (
+            tests_of(task, family)
+            or (family.has_issue and task.issue)
+            or missing_fields(task, family)
+            or not only_reads((*task.preprocess, *task.gold))
+            or len(reading) < _WORTH_SHARING
+        ):
+            return {}
+        found: dict[tuple[str, ...], Verdicts] = {}
+        try:
+            place = copies.fresh(task.database)
+            lines = lines_of_child(
+                partial(_judged_on_one, task, place, reading),
+                family.task_seconds or TASK_SECONDS,
             )
-        return _untouched[name]
+            with suppress(Ended):
+                for (status, message, strict, more), answer in zip(lines, reading, strict=False):
+                    found[answer] = (
+                        OfficialVerdict(OfficialStatus(status), message),
+                        StrictVerdict(StrictStatus(strict), more),
+                        None,
+                        (),
+                    )
+        finally:
+            copies.discard(may_keep=True)
+        return found
 
     def _on_copies(  # noqa: PLR0913 - where, what and how long
         self,
@@ -412,13 +530,40 @@ class _TaskJudging:
         task, copies = self._task, self._copies
         if has_code is None:
             has_code = bool(tests_of(task, task.family))
-        may_keep = not has_code and _only_reads((*task.preprocess, *texts))
+        may_keep = not has_code and only_reads((*task.preprocess, *texts))
         try:
             places = [copies.fresh(task.database) for _ in range(number)]
             meanwhile = None if may_keep else partial(copies.prepare, task.database)
             return in_child(partial(work, places), seconds, is_plain=is_plain, meanwhile=meanwhile)
         finally:
             copies.discard(may_keep=may_keep)
+
+
+_WORTH_SHARING = 2
+"""Answers for which a child of its own costs more than one for all."""
+
+
+def _judged_on_one(
+    task: Task, place: str, answers: Sequence[Sequence[str]]
+) -> Iterator[tuple[str, str | None, str, str | None]]:
+    """Yield both verdicts on each answer, in order, until something was written to the copy."""
+    family = task.family
+    session = _prepared(task, [place])
+    gold = run_whole(session, task.gold)
+    for answer in answers:
+        if not session.is_untouched():
+            return
+        session = again = session.again()
+        official = official_verdict(task, family, answer, lambda again=again: again)  # type: ignore[misc]
+        if not session.is_untouched():
+            return
+        session = session.again()
+        session.limit(STATEMENT_SECONDS)
+        run_whole(session, task.preprocess)
+        strict = strict_verdict(task, family, answer, run_whole(session, answer), gold, session)
+        if not session.is_untouched():
+            return
+        yield official.status, official.message, strict.status, strict.message
 
 
 def _opened(family: ScriptFamily, places: Sequence[str]) -> Callable[[], TaskSession]:
@@ -437,12 +582,3 @@ def _prepared(task: Task, places: Sequence[str]) -> TaskSession:
     session.limit(STATEMENT_SECONDS)
     run_whole(session, task.preprocess)
     return session
-
-
-_FIRST = re.compile(r"[\s(]*(?:select|values|with|explain)\b", re.IGNORECASE)
-_WRITES = re.compile(r"\b(?:insert|update|delete|replace|merge|into|analyze|create|drop)\b", re.IGNORECASE)
-
-
-def _only_reads(statements: Sequence[str]) -> bool:
-    """Return True if statements begin as queries and have no word of another kind, wherever it is."""
-    return all(_FIRST.match(text) and not _WRITES.search(text) for text in statements)

@@ -79,7 +79,7 @@ def tests_of(task: Task, family: ScriptFamily) -> Sequence[str] | None:
 def official_verdict(
     task: Task, family: ScriptFamily, answer: Sequence[str], opened: Callable[[], TaskSession]
 ) -> OfficialVerdict:
-    """Judge an answer; `opened` opens a session on a fresh copy.
+    """Judge an answer; `opened` opens a session on a fresh copy, and its caller closes it.
 
     An error of a statement or a test never raises.
     """
@@ -91,15 +91,12 @@ def official_verdict(
 
 
 def _phase(task: Task, family: ScriptFamily, answer: Sequence[str], session: TaskSession) -> OfficialVerdict:
-    try:
-        run_officially(session, task.preprocess)
-        done = run_officially(session, answer)
-        if done.fault is not None:
-            status = OfficialStatus.TIMEOUT if done.fault.is_timeout else OfficialStatus.EXECUTION_ERROR
-            return OfficialVerdict(status, str(done.fault))
-        failure = _first_failure(task, family, answer, done.rows, session)
-    finally:
-        session.close()
+    run_officially(session, task.preprocess)
+    done = run_officially(session, answer)
+    if done.fault is not None:
+        status = OfficialStatus.TIMEOUT if done.fault.is_timeout else OfficialStatus.EXECUTION_ERROR
+        return OfficialVerdict(status, str(done.fault))
+    failure = _first_failure(task, family, answer, done.rows, session)
     if failure is None:
         return OfficialVerdict(OfficialStatus.PASSED)
     return OfficialVerdict(OfficialStatus.ASSERTION_ERROR, failure)
@@ -185,7 +182,9 @@ def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = Fa
     engine = engine_of(family)
     run = partial(_answered, session)
     common: dict[str, Any] = {
-        "execute_queries": partial(_execute_queries, session, family),
+        "execute_queries": partial(
+            _execute_all if family.ignores_faults else _execute_queries, session, family
+        ),
         engine.query_function: partial(_perform_query, session),
         "check_sql_function_usage": check_sql_function_usage,
         "remove_distinct": remove_every_distinct if family.removes_distinct_anywhere else remove_distinct,
@@ -245,6 +244,22 @@ def _execute_queries(
     fault = done.fault
     found = done.rows, fault is not None and not fault.is_timeout, fault is not None and fault.is_timeout
     return (*found, str(fault or "")) if return_error else found
+
+
+def _execute_all(
+    session: TaskSession,
+    family: ScriptFamily,
+    queries: str | Sequence[str],
+    _place: object = None,
+    _conn: object = None,
+    _logger: object = None,
+    section_title: str = "",
+    is_solution: bool = True,  # noqa: FBT001, FBT002
+) -> tuple[Any, ...]:
+    """Be `execute_queries` of the family that ignores faults: errors count if `is_solution`."""
+    del section_title
+    rows, *faults, message = _execute_queries(session, family, queries, return_error=True)
+    return (rows, *(is_solution and fault for fault in faults), message)
 
 
 def _perform_query(

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from dialects.errors import BadInput
 from harness.labs.tasks.engine import (
     MOST_SPARE,
     READING,
+    UNTOUCHED,
     State,
     StatementFault,
     TaskEngine,
@@ -46,9 +47,14 @@ class PostgreSQLTaskSession:
         family: the script family.
     """
 
+    goes_on = False
+
     def __init__(self, place: str, family: ScriptFamily) -> None:
         self._family = family
-        self.connection = psycopg.connect(place)
+        # A text that was prepared by the driver could have one statement only.
+        self.connection = psycopg.connect(place, prepare_threshold=None)
+        self._made: Mapping[str, object] = {}
+        self._sequences: list[Any] = []
         for name in _TEXTS:
             self.connection.adapters.register_loader(name, TextLoader)
 
@@ -91,11 +97,14 @@ class PostgreSQLTaskSession:
         """See `TaskSession.limit`."""
         self.connection.autocommit = True
         self.connection.execute(f"SET statement_timeout = '{seconds:g}s'")
+        if not self._made:
+            self._made = _tables_made(self.connection)
+            self._sequences = self.connection.execute(_SEQUENCES).fetchall()
 
-    def state(self) -> State:
+    def state(self, wanted: Collection[str] = ()) -> State:
         """See `TaskSession.state`."""
         self.connection.rollback()
-        return postgresql_state(self.connection)
+        return postgresql_state(self.connection, self._made, wanted)
 
     def is_untouched(self) -> bool:
         """See `TaskSession.is_untouched`."""
@@ -107,12 +116,22 @@ class PostgreSQLTaskSession:
                 # The statistics of this session are sent when the statement before has ended.
                 cursor.execute(_WRITTEN.encode(), [self.connection.info.dbname])
                 found = cursor.fetchone()
+                # The next number of a sequence is no row.
+                sequences = cursor.execute(_SEQUENCES).fetchall() if self._sequences else []
             self.connection.commit()
         except psycopg.Error:
             # PostgreSQL 14 has no such function.
             self.connection.rollback()
             return False
-        return found == (0,)
+        return found == (0,) and sequences == self._sequences
+
+    def again(self) -> "PostgreSQLTaskSession":
+        """See `TaskSession.again`."""
+        self.connection.rollback()
+        self.connection.autocommit = True
+        self.connection.execute("DISCARD ALL")
+        self.connection.autocommit = False
+        return self
 
     def close(self) -> None:
         """See `TaskSession.close`."""
@@ -140,7 +159,8 @@ SELECT (tup_inserted + tup_updated + tup_deleted)::integer FROM pg_catalog.pg_st
 _SESSIONS = "SELECT count(*)::integer FROM pg_stat_activity WHERE datname = %s"
 
 _SEQUENCES = (
-    "SELECT schemaname, sequencename, last_value, start_value, increment_by FROM pg_sequences ORDER BY 1, 2"
+    "SELECT schemaname, sequencename, last_value, start_value, increment_by"
+    " FROM pg_catalog.pg_sequences ORDER BY 1, 2"
 )
 
 _ROLE_STATE = """
@@ -501,19 +521,83 @@ WHERE c.relkind IN ('r', 'm') AND {_OWN}
 _ENTRIES = _POSTGRESQL_SCHEMA.replace("{own}", _OWN).encode()
 
 
-def postgresql_state(connection: psycopg.Connection[Any]) -> State:
-    """Return the state of a database; the next number of a sequence is no part of it."""
+_MADE = f"""
+SELECT format('rows %s.%s', n.nspname, c.relname),
+       concat_ws(' ', c.oid, pg_relation_filenode(c.oid), c.relnatts, (SELECT string_agg(a.xmin::text, ' '
+       ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0))
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND {_OWN}
+"""  # noqa: S608 - a constant
+"""What has changed if a table was made, filled or emptied anew, or its columns were changed."""
+
+_TYPES_MADE = """
+SELECT concat_ws(' ', (SELECT concat_ws(' ', count(*), sum(e.xmin::text::bigint)) FROM pg_enum e), count(*),
+       sum(a.xmin::text::bigint))
+FROM pg_attribute a WHERE a.attrelid IN (SELECT t.typrelid FROM pg_type t JOIN pg_attribute u
+     ON u.atttypid IN (t.oid, t.typarray) WHERE t.typtype = 'c')
+"""
+"""What has changed if values of enumerations or composite types may be written otherwise."""
+
+_TOUCHED = (
+    "SELECT format('rows %s.%s', schemaname, relname) FROM pg_stat_user_tables"
+    " WHERE n_tup_ins + n_tup_upd + n_tup_del > 0"
+)
+
+_PLAIN_SETTINGS = (
+    *("search_path = pg_catalog", "statement_timeout = 0", "row_security = off", "datestyle = 'ISO, MDY'"),
+    *("timezone = 'UTC'", "intervalstyle = postgres", "extra_float_digits = 1", "bytea_output = hex"),
+    "lc_monetary = 'C'",
+)
+"""What a text has set for the session decides nothing."""
+
+
+def _tables_made(connection: psycopg.Connection[Any]) -> Mapping[str, object]:
+    """Return what shows for each table that it is still the same, by the name of its rows' entry."""
+    [(types,)] = connection.execute(_TYPES_MADE.encode()).fetchall()
+    return {name: (text, types) for name, text in connection.execute(_MADE.encode()).fetchall()}
+
+
+def _untouched(connection: psycopg.Connection[Any], made: Mapping[str, object]) -> set[str]:
+    """Return the entries of tables that are the same as when `made` was found, and were never written."""
+    written = {name for (name,) in connection.execute(_TOUCHED.encode()).fetchall()}
+    now = _tables_made(connection)
+    return {name for name, text in now.items() if made.get(name) == text and name not in written}
+
+
+def postgresql_state(
+    connection: psycopg.Connection[Any],
+    made: Mapping[str, object] | None = None,
+    wanted: Collection[str] = (),
+) -> State:
+    """Return the state of a database; the next number of a sequence is no part of it.
+
+    Args:
+        connection: to the database.
+        made: what `_tables_made` returned before anything was written; None if nobody knows.
+        wanted: names of entries that get their digest even if they are untouched.
+    """
+    is_known = bool(made) and connection.info.server_version >= _EXACT_SINCE
+    if is_known:
+        # The statistics of this session are sent when this statement has ended.
+        connection.execute("SELECT pg_catalog.pg_stat_force_next_flush()")
+        connection.commit()
     with connection.transaction():
-        # What a text has set for the session decides nothing.
-        for setting in ("search_path = pg_catalog", "statement_timeout = 0", "row_security = off"):
+        for setting in _PLAIN_SETTINGS:
             connection.execute(f"SET LOCAL {setting}".encode())
+        untouched = (
+            {name for name in _untouched(connection, made) if name not in wanted}
+            if made and is_known
+            else set()
+        )
         found = {name: value or "" for name, value in connection.execute(_ENTRIES).fetchall()}
         for schema, name in connection.execute(_TABLES.encode()).fetchall():
+            if f"rows {schema}.{name}" in untouched:
+                continue
             query = sql.SQL("SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM {} t").format(
                 sql.Identifier(schema, name)
             )
             found[f"rows {schema}.{name}"] = repr(connection.execute(query).fetchone())
-    return {name: hashlib.sha256(value.encode()).hexdigest() for name, value in found.items()}
+    digests = {name: hashlib.sha256(value.encode()).hexdigest() for name, value in found.items()}
+    return digests | dict.fromkeys(untouched, UNTOUCHED)
 
 
 def _plan_cost(rows: Rows) -> float:

@@ -9,6 +9,8 @@ import shutil
 import sqlite3
 import tempfile
 import time
+from collections.abc import Callable, Collection
+from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +22,7 @@ from harness.labs.tasks.engine import (
     MOST_SPARE,
     NOBODY,
     READING,
+    UNTOUCHED,
     State,
     StatementFault,
     TaskEngine,
@@ -32,13 +35,65 @@ _ALLOWED_FILES = frozenset({"", ":memory:"})
 _REFUSED_PRAGMAS = frozenset({"temp_store_directory", "data_store_directory"})
 
 
-def _may(action: int, first: str | None, _second: str | None, _database: str | None, _by: str | None) -> int:
-    """Refuse what leaves the copy: other files."""
-    if action == sqlite3.SQLITE_ATTACH and first not in _ALLOWED_FILES:
-        return sqlite3.SQLITE_DENY
-    if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _REFUSED_PRAGMAS:
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK
+_READS = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+)
+_CHANGING_FUNCTIONS = frozenset(
+    {
+        *("random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date"),
+        *("current_time", "current_timestamp", "date", "time", "datetime", "julianday", "strftime"),
+        *("unixepoch", "timediff", "load_extension", "sqlite_offset"),
+    }
+)
+"""Functions that may return something else the next time; those of time do if a value is 'now'."""
+
+_TABLE_FIRST = frozenset(
+    {
+        *(sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE, sqlite3.SQLITE_CREATE_TABLE),
+        *(sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_CREATE_TEMP_TABLE, sqlite3.SQLITE_DROP_TEMP_TABLE),
+    }
+)
+_ALL_TABLES = "sqlite_dbpage"
+"""Who writes this writes pages of any table; stands for everything that does."""
+
+
+class _Watch:
+    """The authorizer of a connection: refuses other files, and notes what statements may do.
+
+    `touched` are the tables that they may have written, in small letters. `repeats` is True if the statements
+    since it was set return the same rows again on the same data.
+    """
+
+    def __init__(self) -> None:
+        self.touched: set[str] = set()
+        self.repeats: bool | None = None
+
+    def __call__(
+        self, action: int, first: str | None, second: str | None, _database: str | None, _by: str | None
+    ) -> int:
+        if action in _READS:
+            is_changing = action == sqlite3.SQLITE_FUNCTION and _folded(second) in _CHANGING_FUNCTIONS
+            self.repeats = self.repeats is not False and not is_changing
+            return sqlite3.SQLITE_OK
+        self.repeats = False
+        if action in _TABLE_FIRST:
+            self.touched.add(_folded(first))
+        elif action == sqlite3.SQLITE_ALTER_TABLE:
+            self.touched.add(_folded(second))
+        elif action in {sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_DROP_VTABLE}:
+            self.touched.add(_ALL_TABLES)
+        elif action == sqlite3.SQLITE_ATTACH and first not in _ALLOWED_FILES:
+            return sqlite3.SQLITE_DENY
+        elif action == sqlite3.SQLITE_PRAGMA:
+            if _folded(first) == "writable_schema":
+                self.touched.add(_ALL_TABLES)
+            if _folded(first) in _REFUSED_PRAGMAS:
+                return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK
+
+
+def _folded(name: str | None) -> str:
+    return (name or "").lower()
 
 
 class SQLiteTaskSession:
@@ -47,26 +102,49 @@ class SQLiteTaskSession:
     Args:
         place: the file.
         family: the script family, which decides nothing here but for its limits.
+        known: the rows of texts that return the same again, in sessions on one copy that only read.
     """
 
-    def __init__(self, place: str, family: ScriptFamily) -> None:
-        del family
-        self._place, self._seconds = place, math.inf
+    goes_on = False
+
+    def __init__(self, place: str, family: ScriptFamily, known: dict[str, Rows] | None = None) -> None:
+        self._place, self._family, self._seconds = place, family, math.inf
+        self._known = known
+        self._made: set[tuple[str, int]] = set()
         self.connection = sqlite3.connect(place, timeout=30)
         self.connection.execute("PRAGMA busy_timeout = 30000")
-        self.connection.set_authorizer(_may)
+        self._watch = _Watch()
+        self.connection.set_authorizer(self._watch)
 
     def official(self, text: str) -> Rows:
         """See `TaskSession.official`."""
+        is_query = text.strip().lower().startswith(READING)
+        rows = self._repeated(text, self._official)
+        return rows[:MOST_ROWS] if is_query and rows is not None else rows
+
+    def _repeated(self, text: str, execute: Callable[[str], Rows]) -> Rows:
+        """Execute a text, unless its rows are known."""
+        if self._known is None:
+            return execute(text)
+        if text in self._known:
+            return self._known[text]
+        rows = execute(text)
+        # No word of it: the connection has compiled the text before.
+        if self._watch.repeats and rows is not None and len(rows) <= MOST_ROWS:
+            self._known[text] = rows
+        return rows
+
+    def _official(self, text: str) -> Rows:
         connection = self.connection
         # Not within the block: in a transaction that test code has left open, the second one fails.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = OFF")
         cursor = connection.cursor()
+        self._watch.repeats = None
         try:
             cursor.execute(text)
             if text.strip().lower().startswith(READING):
-                return cursor.fetchall()[:MOST_ROWS]
+                return cursor.fetchall()
             connection.commit()
             return _rest(cursor)
         except Exception:
@@ -85,6 +163,10 @@ class SQLiteTaskSession:
 
     def whole(self, text: str) -> Rows:
         """See `TaskSession.whole`."""
+        return self._repeated(text, self._whole)
+
+    def _whole(self, text: str) -> Rows:
+        self._watch.repeats = None
         deadline = time.monotonic() + self._seconds
         self.connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
         cursor = self.connection.execute(text)
@@ -96,17 +178,32 @@ class SQLiteTaskSession:
         self._seconds = seconds
         # From here on, the texts alone open transactions.
         self.connection.isolation_level = None
+        self._made = set(self.connection.execute(_TABLES).fetchall())
 
-    def state(self) -> State:
+    def state(self, wanted: Collection[str] = ()) -> State:
         """See `TaskSession.state`."""
         self.connection.rollback()
+        touched = self._watch.touched
         with closing(sqlite3.connect(self._place)) as connection:
-            return sqlite_state(connection)
+            everything = _ALL_TABLES in touched or (touched and _has_virtual_tables(connection))
+            now = set() if everything else self._made.intersection(connection.execute(_TABLES))
+            written = _with_children(connection, touched)
+            untouched = {
+                f"table {name}"
+                for name, _ in now
+                if _folded(name) not in written and not name.startswith("sqlite_")
+            }
+            return sqlite_state(connection, {name for name in untouched if name not in wanted})
 
     def is_untouched(self) -> bool:
         """See `TaskSession.is_untouched`."""
         self.connection.rollback()
         return is_untouched(Path(self._place))
+
+    def again(self) -> "SQLiteTaskSession":
+        """See `TaskSession.again`."""
+        self.close()
+        return SQLiteTaskSession(self._place, self._family, {} if self._known is None else self._known)
 
     def close(self) -> None:
         """See `TaskSession.close`."""
@@ -255,8 +352,37 @@ _BLANKS = re.compile(r"\s+")
 _MASK = (1 << 128) - 1
 
 
-def sqlite_state(connection: sqlite3.Connection) -> State:
-    """Return the state of a file. Tables are compared by columns and rows, all else by its text."""
+_TABLES = "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"
+
+
+def _has_virtual_tables(connection: sqlite3.Connection) -> bool:
+    """Return True if there is a virtual table, whose statements write others."""
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage = 0 LIMIT 1")
+    return found.fetchone() is not None
+
+
+def _with_children(connection: sqlite3.Connection, touched: AbstractSet[str]) -> set[str]:
+    """Add the tables whose rows foreign keys may have changed, in small letters."""
+    links = [
+        (_folded(child), _folded(parent))
+        for child, parent in connection.execute(
+            'SELECT t.name, k."table" FROM sqlite_master t, pragma_foreign_key_list(t.name) k'
+            " WHERE t.type = 'table'"
+        )
+    ]
+    found = set(touched)
+    while more := {child for child, parent in links if parent in found} - found:
+        found |= more
+    return found
+
+
+def sqlite_state(connection: sqlite3.Connection, untouched: AbstractSet[str] = frozenset()) -> State:
+    """Return the state of a file. Tables are compared by columns and rows, all else by its text.
+
+    Args:
+        connection: to the file; it returns bytes for texts afterwards.
+        untouched: names of entries of tables that were never written.
+    """
     found: dict[str, str] = {}
     connection.text_factory = bytes
     entries = connection.execute(
@@ -265,6 +391,8 @@ def sqlite_state(connection: sqlite3.Connection) -> State:
     for *words, text in entries:
         kind, name, table = (word.decode(errors="replace") for word in words)
         where = quoted(name)
+        if f"{kind} {name}" in untouched:
+            continue
         if kind == "table":
             columns = connection.execute(f"PRAGMA table_xinfo({where})").fetchall()
             keys = connection.execute(f"PRAGMA foreign_key_list({where})").fetchall()
@@ -285,7 +413,8 @@ def sqlite_state(connection: sqlite3.Connection) -> State:
             found[f"index {name}"] = f"{table}{is_unique}{[part[2:] for part in parts]}{rest}"
         else:
             found[f"{kind} {name}"] = "" if text is None else _plain(text)
-    return {name: hashlib.sha256(value.encode()).hexdigest() for name, value in found.items()}
+    digests = {name: hashlib.sha256(value.encode()).hexdigest() for name, value in found.items()}
+    return digests | dict.fromkeys(untouched, UNTOUCHED)
 
 
 def _plain(text: bytes) -> str:

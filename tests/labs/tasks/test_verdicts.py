@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from harness.labs.tasks.engine import UNTOUCHED, State, engine_of, run_whole
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
 from harness.labs.tasks.layouts import read_answers, read_tasks
@@ -166,6 +167,127 @@ def test_the_state_on_sqlite_tells_values_apart_and_not_their_order() -> None:
     assert len(twice | alone) == 2 * len(alone)
     assert state(_VALUES) == state(reversed(_VALUES))
     assert state(_VALUES) != state([*_VALUES, "NULL"])
+
+
+_SHARED_WRITES = (
+    ["UPDATE customers SET name = 'x' WHERE id = 1"],
+    ["UPDATE customers SET name = name"],
+    ["DELETE FROM orders WHERE id < 5", "INSERT INTO orders VALUES (1000, 1, 2, '2024-01-01')"],
+    ["CREATE TABLE more AS SELECT * FROM orders"],
+    ["ALTER TABLE orders RENAME TO olders"],
+    ["ALTER TABLE customers RENAME TO c", "ALTER TABLE orders RENAME TO customers"],
+    ["ALTER TABLE orders ADD COLUMN x INTEGER DEFAULT 5"],
+    ["CREATE INDEX i ON orders(total)"],
+    ["CREATE VIEW v AS SELECT * FROM orders"],
+    ["BEGIN", "DELETE FROM orders", "ROLLBACK"],
+    ["SELECT count(*) FROM orders"],
+    ["VACUUM"],
+)
+_SQLITE_WRITES = (
+    ["REPLACE INTO customers(id, name) VALUES (1, 'y')"],
+    [
+        "CREATE TRIGGER t AFTER INSERT ON orders BEGIN DELETE FROM customers; END",
+        "INSERT INTO orders(id) VALUES (1000)",
+    ],
+    [
+        "PRAGMA foreign_keys = ON",
+        "CREATE TABLE c(x REFERENCES customers(id) ON DELETE CASCADE)",
+        "INSERT INTO c VALUES (1)",
+        "DELETE FROM orders",
+        "DELETE FROM customers WHERE id = 1",
+    ],
+    ["CREATE VIEW v AS SELECT * FROM orders", "DROP TABLE orders", "CREATE TABLE orders(a)"],
+    [
+        "CREATE TABLE other AS SELECT * FROM orders LIMIT 1",
+        "PRAGMA writable_schema = ON",
+        (
+            "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'other')"
+            " WHERE name = 'orders'"
+        ),
+    ],
+    ["CREATE VIRTUAL TABLE f USING fts5(a)", "INSERT INTO f VALUES ('b')"],
+    ["CREATE TABLE s(a INTEGER PRIMARY KEY AUTOINCREMENT)", "INSERT INTO s DEFAULT VALUES"],
+)
+_POSTGRESQL_WRITES = (
+    ["TRUNCATE orders"],
+    ["ALTER TABLE orders ALTER COLUMN total TYPE numeric"],
+    ["ALTER TABLE orders DROP COLUMN day"],
+    ["ALTER TABLE customers ADD COLUMN m mood DEFAULT 'ok'"],
+    ["ALTER TABLE customers ADD COLUMN m mood DEFAULT 'ok'", "ALTER TYPE mood RENAME VALUE 'ok' TO 'fine'"],
+    [
+        (
+            "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS"
+            " 'BEGIN DELETE FROM customers WHERE id = 39; RETURN NEW; END'"
+        ),
+        "CREATE TRIGGER t AFTER UPDATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION f()",
+        "DELETE FROM orders WHERE customer = 39",
+        "UPDATE orders SET total = 0 WHERE id = 1",
+    ],
+    ["SET track_counts = off", "DELETE FROM orders"],
+    ["SET datestyle = 'German'", "SET timezone = 'Asia/Tokyo'"],
+    ["DO $$ BEGIN DELETE FROM orders; EXCEPTION WHEN others THEN NULL; END $$"],
+)
+
+
+def wrong_about_rows(folder: Path, family_name: str, server: Server | None, number: int) -> list[object]:
+    """Return the entries of states that are said to be untouched, and differ from the template's."""
+    family = FAMILIES[family_name]
+    engine = engine_of(family)
+    wrong: list[object] = []
+    copies = engine.copies(folder, server)
+    try:
+
+        def state(statements: list[str]) -> tuple[State, State]:
+            session = engine.session(copies.fresh("shop"), family)
+            session.limit(60)
+            run_whole(session, statements)
+            found = session.state(), session.state(_EVERYTHING)
+            session.close()
+            copies.discard(may_keep=False)
+            return found
+
+        loaded, whole = state([])
+        rows = {name for name, digest in loaded.items() if digest == UNTOUCHED}
+        assert len(rows) == len(whole.keys() & rows) == number
+        for statements in (*_SHARED_WRITES, *_WRITES[family.dialect]):
+            seen, full = state(statements)
+            wrong += [
+                (statements, name)
+                for name, digest in seen.items()
+                if full[name] != (whole.get(name) if digest == UNTOUCHED else digest)
+            ]
+            wrong += [(statements, name) for name in full.keys() ^ seen.keys()]
+            # Statements on one table leave another alone.
+            if statements == _SHARED_WRITES[2] and UNTOUCHED not in seen.values():
+                wrong.append(statements)
+    finally:
+        copies.close()
+    return wrong
+
+
+class _Everything(frozenset[str]):
+    """The names of all entries there may be."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+_EVERYTHING = _Everything()
+_WRITES = {"sqlite": _SQLITE_WRITES, "postgresql": _POSTGRESQL_WRITES}
+
+
+@pytest.mark.slow
+def test_rows_that_are_not_read_on_sqlite_are_the_templates(tmp_path: Path) -> None:
+    make_sqlite(tmp_path)
+    assert wrong_about_rows(tmp_path, "livesqlbench-sqlite", None, 2) == []
+
+
+@pytest.mark.engine
+def test_rows_that_are_not_read_on_postgresql_are_the_templates(
+    tmp_path: Path, postgresql_server: Server
+) -> None:
+    make_dumps(tmp_path)
+    assert wrong_about_rows(tmp_path, "livesqlbench", postgresql_server, 2) == []
 
 
 def test_a_child_that_never_ends_is_killed() -> None:
