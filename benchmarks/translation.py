@@ -6,13 +6,17 @@ turn by both. A length is the characters of a translation for each of its source
 gold's time is the median of its runs, in milliseconds of processor time.
 
     python -m benchmarks.translation --set mini_dev
+    bird-harness translate --set mini_dev --style plain --dialect all --out mini_dev-plain
+    python -m benchmarks.translation --set mini_dev --plain mini_dev-plain
 """
 
+import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import sqlglot
@@ -80,8 +84,11 @@ def main(
     set_name: Annotated[str, typer.Option("--set")] = "sample",
     runs: Annotated[int, typer.Option(help="Runs of each gold.")] = 5,
     longest: Annotated[int, typer.Option(help="Show this many of the longest translations.")] = 0,
+    plain: Annotated[
+        Path | None, typer.Option(help="A folder of `translate --set SET --style plain`, for a third line.")
+    ] = None,
 ) -> None:
-    """Print the figures of both, two lines per target."""
+    """Print the figures of both, two lines per target, and those of proven plain forms."""
     questions = load_set(set_name)
     schemas = {db_id: census(questions.database(db_id).sqlite_path) for db_id in questions.db_ids}
     declared = {db_id: _declared(schema) for db_id, schema in schemas.items()}
@@ -92,7 +99,13 @@ def main(
             sql, db_id = question.gold[Dialect.SQLITE], question.db_id
             ours.append(_measured(sql, runs, lambda: translate(sql, schemas[db_id], target).sql))  # noqa: B023
             theirs.append(_measured(sql, runs, lambda: peer(sql, declared[db_id], target)))  # noqa: B023
-        for name, golds in (("exact", ours), ("sqlglot", theirs)):
+        contestants = [("exact", ours), ("sqlglot", theirs)]
+        written = None if plain is None else plain / f"{questions.name}_{target}.json"
+        if written is not None and written.is_file():
+            texts = [each["SQL"] for each in json.loads(written.read_text(encoding="utf-8"))]
+            sources = [each.gold[Dialect.SQLITE] for each in questions.questions]
+            contestants.append(("plain", [Measured(*each, 0) for each in zip(sources, texts, strict=True)]))
+        for name, golds in contestants:
             found = figures(golds)
             if target is Dialect.MYSQL and golds is ours:
                 print(f"{'target':12}{'':9}" + "".join(f"{title:>15}" for title in found))

@@ -79,9 +79,15 @@ def simplify(node: exp.Expr, target: Target) -> None:
         name.set("bare", is_named and _is_bare(name.this, kept, folds=folds))
 
 
+def is_plain_word(name: str) -> bool:
+    """True if a name needs no quotes on any target, where its case does not count."""
+    return bool(_WORD.fullmatch(name)) and name.lower() not in _RESERVED
+
+
 def _is_bare(name: str, kept: Collection[str], *, folds: bool) -> bool:
-    if not _WORD.fullmatch(name) or (lower := name.lower()) in _RESERVED:
+    if not is_plain_word(name):
         return False
+    lower = name.lower()
     # Where table names keep their case, `_latin1` introduces a text of that character set.
     return (name == lower or lower not in kept) if folds else not name.startswith("_")
 

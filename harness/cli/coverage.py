@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from dialects.enums import Profile
+from dialects.errors import BadInput
 from harness.analyses.coverage.command import CoverageRequest, measure, print_measured
+from harness.analyses.coverage.plain import Style
 from harness.cli.commands import app
 from harness.cli.console import (
     CHOICE,
@@ -47,6 +49,9 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     profile: Annotated[
         Profile | None, typer.Option(help="Load profile. Default: faithful; official with --gold dataset.")
     ] = None,
+    style: Annotated[
+        Style, typer.Option(help="plain replaces exact translations by plain ones where that is proven.")
+    ] = Style.EXACT,
     workers: Threads = None,
     timeout: Annotated[float, typer.Option(help="Time limit in seconds for one SQL text.")] = Limits.seconds,
     expected: Annotated[
@@ -60,6 +65,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     check_range("limit", asked.limit)
     check_range("sample", asked.sample)
     check_range("seconds", timeout)
+    if style is Style.PLAIN and gold == GoldOrigin.DATASET:
+        raise BadInput("--style plain: is for translated golds; leave out --style or --gold dataset")
     request = CoverageRequest(
         set_name=asked.set_name,
         origin=GoldOrigin(gold) if gold in GOLDS else GoldOrigin.TRANSLATED,
@@ -70,6 +77,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         out=asked.out,
         overrides=asked.overrides,
         expected=expected,
+        style=style,
         workers=workers or processors(),
     )
     # Faults of the set or of the choice are reported even if no server is up.

@@ -22,6 +22,7 @@ from harness.analyses.coverage.golds import (
     translate_answers,
     write_golds,
 )
+from harness.analyses.coverage.plain import Style
 from harness.cli.commands import app
 from harness.cli.console import messages, one_of_each, option, say, served_dialects
 from harness.data.answer_records import OPTION, parse_keys
@@ -96,6 +97,9 @@ def translate(  # noqa: PLR0913 - one parameter an option
         str,
         typer.Option(help="mysql, postgresql, duckdb or mariadb; with --set also all.", metavar="DIALECT"),
     ],
+    style: Annotated[
+        Style, typer.Option(help="With --set: plain replaces exact forms where that is proven on a server.")
+    ] = Style.EXACT,
     timeout: Annotated[
         float, typer.Option(help="Time limit in seconds for one SQL text of a proof.")
     ] = Limits.seconds,
@@ -110,7 +114,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
     check_range("seconds", timeout)
     check_range("workers", workers, unit="threads")
     targets = served_dialects(dialect)
-    of_set = (set_name, out, gold, predictions)
+    of_set = (set_name, out, gold, predictions, None if style is Style.EXACT else style)
     of_text = (sql, database, param, params, paramstyle, escape or None, as_json or None)
     if sql is not None and database is not None and not any(of_set):
         samples = {**_of_file(params), **dict(map(_sample, param or ()))}
@@ -128,11 +132,14 @@ def translate(  # noqa: PLR0913 - one parameter an option
     if predictions:
         if gold is not None:
             raise BadInput("--gold: selects golds to translate; leave out --gold or --predictions")
+        if style is not Style.EXACT:
+            raise BadInput(f"--style {style}: is for golds; leave out --style or --predictions")
         raise typer.Exit(_answers(set_name, predictions, out, targets, keys))
     if keys is not None:
         raise BadInput(f"{OPTION}: names keys of prediction files; add --predictions")
     questions = with_golds(load_set(set_name), gold)
-    raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
+    limits = Limits(seconds=timeout)
+    raise typer.Exit(_set(questions, out, targets, limits, workers or processors(), style))
 
 
 def _one(targets: Sequence[Dialect], dialect: str) -> Dialect:
@@ -300,7 +307,9 @@ def _answers(
     return 0
 
 
-def _set(questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int) -> int:
+def _set(  # noqa: PLR0913, PLR0917 - the options of a set
+    questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int, style: Style
+) -> int:
     refuse_other_sets(questions, out)
     questions = with_readable_databases(questions, say)
     for note in (*questions.notes, *([] if questions.pack is None else [str(questions.pack)])):
@@ -311,7 +320,7 @@ def _set(questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: 
             advice = to_start(None if kind_of(target).by_default else target)
             say(f"{target}: no server is up, so no gold is run there; {advice}")
     with loading_bar(messages) as progress:
-        translator = GoldTranslator(questions, targets, one_of_each(servers), limits, progress)
+        translator = GoldTranslator(questions, targets, one_of_each(servers), limits, progress, style)
     with messages.status("translating"):
         golds = {target: list(translator.golds(target, workers)) for target in targets}
     notes = write_golds(questions, golds, out)

@@ -30,6 +30,8 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.extraction --set mini_dev --predictions "$BIRD_HOME/predictions/predict_mini_dev_gpt-4-32k_sqlite.json"': Why.DATA,
     "python -m benchmarks.hostile_answers --slowest 30": Why.HOURS,
     "python -m benchmarks.translation --set mini_dev --longest 3": Why.DATA,
+    "bird-harness translate --set sample --dialect all --style plain --out sample-plain": Why.HOURS,
+    "bird-harness coverage --set sample --style plain": Why.HOURS,
     "bird-harness lab audit --set mini_dev --dialect all": Why.DATA,
     "bird-harness lab tasks livesqlbench_data_sqlite.jsonl --databases database --answers answers.jsonl --ground-truth mailed.jsonl": Why.OWN,
     "bird-harness compare results/latest:right results/latest:traps --by type": Why.OWN,

@@ -134,6 +134,10 @@ class CoverageAnswer:
     only_sqlite: tuple[str, ...] = ()
     only_engine: tuple[str, ...] = ()
     override: OverrideState | None = None
+    exact: str | None = None
+    """The exact form, where `sql` is a plain form that replaces it."""
+    witnesses: int | None = None
+    """The small databases on which the plain form has SQLite's rows, too."""
 
     @property
     def covered(self) -> bool:
@@ -142,4 +146,6 @@ class CoverageAnswer:
 
     def to_json(self) -> Mapping[str, Any]:
         """Return one entry of `coverage.json`."""
-        return {**asdict(self), "covered": self.covered}
+        content = {**asdict(self), "covered": self.covered}
+        plain = ("exact", "witnesses")
+        return {name: value for name, value in content.items() if self.exact or name not in plain}

@@ -21,6 +21,7 @@ from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, Fault, OverrideState
 from harness.analyses.coverage.comparison import Reference
+from harness.analyses.coverage.plain import PlainForms, Style
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
@@ -58,6 +59,7 @@ class CoverageRequest:
     choice: Choice = field(default_factory=Choice)
     overrides: Path | None = None
     """A folder of the user's overrides."""
+    style: Style = Style.EXACT
 
     @property
     def loaded_as(self) -> Profile:
@@ -68,7 +70,8 @@ class CoverageRequest:
     @property
     def is_usual(self) -> bool:
         """True if there can be expectations or judgements of it."""
-        return self.pack is None and self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
+        exact = self.style is Style.EXACT
+        return exact and self.pack is None and self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
 
 
 # One gold on every engine.
@@ -81,7 +84,10 @@ def _all(_dialect: Dialect, _question: Question) -> bool:
 
 
 def cover(
-    bench: Bench, origin: GoldOrigin = GoldOrigin.TRANSLATED, chosen: Chosen = _all
+    bench: Bench,
+    origin: GoldOrigin = GoldOrigin.TRANSLATED,
+    chosen: Chosen = _all,
+    plain: PlainForms | None = None,
 ) -> Iterator[CoverageAnswer]:
     """Yield the answer of every gold on every engine, question by question.
 
@@ -90,12 +96,13 @@ def cover(
         origin: TRANSLATED, which takes an override where there is one, or DATASET, the golds that the set
             publishes for a dialect; a question without one has no answer then.
         chosen: which answers are wanted.
+        plain: finds plain forms, which replace exact forms that are covered.
 
     Raises:
         EngineLost: an engine broke.
         BadInput: a database that an engine has cannot be read, or an override is none.
     """
-    coverer = _Coverer(bench, origin, chosen)
+    coverer = _Coverer(bench, origin, chosen, plain)
     wanted = [each for each in bench.questions.questions if coverer.dialects(each)]
     for answers in bench.each(coverer.answers, wanted):
         yield from answers
@@ -104,10 +111,11 @@ def cover(
 class _Coverer:
     """Answers questions; thread-safe."""
 
-    def __init__(self, bench: Bench, origin: GoldOrigin, chosen: Chosen) -> None:
+    def __init__(self, bench: Bench, origin: GoldOrigin, chosen: Chosen, plain: PlainForms | None) -> None:
         self._bench = bench
         self._origin = origin
         self._chosen = chosen
+        self._plain = plain
         self._reference = Reference(bench.limits)
         self._overrides: dict[str, Mapping[str, Override]] = {}
         if origin is GoldOrigin.TRANSLATED:
@@ -151,6 +159,16 @@ class _Coverer:
             automatic = replace(blank, reason=DifferenceReason.UNTRANSLATABLE, detail=str(refusal))
         else:
             automatic = self._compared(question, blank, translation, reference)
+            if self._plain is not None and automatic.covered:
+                found = self._plain.of(question.db_id, gold, translation, reference)
+                if found is not None:
+                    automatic = replace(
+                        automatic,
+                        sql=found.sql,
+                        reason=None,
+                        exact=translation.sql,
+                        witnesses=found.witnesses,
+                    )
         override = self._overrides[dialect].get(question.key)
         if override is None or Dialect.SQLITE in question.corrected:
             return automatic
@@ -210,6 +228,7 @@ class Subject:
         """The whole set; `questions` are the selected ones."""
         self.questions = with_readable_databases(request.choice.of(self.everything), say)
         limits = Limits(seconds=request.seconds)
+        self._servers = servers if request.style is Style.PLAIN else {}
         self._bench = Bench.open(
             self.questions, servers, request.loaded_as, limits, workers=request.workers, progress=progress
         )
@@ -225,8 +244,9 @@ class Subject:
 
     def answers(self, chosen: Chosen = _all) -> Iterator[CoverageAnswer]:
         """Yield the answers to the selected questions as they arrive, all engines of a question together."""
-        for answer in cover(self._bench, self.request.origin, chosen):
-            yield expected.judged(answer, self._judgements or {})
+        with PlainForms.opened(self._bench, self._servers) as plain:
+            for answer in cover(self._bench, self.request.origin, chosen, plain):
+                yield expected.judged(answer, self._judgements or {})
 
     def faults(self, answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
         """List the deviations of some answers from the expectations."""
@@ -326,12 +346,15 @@ def measure(
     if request.choice.beyond_limit:
         asked, of = len(questions.questions), len(everything.questions)
         title += f", {asked} of {of} questions ({request.choice})"
+    if request.style is Style.PLAIN:
+        title += f", {sum(one.exact is not None for one in answers)} as plain forms"
     manifest = {
         "set": questions.name,
         "gold": request.origin,
         **({"pack": asdict(pack)} if pack else {}),
         **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
         "profile": request.loaded_as,
+        **({"style": request.style} if request.style is Style.PLAIN else {}),
         "set_files": questions.files,
         "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
         "packages": {

@@ -25,12 +25,13 @@ from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import Reference
+from harness.analyses.coverage.plain import PlainForms, Style
 from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
 from harness.data.set_manifest import MANIFEST, read_manifest
-from harness.engines.execution import Limits
+from harness.engines.execution import Execution, Limits
 from harness.scoring.golds import Golds, NoGold
 from loaders.base.files import as_json, ascii_json, is_text, one_line
 from loaders.bulk_load import Progress
@@ -202,6 +203,11 @@ class Certificate:
     sqlglot: str
     gold_index: int = 0
     """The place of the gold among its question's, from 0."""
+    style: Style = Style.EXACT
+    """PLAIN where the text is a plain form; then `exact` is the exact form, which is proven as well."""
+    exact: str | None = None
+    witnesses: int | None = None
+    """The small databases on which a plain form has SQLite's rows, too."""
 
     @property
     def is_fault(self) -> bool:
@@ -233,21 +239,24 @@ class GoldTranslator:
         servers: one of some of the dialects; the databases are loaded where they are not there.
         limits: what one text may use.
         progress: see `loaders.load`.
+        style: PLAIN to replace exact forms by proven plain ones, on the servers that are there.
 
     Raises:
         BadInput: a file is wrong.
         EngineUnavailable: a server broke.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what translations depend on
         self,
         questions: QuestionSet,
         targets: Sequence[Dialect],
         servers: Mapping[Dialect, Server],
         limits: Limits,
         progress: Progress | None = None,
+        style: Style = Style.EXACT,
     ) -> None:
         self._questions = questions
+        self._servers, self._style = servers, style
         self._bench = Bench.open(questions, servers, Profile.FAITHFUL, limits, progress=progress)
         self._versions = {name: engine.version() for name, engine in self._bench.engines.items()}
         self._golds = Golds(questions, targets, limits, escaped=self._bench.escaped)
@@ -256,15 +265,21 @@ class GoldTranslator:
         self._digests = sqlite_digests(questions)
 
     def golds(self, target: Dialect, workers: int) -> Iterator[Certified]:
-        """Yield the golds in a dialect, in the order of the set, those of a question together."""
+        """Yield the golds in a dialect, in the order of the set, those of a question together.
+
+        Raises:
+            EngineUnavailable: a server broke, or another process has small databases there.
+        """
         golds = [
             (replace(alone, gold={Dialect.SQLITE: alone.gold[Dialect.SQLITE]}, by_rows=frozenset()), place)
             for question in self._questions.questions
             for place, alone in enumerate(question.each(Dialect.SQLITE))
         ]
-        return in_threads(workers, lambda one: self._gold(*one, target), golds)
+        is_plain = self._style is Style.PLAIN and target in self._servers
+        with PlainForms.opened(self._bench, {target: self._servers[target]} if is_plain else {}) as plain:
+            yield from in_threads(workers, lambda one: self._gold(*one, target, plain), golds)
 
-    def _gold(self, question: Question, place: int, target: Dialect) -> Certified:
+    def _gold(self, question: Question, place: int, target: Dialect, plain: PlainForms) -> Certified:
         blank = Certificate(
             question=question.key,
             db_id=question.db_id,
@@ -288,32 +303,56 @@ class GoldTranslator:
             why = one_line(str(error))
             return Certified(question, f"{_NO_GOLD}: {why}", replace(blank, detail=why))
         known = replace(blank, warnings=translation.warnings, sql_sha256=digest(translation.sql))
-        return Certified(question, translation.sql, self._proven(question, translation, known))
+        return self._proven(question, translation, known, plain)
 
-    def _proven(self, question: Question, translation: Translation, known: Certificate) -> Certificate:
+    def _proven(
+        self, question: Question, translation: Translation, known: Certificate, plain: PlainForms
+    ) -> Certified:
+        """Return a translation with its proof, or a plain form that is proven as well."""
+        certificate, expected = self._certified(question, translation, known)
+        if expected is None or certificate.proof is not TranslationProof.PROVEN:
+            return Certified(question, translation.sql, certificate)
+        found = plain.of(question.db_id, question.gold[Dialect.SQLITE], translation, expected)
+        if found is None:
+            return Certified(question, translation.sql, certificate)
+        certificate = replace(
+            certificate,
+            reason=None,
+            detail=None,
+            sql_sha256=digest(found.sql),
+            style=Style.PLAIN,
+            exact=translation.sql,
+            witnesses=found.witnesses,
+        )
+        return Certified(question, found.sql, certificate)
+
+    def _certified(
+        self, question: Question, translation: Translation, known: Certificate
+    ) -> tuple[Certificate, Execution | None]:
+        """Return the certificate of a translation, and SQLite's rows if it was run."""
         target = translation.target
         engine = self._bench.engines.get(target)
         if engine is None:
             before = self._expected.get(target, {}).get(question.key)
             if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
-                return replace(known, proof=TranslationProof.EXPECTED)
-            return replace(known, proof=TranslationProof.UNPROVEN, detail="no server was up")
+                return replace(known, proof=TranslationProof.EXPECTED), None
+            return replace(known, proof=TranslationProof.UNPROVEN, detail="no server was up"), None
         if why := self._bench.unloaded.get((target, question.db_id)):
-            return replace(
-                known, proof=TranslationProof.UNPROVEN, reason=DifferenceReason.NOT_LOADED, detail=why
-            )
+            reason = DifferenceReason.NOT_LOADED
+            return replace(known, proof=TranslationProof.UNPROVEN, reason=reason, detail=why), None
         database, gold = self._bench.database(question.db_id), question.gold[Dialect.SQLITE]
-        compared = self._reference.compare(
-            database, gold, self._reference.run(database, gold), engine, translation
-        )
+        expected = self._reference.run(database, gold)
+        compared = self._reference.compare(database, gold, expected, engine, translation)
         proof = (
             TranslationProof.PROVEN
             if compared.reason in {None, DifferenceReason.TIE}
             else TranslationProof.UNPROVEN
         )
-        return replace(
-            known, proof=proof, reason=compared.reason, detail=compared.detail, engine=self._versions[target]
+        version_run = self._versions[target]
+        certificate = replace(
+            known, proof=proof, reason=compared.reason, detail=compared.detail, engine=version_run
         )
+        return certificate, expected
 
 
 @cache
@@ -498,7 +537,7 @@ def counted(golds: Sequence[Certified], target: Dialect) -> str:
     """Count the golds of a dialect by proof, in a line."""
     counts = Counter(one.certificate.proof for one in golds)
     engines = {one.certificate.engine for one in golds} - {None}
+    plain = sum(one.certificate.style is Style.PLAIN for one in golds)
     on = f" (on {', '.join(sorted(map(str, engines)))})" if engines else ""
-    return (
-        f"{target}: {len(golds)} golds: {', '.join(f'{counts[one]} {one}' for one in TranslationProof)}{on}"
-    )
+    proofs = ", ".join(f"{counts[one]} {one}" for one in TranslationProof)
+    return f"{target}: {len(golds)} golds: {proofs}{f', {plain} as plain forms' if plain else ''}{on}"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from itertools import chain
+from itertools import chain, islice
 from random import Random
 
 from sqlglot import exp
@@ -181,6 +181,38 @@ def searched(
             yield formal
     except RecursionError:
         return
+
+
+def unlike_databases(
+    shape: Shape, sql: str, most: int, seconds: float = SECONDS
+) -> Iterator[tuple[Shape, Data]]:
+    """Yield small databases on which a query of SQLite's returns other rows each time.
+
+    The first has no rows at all. There is none for a text that cannot be read, or that depends on the clock
+    or on chance.
+
+    Args:
+        shape: see `searched`.
+        sql: the query.
+        most: how many databases.
+        seconds: of the thread's processor time.
+    """
+    pair = PairToRefute(sql, [])
+    if not pair.trees:
+        return
+    end = time.thread_time() + seconds
+    used = _used(shape, pair.trees)
+    rng = Random(f"{shape.db_id}/{sql}")  # noqa: S311 - the same rows again
+    nothing: Data = {table.key: [] for table in used.tables}
+    known = set[tuple[Row, ...]]()
+    for data in chain([nothing], islice(_candidates(used, pair, rng), _CANDIDATES)):
+        with in_memory(used, data) as scratch:
+            found = None if scratch is None else scratch.run(sql)
+        if found is not None and found.ending is Ending.ROWS and found.rows not in known:
+            known.add(found.rows)
+            yield used, data
+        if len(known) >= most or time.thread_time() > end:
+            return
 
 
 def _used(shape: Shape, trees: Sequence[exp.Expr]) -> Shape:

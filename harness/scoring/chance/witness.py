@@ -146,27 +146,40 @@ def replay(witness: Witness, place: ExecutionPlace) -> WitnessReplay:
 @contextmanager
 def _standing(witness: Witness, place: ExecutionPlace) -> Iterator[tuple[Engine, Database]]:
     """Yield a witness as a database of its engine."""
-    kind = kind_of(witness.dialect)
     with tempfile.TemporaryDirectory(prefix="witness-") as folder:
         path = Path(folder) / "witness.sqlite"
         _write(witness, path)
         database = Database(index_copies.copy_collection(), witness.db_id, path, witness.profile)
-        if not kind.has_server or place.server is None:
-            yield place.engine, database
-            return
-        if kind.embedded is not None:
+        with standing([database], place) as engine:
+            yield engine, database
+
+
+@contextmanager
+def standing(databases: Sequence[Database], place: ExecutionPlace) -> Iterator[Engine]:
+    """Yield the engine with databases of one `copy_collection`, which are removed afterwards.
+
+    Raises:
+        BadInput: the engine does not take their rows.
+        EngineUnavailable: the engine broke.
+    """
+    kind = kind_of(place.engine.dialect)
+    if not kind.has_server or place.server is None:
+        yield place.engine
+    elif kind.embedded is not None:
+        with tempfile.TemporaryDirectory(prefix="witness-") as folder:
             server = replace(place.server, host=folder)
-            load_databases([database], server)
-            yield kind.make(server, pooled=False), database
-            return
+            load_databases(databases, server)
+            yield kind.make(server, pooled=False)
+    else:
         with nullcontext() if place.waits is None else _held(place.server, place.waits):
             try:
-                load_databases([database], place.server)
-                yield place.engine, database
+                load_databases(databases, place.server)
+                yield place.engine
             finally:
                 # A server that is gone is swept by the next study.
                 with suppress(EngineUnavailable):
-                    index_copies.drop(place.server, [namespace(database, place.server.dialect)[0]])
+                    names = (namespace(one, place.server.dialect)[0] for one in databases)
+                    index_copies.drop(place.server, list(dict.fromkeys(names)))
 
 
 def _write(witness: Witness, path: Path) -> None:
