@@ -139,7 +139,7 @@ def as_text(c: Context, t: Typed) -> Typed:
         case Kind.NULL:
             return text(Text(this=t.node), constant=t.constant)
         case Kind.BLOB:
-            if not t.readable or not c.in_utf8:
+            if not t.stored.readable or not c.in_utf8:
                 raise Untranslatable("a blob as a text", "its bytes need not be text")
             return text(Decoded(this=t.node), nullable=t.nullable)
     c.applies("number-as-text")
@@ -246,7 +246,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
 
     https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison
     """
-    if t.kind is Kind.ANY and t.mixed and t.written is not None:
+    if t.kind is Kind.ANY and t.stored.mixed and t.written is not None:
         return t  # None of its texts reads as a number.
     if t.kind is Kind.ANY:
         return _each(t, lambda part: with_numeric_affinity(c, part, other))

@@ -21,7 +21,7 @@ from dialects.schema import PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, Column
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
-from dialects.value_types import Affinity, Collation, Form, Kind, Typed
+from dialects.value_types import Affinity, Collation, Form, Kind, Stored, Typed
 
 # The order in which SQLite finds the rows of each SELECT, for results that SQL leaves open.
 #
@@ -351,11 +351,12 @@ def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
     if column.unfit:
         return Typed(node, Kind.ANY, affinity=found, nullable=column.nulls, each=_refused(column))
     if not column.mixed:
-        return typed.of(opaque=opaque)
-    return typed.of(
+        return typed.of(stored=Stored(opaque=opaque))
+    facts = Stored(
         mixed=True, apart=column.apart or escapes, reals=declared == "REAL", blobs=column.blobs,
         readable=column.readable, escaped=column.escaped, opaque=opaque,
     )  # fmt: skip
+    return typed.of(stored=facts)
 
 
 def _refused(column: StoredColumn) -> Callable[[Callable[[Typed], Typed]], Typed]:

@@ -43,7 +43,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
-from dialects.value_types import Collation, Context, Kind, TaggedValues, Typed, integer, real, text
+from dialects.value_types import Collation, Context, Kind, Stored, TaggedValues, Typed, integer, real, text
 
 _BLOB, _END = '{"blob":"', '"}'
 """The JSON around a blob's bytes in hexadecimal."""
@@ -69,7 +69,7 @@ def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
     written = _written(c, t, normal=normal)
     node = exp.Null() if written.kind is Kind.NULL else written.node
     return t.of(
-        node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, mixed=False, written=None,
+        node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, stored=Stored(), written=None,
         form=None, digits=False, tagged=_known(t, normal=normal),
     )  # fmt: skip
 
@@ -114,7 +114,7 @@ def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
 
 def _exactly(c: Context, t: Typed) -> Typed:
     """Read a stored column of several storage classes without rounding its INTEGERs."""
-    if not t.mixed or t.written is None:
+    if not t.stored.mixed or t.written is None:
         return t
     stored = t.written
 
@@ -122,7 +122,7 @@ def _exactly(c: Context, t: Typed) -> Typed:
         readings = [(test, rewrite(found)) for test, found in exact_readings(stored, t.low, t.high)]
         return choose(c, readings, rewrite(text(stored, collation=t.collation)))
 
-    return t.of(each=each, mixed=False)
+    return t.of(each=each, stored=Stored())
 
 
 def _known(t: Typed, *, normal: bool) -> TaggedValues:
@@ -232,14 +232,15 @@ def hidden(c: Context, t: Typed) -> Typed:
         (begins(t.node, start), Joined(expressions=[string(first), digits.copy(), string(_END)]))
         for start, first in ((ESCAPED_TEXT, '{"text":"'), (ESCAPED_BLOB, _BLOB))
     ]
-    if t.mixed:
+    if t.stored.mixed:
         for infinite, shown in (("inf", "1e999"), ("-inf", "-1e999")):
             branches.append((exp.EQ(this=t.node.copy(), expression=string(infinite)), string(shown)))
         number_ = Fits(this=t.node.copy(), expression=string("-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]+)?"))
         branches.append((number_, t.node.copy()))
     node = case(*branches, default=JSONString(this=t.node))
+    numbers = t.stored.mixed
     known = TaggedValues(
-        texts=True, blobs=True, integers=t.mixed, reals=t.mixed, low=t.low, high=t.high, opaque=True
+        texts=True, blobs=True, integers=numbers, reals=numbers, low=t.low, high=t.high, opaque=True
     )  # fmt: skip
     return t.of(node=node, kind=Kind.ANY, tagged=known, each=_refused(t))
 

@@ -118,13 +118,38 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Stored:
+    """What a stored column holds beyond its type on the target; of a blob, whether it is `readable`."""
+
+    mixed: bool = False
+    """True for a column of several storage classes; see `dialects.rewrites.operators.mixed`."""
+    apart: bool = False
+    """True if that column has numbers and texts, and no text reads as a number."""
+    blobs: bool = False
+    """True if it also has blobs."""
+    readable: bool = False
+    """True if all its blobs are the bytes of texts without a NUL."""
+    escaped: bool = False
+    """True if it has escaped values; see `loaders.portable`."""
+    opaque: bool = False
+    """True if it has values that the target cannot store; see `dialects.tagged_values.hidden`."""
+    reals: bool = False
+    """True if its declaration makes all its numbers REALs."""
+
+    @property
+    def is_raw(self) -> bool:
+        """True if the column's text or number on the target is not yet the value."""
+        return self.mixed or self.opaque
+
+
+@dataclass(frozen=True)
 class TaggedValues:
     """Facts about the values of a column that stores each as JSON; see `dialects.tagged_values`."""
 
     texts: bool = False
     blobs: bool = False
     opaque: bool = False
-    """See `Typed.opaque`."""
+    """See `Stored.opaque`."""
     integers: bool = False
     """True if there may be numbers without point and exponent, between `low` and `high`."""
     reals: bool = False
@@ -166,20 +191,8 @@ class Typed:
     form: Form | None = None
     digits: bool = False
     """TEXT: True if every value is an integer in decimal digits, within the bounds."""
-    mixed: bool = False
-    """True for a stored column of several storage classes; see `dialects.rewrites.operators.mixed`."""
-    apart: bool = False
-    """True if that column has numbers and texts, and no text reads as a number."""
-    blobs: bool = False
-    """True if it also has blobs."""
-    readable: bool = False
-    """True if all its blobs are the bytes of texts without a NUL."""
-    escaped: bool = False
-    """True if it has escaped values; see `loaders.portable`."""
-    opaque: bool = False
-    """True if it has values that the target cannot store; see `dialects.tagged_values.hidden`."""
-    reals: bool = False
-    """True if its declaration makes all its numbers REALs."""
+    stored: Stored = Stored()
+    """What a stored column holds beyond its kind."""
     integral: exp.Expr | None = None
     """NUMBER: a condition on the target that a row's value is an INTEGER; None if unknown."""
     decimal: bool = False
@@ -196,7 +209,7 @@ class Typed:
     @property
     def is_stored_once(self) -> bool:
         """True for a column of several kinds that stores equal values alike: 1.0 as 1."""
-        stored = self.mixed and isinstance(self.node, exp.Column)
+        stored = self.stored.mixed and isinstance(self.node, exp.Column)
         return stored and self.affinity is Affinity.NUMERIC and self.collation in {None, Collation.BINARY}
 
     @property

@@ -348,7 +348,7 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
     )
     if t.kind is Kind.NUMBER:
         # A column of REALs, or one without a type, can contain a REAL without fraction.
-        return found.of(integral=whole(call) if t.mixed and t.affinity is Affinity.NUMERIC else None)
+        return found.of(integral=whole(call) if t.stored.mixed and t.affinity is Affinity.NUMERIC else None)
     return found
 
 
@@ -373,7 +373,7 @@ def _extreme_of_several(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
     """Return the least number if there is one, else the least text or blob; max() the other way round."""
-    parts = [_alone(t, rank).of(mixed=t.mixed, affinity=t.affinity) for rank in (1, 2, 3)]
+    parts = [_alone(t, rank).of(stored=t.stored, affinity=t.affinity) for rank in (1, 2, 3)]
     parts = [part for part in parts if part.kind is not Kind.NULL]
     sides = [_extreme(c, name, part, kept, finish) for part in parts] or [_of_nulls(finish)]
     *earlier, last = sides if name == "min" else reversed(sides)

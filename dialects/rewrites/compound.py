@@ -13,7 +13,7 @@ from dialects.rewrites.names import told_apart
 from dialects.rewrites.order_by import first_row, limit_rows
 from dialects.scope import Column, Relation, RowsNeeded, Scope, named
 from dialects.tagged_values import to_tagged, together
-from dialects.value_types import Affinity, Collation, Kind, TaggedValues, Typed
+from dialects.value_types import Affinity, Collation, Kind, Stored, TaggedValues, Typed
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
 
@@ -229,7 +229,7 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
         Kind.ANY in kinds
         or len({kind.is_numeric for kind in kinds}) > 1
         or {Kind.TEXT, Kind.BLOB} <= kinds
-        or any(found.mixed and found.kind is Kind.TEXT for found in values)
+        or any(found.stored.mixed and found.kind is Kind.TEXT for found in values)
         or (len(kinds) > 1 and any(is_beyond_double(found) for found in values))
     ):
         return _carried(c, relations, at, values, normal=normal)
@@ -250,7 +250,7 @@ def _joined(relations: list[Relation], at: int, **known: object) -> Column:
     affinities = {found.affinity for found in values}
     first = relations[0].columns[at]
     result = first.value.of(
-        nullable=any(found.nullable for found in values), form=None, mixed=False, integral=None,
+        nullable=any(found.nullable for found in values), form=None, stored=Stored(), integral=None,
         affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED,
         constant=None, written=None, **{"digits": False, **known},
     )  # fmt: skip

@@ -199,7 +199,7 @@ def _recursive(
         scope.tables[ascii_lower(cte.alias)] = CommonTable(given, shown)
         if len(step.columns) != len(shown):
             raise Untranslatable("a recursive query", "its parts have different numbers of columns")
-        if any(column.value.mixed for column in step.columns):
+        if any(column.value.stored.mixed for column in step.columns):
             raise Untranslatable("a recursive query", "a column has numbers and texts")
         both = [_common(one, column.value.kind) for one, column in zip(kinds, step.columns, strict=True)]
         if both == kinds:

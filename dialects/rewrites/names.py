@@ -57,7 +57,7 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
     found = source.value(column)
     if scope.grouping is not None:
         key = scope.grouping.key(found.node)
-        several = found.opaque or (found.mixed and not found.is_stored_once)
+        several = found.stored.opaque or (found.stored.mixed and not found.is_stored_once)
         if key is None and several and found.kind is Kind.TEXT and found.collation_is_binary:
             key = scope.grouping.key(to_tagged(c, told_apart(c, found), normal=True).node)
             if key is not None:
@@ -73,7 +73,7 @@ def told_apart(c: Compiler, found: Typed) -> Typed:
     """Split a column by the storage classes of its values, if it has several."""
     if found.tagged is not None:
         return from_tagged(c, found)
-    raw = (found.mixed or found.opaque) and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
+    raw = found.stored.is_raw and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
     return mixed(c, found) if raw else found
 
 

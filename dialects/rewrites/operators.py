@@ -50,7 +50,7 @@ from dialects.nodes import (
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, affinity
 from dialects.scope import Scope
 from dialects.tagged_values import begins, hidden
-from dialects.value_types import Affinity, Context, Kind, Typed, integer, null, real, text
+from dialects.value_types import Affinity, Context, Kind, Stored, Typed, integer, null, real, text
 
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -146,30 +146,31 @@ def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
 
 def mixed(c: Context, t: Typed) -> Typed:
     """Compile a stored column of several storage classes."""
-    if t.opaque and (t.apart or not t.mixed):
+    stored = t.stored
+    if stored.opaque and (stored.apart or not stored.mixed):
         return hidden(c, t)
     if t.kind is Kind.REAL:
         c.applies("mixed-column")
         return t.of(kind=Kind.NUMBER, integral=whole(t.node) if t.affinity is Affinity.NUMERIC else None)
-    if t.opaque or (not t.apart and t.affinity is not Affinity.NUMERIC):
+    if stored.opaque or (not stored.apart and t.affinity is not Affinity.NUMERIC):
         raise Untranslatable("a column of several types", "its texts and numbers cannot be distinguished")
     c.applies("mixed-column")
     is_number, read = reading(t.node)
     numbers = read.of(low=t.low, high=t.high)
     # A REAL is written with a point or an exponent.
     whole_ = server("is_integer", t.node.copy())
-    numbers = numbers.of(kind=Kind.REAL) if t.reals else numbers.of(integral=whole_)
-    plain = t.of(mixed=False, affinity=Affinity.NONE, low=None, high=None)
-    if t.escaped:
+    numbers = numbers.of(kind=Kind.REAL) if stored.reals else numbers.of(integral=whole_)
+    plain = t.of(stored=Stored(), affinity=Affinity.NONE, low=None, high=None)
+    if stored.escaped:
         text_ = Decoded(this=Unhexed(this=Slice(this=t.node.copy(), start=number(3))))
         plain = plain.of(node=case((begins(t.node, ESCAPED_TEXT), text_), default=t.node))
     bytes_ = Unhexed(this=Slice(this=t.node.copy(), start=number(3)))
-    blob = Typed(bytes_, Kind.BLOB, nullable=t.nullable, readable=t.readable)
-    blobs = [(begins(t.node, ESCAPED_BLOB), blob)] if t.blobs else []
+    blob = Typed(bytes_, Kind.BLOB, nullable=t.nullable, stored=Stored(readable=stored.readable))
+    blobs = [(begins(t.node, ESCAPED_BLOB), blob)] if stored.blobs else []
     readings = [(is_number, numbers)]
-    if t.blobs and t.low is None:
+    if stored.blobs and t.low is None:
         readings = []
-    elif not t.reals and not within(t, EXACT):
+    elif not stored.reals and not within(t, EXACT):
         readings = exact_readings(t.node, t.low, t.high)
 
     def each(rewrite: Rewrite) -> Typed:
@@ -185,7 +186,7 @@ def mixed(c: Context, t: Typed) -> Typed:
         parts = [(test.copy(), of(part)) for test, part in (*blobs, *readings)]
         return choose(c, parts, rewrite(plain))
 
-    return t.of(kind=Kind.ANY, each=each, written=None if t.escaped or t.blobs else t.node)
+    return t.of(kind=Kind.ANY, each=each, written=None if stored.escaped or stored.blobs else t.node)
 
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1

@@ -281,7 +281,7 @@ def _as_columns(
 
 def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, distinct: bool) -> Typed:
     """Return a result of several kinds as JSON; a stored column can stay as it is stored."""
-    stored = found.mixed and found.tagged is None and isinstance(found.node, exp.Column)
+    stored = found.stored.mixed and found.tagged is None and isinstance(found.node, exp.Column)
     if found.kind is not Kind.ANY or (derived and stored and (found.is_stored_once or not distinct)):
         return found
     try:
@@ -292,7 +292,9 @@ def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, dis
 
 def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
     """Return a result column."""
-    stored = found.tagged is not None or (derived and found.mixed and isinstance(found.node, exp.Column))
+    stored = found.tagged is not None or (
+        derived and found.stored.mixed and isinstance(found.node, exp.Column)
+    )
     try:
         item = found.node if stored else value(c, found)
     except Untranslatable as error:
@@ -304,7 +306,7 @@ def _exported_value(found: Typed, name: str) -> Typed:
     """Return a result column as the outer query sees it."""
     node = exp.column(exp.to_identifier(name, quoted=True))
     kind = found.kind
-    if found.mixed and found.tagged is None:
+    if found.stored.mixed and found.tagged is None:
         kind = Kind.TEXT if kind is Kind.ANY else Kind.REAL if kind is Kind.NUMBER else kind
     # A column has a collation, and overrides one to its right even if it is SQLite's default.
     collation = found.collation or Collation.BINARY

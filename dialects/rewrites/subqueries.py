@@ -18,7 +18,7 @@ from dialects.rewrites.names import told_apart
 from dialects.rewrites.operators import mixed
 from dialects.scope import Relation, RowsNeeded, Scope, named
 from dialects.tagged_values import from_tagged
-from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, null
+from dialects.value_types import Affinity, Collation, Kind, Stored, Typed, boolean, null
 from dialects.versions import FIRST_OF_COMPOUND, FIRST_ROW, ONE_COLLATED
 
 
@@ -88,8 +88,8 @@ def _as_value(c: Compiler, relation: Relation) -> Typed:
         node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
         low=found.low, high=found.high, collation=None, collates=False,
     )  # fmt: skip
-    several = value.mixed and value.tagged is None
-    return mixed(c, value).of(mixed=False) if several else from_tagged(c, value)
+    several = value.stored.mixed and value.tagged is None
+    return mixed(c, value).of(stored=Stored()) if several else from_tagged(c, value)
 
 
 def exists(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -155,7 +155,8 @@ def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
         left is found and (right.kind is found.kind or (right.kind.is_numeric and found.kind.is_numeric))
         for left, right in converted
     )
-    native = simple and found.kind in {Kind.INTEGER, Kind.TEXT, Kind.REAL, Kind.NUMBER} and not found.mixed
+    is_native = found.kind in {Kind.INTEGER, Kind.TEXT, Kind.REAL, Kind.NUMBER} and not found.stored.mixed
+    native = simple and is_native
     if (
         native
         and found.kind is Kind.INTEGER
@@ -216,7 +217,8 @@ def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
 
 def _alike(left: Typed, right: Typed) -> bool:
     """True if the target compares them as SQLite does."""
-    if left.collation not in {None, Collation.BINARY} or left.mixed or right.mixed or left.kind is Kind.ANY:
+    is_mixed = left.stored.mixed or right.stored.mixed
+    if left.collation not in {None, Collation.BINARY} or is_mixed or left.kind is Kind.ANY:
         return False
     numbers = {left.kind, right.kind} == {Kind.INTEGER, Kind.REAL}
     return left.kind is right.kind or (numbers and not is_beyond_double(left) and not is_beyond_double(right))

@@ -77,7 +77,7 @@ def ordered_by_distance(
                 frame.set(side, "CURRENT ROW")
                 frame.set(f"{side}_side", None)
         return t, term
-    if not t.kind.is_numeric or t.mixed:
+    if not t.kind.is_numeric or t.stored.mixed:
         raise Untranslatable("RANGE in a frame", "it counts from values of several types")
     if any(not bound.name.isdigit() for bound in distances(frame)) or t.decimal:
         if t.kind is not Kind.REAL and is_beyond_double(t):
