@@ -26,7 +26,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
-from dialects.value_types import Constant, Context, Form, Kind, Typed, boolean, integer, real, text
+from dialects.value_types import Constant, Context, Form, Kind, OneOf, Typed, boolean, integer, real, text
 
 EXACT = 2**53
 """Integers up to here are exact in double precision."""
@@ -264,7 +264,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
         readings = exact_readings(t.node) if rounds else [reading(t.node)]
         return choose(c, [(test, rewrite(read)) for test, read in readings], rewrite(t))
 
-    return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, each=each, written=t.node)
+    return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, several=OneOf(each, t.node))
 
 
 def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
@@ -309,7 +309,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
                 inside(literal(None) if default is None else default),
             )
 
-        return Typed(Alternatives(), Kind.ANY, nullable=nullable, each=each)
+        return Typed(Alternatives(), Kind.ANY, nullable=nullable, several=OneOf(each))
     if values and all(found.boolean for found in values):
         return boolean(
             _case(

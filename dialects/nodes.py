@@ -301,7 +301,7 @@ def grouped(node: exp.Expr) -> exp.Expr:
 
 
 class Alternatives(exp.Expression):
-    """A value whose kind depends on the row, where each alternative has a node of its own: `Typed.each`.
+    """A value whose kind depends on the row, each alternative with a node of its own: `value_types.OneOf`.
 
     No target spells it, so that what takes the node for the value is a fault and never NULL.
     """

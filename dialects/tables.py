@@ -21,7 +21,7 @@ from dialects.schema import PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, Column
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
-from dialects.value_types import Affinity, Collation, Form, Kind, Stored, Typed
+from dialects.value_types import Affinity, Collation, Form, Kind, OneOf, Stored, Typed
 
 # The order in which SQLite finds the rows of each SELECT, for results that SQL leaves open.
 #
@@ -349,7 +349,7 @@ def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
         column.opaque or (column.mixed and infinite) or (column.escaped and not column.mixed)
     )
     if column.unfit:
-        return Typed(node, Kind.ANY, affinity=found, nullable=column.nulls, each=_refused(column))
+        return Typed(node, Kind.ANY, affinity=found, nullable=column.nulls, several=OneOf(_refused(column)))
     if not column.mixed:
         return typed.of(stored=Stored(opaque=opaque))
     facts = Stored(

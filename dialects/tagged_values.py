@@ -43,14 +43,25 @@ from dialects.nodes import (
     string,
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
-from dialects.value_types import Collation, Context, Kind, Stored, TaggedValues, Typed, integer, real, text
+from dialects.value_types import (
+    Collation,
+    Context,
+    Kind,
+    OneOf,
+    Stored,
+    TaggedValues,
+    Typed,
+    integer,
+    real,
+    text,
+)
 
 _BLOB, _END = '{"blob":"', '"}'
 """The JSON around a blob's bytes in hexadecimal."""
 
 
 def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
-    """Write a value of any kind as JSON, for a column; see `Typed.tagged`.
+    """Write a value of any kind as JSON, for a column; see `TaggedValues`.
 
     Args:
         c: the compilation.
@@ -67,10 +78,11 @@ def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
     c.applies("values-as-json")
     t = _exactly(c, t)
     written = _written(c, t, normal=normal)
+    known = _known(t, normal=normal)
     node = exp.Null() if written.kind is Kind.NULL else written.node
     return t.of(
-        node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, stored=Stored(), written=None,
-        form=None, digits=False, tagged=_known(t, normal=normal),
+        node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, stored=Stored(),
+        form=None, digits=False, several=known if t.each is None else OneOf(t.each, tagged=known),
     )  # fmt: skip
 
 
@@ -122,7 +134,7 @@ def _exactly(c: Context, t: Typed) -> Typed:
         readings = [(test, rewrite(found)) for test, found in exact_readings(stored, t.low, t.high)]
         return choose(c, readings, rewrite(text(stored, collation=t.collation)))
 
-    return t.of(each=each, stored=Stored())
+    return t.of(several=OneOf(each, stored, t.tagged), stored=Stored())
 
 
 def _known(t: Typed, *, normal: bool) -> TaggedValues:
@@ -130,12 +142,12 @@ def _known(t: Typed, *, normal: bool) -> TaggedValues:
     parts: list[Typed] = []
 
     def note(part: Typed) -> Typed:
-        if part.kind is Kind.ANY and part.each is not None:
+        if part.each is not None:
             return part.each(note)
         parts.append(part)
         return literal(None)
 
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.each is not None:
         t.each(note)
     else:
         parts.append(t)
@@ -183,7 +195,7 @@ def from_tagged(c: Context, t: Typed) -> Typed:
     if known is None or t.each is not None:
         return t
     if known.opaque:
-        return t.of(each=_refused(t))
+        return t.of(several=OneOf(_refused(t), tagged=known))
     node = t.node
 
     def each(rewrite: Rewrite) -> Typed:
@@ -206,7 +218,7 @@ def from_tagged(c: Context, t: Typed) -> Typed:
         *several, (_, default) = branches
         return choose(c, [(test, rewrite(part)) for test, part in several], rewrite(default))
 
-    return t.of(each=each)
+    return t.of(several=OneOf(each, tagged=known))
 
 
 def _whole(node: exp.Expr, known: TaggedValues) -> Typed:
@@ -242,7 +254,7 @@ def hidden(c: Context, t: Typed) -> Typed:
     known = TaggedValues(
         texts=True, blobs=True, integers=numbers, reals=numbers, low=t.low, high=t.high, opaque=True
     )  # fmt: skip
-    return t.of(node=node, kind=Kind.ANY, tagged=known, each=_refused(t))
+    return t.of(node=node, kind=Kind.ANY, several=OneOf(_refused(t), tagged=known))
 
 
 def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:

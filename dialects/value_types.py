@@ -59,7 +59,7 @@ class Kind(StrEnum):
     TEXT = "text"
     BLOB = "blob"
     ANY = "any"
-    """A number or a text, depending on the row; see `Typed.each`."""
+    """A number or a text, depending on the row; see `OneOf`."""
 
     @property
     def is_numeric(self) -> bool:
@@ -167,6 +167,18 @@ class TaggedValues:
 
 
 @dataclass(frozen=True)
+class OneOf:
+    """A value of one of several kinds, depending on the row: an alternative for each kind."""
+
+    each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] = field(compare=False)
+    """Applies a rewrite to each alternative and combines the results."""
+    written: exp.Expr | None = field(default=None, compare=False)
+    """The stored text; the value is a number if the whole text reads as one, else the text."""
+    tagged: TaggedValues | None = None
+    """Facts about the values if `Typed.node` is their JSON; see `dialects.tagged_values`."""
+
+
+@dataclass(frozen=True)
 class Typed:
     """An expression of the target's tree, with SQLite's types of its values."""
 
@@ -199,12 +211,23 @@ class Typed:
     """NUMBER: True if `node` is an exact decimal number on the target."""
     vanishing: bool = False
     """NUMBER: True if its INTEGERs are all 0, so that dividing it, or by it, as a REAL is the same."""
-    each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None = field(default=None, compare=False)
-    """ANY: applies a rewrite to each alternative and combines the results."""
-    tagged: TaggedValues | None = None
-    """ANY: facts about the values if `node` is their JSON; see `dialects.tagged_values`."""
-    written: exp.Expr | None = field(default=None, compare=False)
-    """ANY: the stored text; the value is a number if the whole text reads as one, else the text."""
+    several: OneOf | TaggedValues | None = None
+    """ANY: the alternatives, or facts about a column of JSON that is not split yet."""
+
+    @property
+    def each(self) -> Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None:
+        """See `OneOf.each`; None for a column of JSON that is not split, and for a value of one kind."""
+        return self.several.each if self.kind is Kind.ANY and isinstance(self.several, OneOf) else None
+
+    @property
+    def written(self) -> exp.Expr | None:
+        """See `OneOf.written`."""
+        return self.several.written if isinstance(self.several, OneOf) else None
+
+    @property
+    def tagged(self) -> TaggedValues | None:
+        """Facts about the values if `node` is their JSON, split into alternatives or not."""
+        return self.several.tagged if isinstance(self.several, OneOf) else self.several
 
     @property
     def is_stored_once(self) -> bool:

@@ -230,14 +230,14 @@ def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
         return t.node
     if t.kind is Kind.ANY and distinct:
         return keyed(c, t)
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.each is not None:
         return _there(t).node
     return keyed(c, t) if distinct else value(c, t)
 
 
 def _there(t: Typed) -> Typed:
     """Return 1 if a value is not NULL, else NULL."""
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.each is not None:
         return t.each(_there)
     return integer(case((is_not_null(t.node), number(1))))
 
@@ -309,7 +309,7 @@ def _average(
 
 def _counts_as_integer(t: Typed) -> exp.Expr | None:
     """Return a condition that sum() treats a value as INTEGER; a text only if all of it is one."""
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.each is not None:
         unknown = False
 
         def each(part: Typed) -> Typed:

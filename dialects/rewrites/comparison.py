@@ -129,7 +129,7 @@ def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRU
 
 def null_test(t: Typed) -> Typed:
     """Compile IS NULL, for any kind."""
-    if t.kind is Kind.ANY and t.each is not None and t.tagged is None:
+    if t.each is not None and t.tagged is None:
         return t.each(null_test)
     return boolean(is_null(t.node), nullable=False)
 
@@ -165,7 +165,7 @@ def _noting(c: Context, before: Typed, after: Typed) -> Typed:
 
 
 def _with_text_affinity(c: Context, t: Typed) -> Typed:
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.each is not None:
         return t.each(lambda part: _with_text_affinity(c, part))
     return as_text(c, t) if t.kind.is_numeric else t
 
@@ -179,7 +179,7 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
             mirrored = operator if side is left else _MIRRORED.get(operator, operator)
             return _with_hidden(c, mirrored, side, other, chosen)
     for side in (right, left) if left.tagged is not None and left.tagged.opaque else (left, right):
-        if side.kind is Kind.ANY and side.each is not None:
+        if side.each is not None:
             return side.each(
                 (lambda part: _compared(c, operator, part, right, chosen))
                 if side is left
@@ -429,7 +429,7 @@ def may_be_null(term: exp.Ordered) -> exp.Ordered:
 
 def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
     """Return terms that sort INTEGERs and REALs together: as doubles, then exactly for equal doubles."""
-    if t.kind is not Kind.ANY or t.each is None:
+    if t.each is None:
         return [value(c, t)]
 
     def exactly(part: Typed) -> Typed:

@@ -252,7 +252,7 @@ def _joined(relations: list[Relation], at: int, **known: object) -> Column:
     result = first.value.of(
         nullable=any(found.nullable for found in values), form=None, stored=Stored(), integral=None,
         affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED,
-        constant=None, written=None, **{"digits": False, **known},
+        constant=None, **{"digits": False, "several": None, **known},
     )  # fmt: skip
     return Column(first.name, result)
 
@@ -274,7 +274,7 @@ def _carried(c: Compiler, relations: list[Relation], at: int, values: list[Typed
             "it compares a column of texts with a NUL or with invalid bytes",
         )
     # Of 1.0 and 1, either may remain.
-    return _joined(relations, at, kind=Kind.ANY, tagged=together(known, normal=normal), each=None)
+    return _joined(relations, at, kind=Kind.ANY, several=together(known, normal=normal))
 
 
 def _change(node: exp.Expr, at: int, rewrite: Callable[[exp.Expr], exp.Expr]) -> None:

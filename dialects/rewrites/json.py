@@ -31,7 +31,7 @@ from dialects.nodes import (
 )
 from dialects.rewrites.functions import folded
 from dialects.scope import Scope
-from dialects.value_types import Context, Kind, TaggedValues, Typed, boolean, integer, real, text
+from dialects.value_types import Context, Kind, OneOf, TaggedValues, Typed, boolean, integer, real, text
 from dialects.versions import NULL_LABEL
 
 _STEP = re.compile(
@@ -152,7 +152,7 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
     )
     low, high = (-BIGGEST - 1, BIGGEST) if c.long_numbers else (None, None)
     known = TaggedValues(texts=True, integers=True, reals=True, low=low, high=high)
-    return Typed(tagged, Kind.ANY, each=each, tagged=known)
+    return Typed(tagged, Kind.ANY, several=OneOf(each, tagged=known))
 
 
 def json_valid(c: Context, arguments: list[Typed]) -> Typed:
@@ -243,7 +243,7 @@ def rows(
     number_of = case((_digits(raw), string("integer")), default=string("real"))
     known = TaggedValues(texts=True, integers=True, low=0, high=2**31)
     found = [
-        ("key", Typed(key, Kind.ANY, tagged=known)),
+        ("key", Typed(key, Kind.ANY, several=known)),
         ("value", _value(c, raw)),
         (
             "type",
@@ -267,9 +267,9 @@ def rows(
     exported = [
         (
             one,
-            Typed(Alternatives(), Kind.ANY, each=_uncounted)
+            Typed(Alternatives(), Kind.ANY, several=OneOf(_uncounted))
             if one in unknown
-            else value.of(node=exp.column(exp.to_identifier(one, quoted=True)), each=None),
+            else value.of(node=exp.column(exp.to_identifier(one, quoted=True)), several=value.tagged),
         )
         for one, value in found
     ]

@@ -50,7 +50,7 @@ from dialects.nodes import (
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, affinity
 from dialects.scope import Scope
 from dialects.tagged_values import begins, hidden
-from dialects.value_types import Affinity, Context, Kind, Stored, Typed, integer, null, real, text
+from dialects.value_types import Affinity, Context, Kind, OneOf, Stored, Typed, integer, null, real, text
 
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -80,7 +80,7 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
     if wanted == "BLOB" and t.kind not in {Kind.BLOB, Kind.NULL}:
         if not c.in_utf8:
             raise Untranslatable("CAST AS BLOB", "the bytes of a text depend on the file's encoding")
-        if t.kind is Kind.ANY and t.each is not None:
+        if t.each is not None:
             return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=Affinity.BLOB)
         c.applies("cast")
         found = as_text(c, t)
@@ -89,7 +89,7 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         return t.of(affinity=Affinity.BLOB)
     if t.kind is Kind.NULL:
         return null().of(affinity=Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC)
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.each is not None:
         demanded = Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC
         return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=demanded, collation=t.collation)
     c.applies("cast")
@@ -106,7 +106,7 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         read = as_number(c, t)
         if read.constant:
             found = _as_cast(read)
-        elif read.kind is Kind.ANY and read.each is not None:
+        elif read.each is not None:
             found = read.each(lambda part: part if part.kind is Kind.INTEGER else _stored_as_integer(c, part))
         else:
             # Digits only: it is an INTEGER already.
@@ -186,7 +186,7 @@ def mixed(c: Context, t: Typed) -> Typed:
         parts = [(test.copy(), of(part)) for test, part in (*blobs, *readings)]
         return choose(c, parts, rewrite(plain))
 
-    return t.of(kind=Kind.ANY, each=each, written=None if stored.escaped or stored.blobs else t.node)
+    return t.of(kind=Kind.ANY, several=OneOf(each, None if stored.escaped or stored.blobs else t.node))
 
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
@@ -367,7 +367,7 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
 def negate(c: Context, operand: Typed) -> Typed:
     """Compile unary minus."""
     operand = as_number(c, operand)
-    if operand.kind is Kind.ANY and operand.each is not None:
+    if operand.each is not None:
         return operand.each(lambda part: negate(c, part))
     if operand.kind is Kind.NULL:
         return null()
@@ -438,7 +438,7 @@ def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) ->
 def invert(c: Context, operand: Typed) -> Typed:
     """Compile ~."""
     operand = as_integer(c, operand)
-    if operand.kind is Kind.ANY and operand.each is not None:
+    if operand.each is not None:
         return operand.each(lambda part: invert(c, part))
     if operand.kind is Kind.NULL:
         return null()
@@ -457,9 +457,9 @@ def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Ex
 
 def _spread(left: Typed, right: Typed, again: Callable[[Typed, Typed], Typed]) -> Typed | None:
     """Apply the operator to each alternative, if an operand has several; else None."""
-    if left.kind is Kind.ANY and left.each is not None:
+    if left.each is not None:
         return left.each(lambda part: again(part, right))
-    if right.kind is Kind.ANY and right.each is not None:
+    if right.each is not None:
         return right.each(lambda part: again(left, part))
     return None
 

@@ -311,7 +311,7 @@ def _exported_value(found: Typed, name: str) -> Typed:
     # A column has a collation, and overrides one to its right even if it is SQLite's default.
     collation = found.collation or Collation.BINARY
     return found.of(
-        node=node, kind=kind, constant=None, boolean=False, each=None, written=None, integral=None,
+        node=node, kind=kind, constant=None, boolean=False, several=found.tagged, integral=None,
         collation=collation, collates=False,
     )  # fmt: skip
 
@@ -347,7 +347,8 @@ def _group_key(c: Compiler, key: Typed) -> Typed:
     """Return a key of several kinds as JSON to group by; its kinds are split afterwards."""
     if key.kind is not Kind.ANY or key.is_stored_once or not key.collation_is_binary:
         return key
-    return from_tagged(c, to_tagged(c, key, normal=True).of(each=None))
+    key = to_tagged(c, key, normal=True)
+    return from_tagged(c, key.of(several=key.tagged))
 
 
 def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr:

@@ -288,7 +288,7 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
         form=None, digits=False,
     )  # fmt: skip
-    return found if found.tagged is None else from_tagged(c, found.of(each=None))
+    return found if found.tagged is None else from_tagged(c, found.of(several=found.tagged))
 
 
 _FARTHEST = 2**31 - 1
@@ -320,7 +320,7 @@ def _pick_computed(
         node=found, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
         form=None, low=low, high=high,
     )  # fmt: skip
-    return result if result.tagged is None else from_tagged(c, result.of(each=None))
+    return result if result.tagged is None else from_tagged(c, result.of(several=result.tagged))
 
 
 def _both_carried(c: Compiler, first: Typed, default: Typed) -> tuple[Typed, Typed]:
@@ -328,7 +328,7 @@ def _both_carried(c: Compiler, first: Typed, default: Typed) -> tuple[Typed, Typ
     first = to_tagged(c, first)
     default = null() if default.kind is Kind.NULL else to_tagged(c, default)
     known = together(one.tagged for one in (first, default) if one.tagged is not None)
-    return first.of(tagged=known), default if default.tagged is None else default.of(tagged=known)
+    return first.of(several=known), default if default.tagged is None else default.of(several=known)
 
 
 def _varies(node: exp.Expr, scope: Scope) -> bool:
