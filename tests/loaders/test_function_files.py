@@ -30,10 +30,10 @@ NAMED = re.compile(r"\bFUNCTIONS_NAMESPACE\}[._]([a-z]\w*)\(")
 
 
 def server_calls(path: Path) -> Iterator[str]:
-    """The first arguments of `server(...)` in a module, with `*` for what is known only then."""
+    """The first arguments of `server(...)` and `partial(server, ...)` in a module, `*` for what varies."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "server":
-            name = node.args[0]
+        if isinstance(node, ast.Call) and "server" in (words := [*map(ast.unparse, (node.func, *node.args))]):
+            name = node.args[words.index("server")]
             if isinstance(name, ast.JoinedStr):
                 yield "".join(
                     str(part.value) if isinstance(part, ast.Constant) else "*" for part in name.values
