@@ -161,9 +161,14 @@ def sections(run: Any) -> list[Any]:
     return [table for lab in labs().values() for place in lab.sections for table in at(place)(run)]
 
 
-def deciding_packages() -> list[str]:
-    """Return the packages, or single modules, whose code decides the scores of labs' metrics."""
-    places = {place.partition(":")[0] for lab in labs().values() for place in lab.metrics.values()}
+def deciding_packages(metrics: Collection[str]) -> list[str]:
+    """Return the packages, or single modules, whose code decides the scores of some metrics of labs."""
+    places = {
+        place.partition(":")[0]
+        for lab in labs().values()
+        for name, place in lab.metrics.items()
+        if name in metrics
+    }
     return sorted({module.rpartition(".")[0] or module for module in places})
 
 

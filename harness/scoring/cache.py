@@ -28,7 +28,7 @@ from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine, unstable_functions
 from harness.lab import deciding_packages
-from harness.metrics import Basis, of_basis
+from harness.metrics import Basis, of_basis, question_metrics
 from harness.metrics.work import WEIGHTS, weights_digest
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Setup
@@ -105,8 +105,8 @@ def code() -> str:
 @cache
 def _packages() -> Mapping[str, Code]:
     """Return the code of packages as of the first call: of engines, by engine, and of metrics of labs."""
-    found = {}
-    for name, package in {**packages(), **{f"{_LAB}{each}": each for each in deciding_packages()}}.items():
+    found, of_labs = {}, deciding_packages(question_metrics())
+    for name, package in {**packages(), **{f"{_LAB}{each}": each for each in of_labs}}.items():
         module = importlib.import_module(package)
         # A single module has no folder of its own, a namespace package no file.
         root = Path(next(iter(getattr(module, "__path__", ())), module.__file__ or ""))

@@ -9,7 +9,7 @@ import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Threads, say
+from harness.cli.console import AsJson, Threads, option, say
 from harness.labs.tasks.evaluation import first_phase, give, judged_tasks
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.layouts import Phase, read_answers, read_tasks
@@ -21,6 +21,7 @@ from harness.report.documents import published_tables
 from harness.session.request import check_range, refuse_unwritable
 from loaders.base.files import replace
 from loaders.base.processes import processors
+from loaders.base.store import Store, allowed_bytes, default_path
 
 BASE_LITE = "livesqlbench_base_lite"
 """The set of published rates, as `lab reproduce --set` calls it."""
@@ -59,6 +60,7 @@ def tasks(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--published", help="Print published rates of LiveSQLBench-Base-Lite, too.")
     ] = False,
     workers: Threads = None,
+    cache: Annotated[bool, option("cache")] = True,
     out: Annotated[Path, typer.Option(help="Folder for the run folder.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
@@ -76,7 +78,10 @@ def tasks(  # noqa: PLR0913 - one parameter an option
     before = None if first is None else first_phase(first)
     predictors = [read_answers(each, found, extract) for each in answers or ()]
     number = workers or processors()
-    judged = judged_tasks(found, predictors, number, is_silent=as_json)
+    store = Store(default_path(), allowed_bytes(), say) if cache else None
+    judged = judged_tasks(found, predictors, number, store, is_silent=as_json)
+    if store is not None:
+        store.close()
     more = [] if before is None else [reward_table(before, judged.results)]
     more += published_tables(BASE_LITE) if published else []
     request = TaskRequest(

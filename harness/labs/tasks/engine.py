@@ -193,7 +193,8 @@ class TaskEngine:
     `session` opens a session on a copy for a script family. `copies` makes copies from a folder of databases,
     on a server if `has_server`. Test cases call `query_function` to execute a text, and get the place of the
     copy as `place`; `imports` are the lines before them. `cost` takes the cost out of the rows of `explain`
-    and a text; None if nothing is known of plans.
+    and a text; None if nothing is known of plans. `sources` returns the files that a database is made of, all
+    that its rows depend on; without it, no verdict is kept for a later run.
     """
 
     has_server: bool
@@ -204,6 +205,7 @@ class TaskEngine:
     imports: str = ""
     explain: str = ""
     cost: Callable[[Rows], float] | None = None
+    sources: Callable[[Path, str], Sequence[Path]] | None = None
 
 
 def engine_of(family: ScriptFamily) -> TaskEngine:

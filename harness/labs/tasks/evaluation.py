@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
+from sqlite3 import sqlite_version
 
 from dialects.errors import BadInput
 from harness import provision
 from harness.cli.console import give_json, messages, say
 from harness.data.answers import Extract
-from harness.engines import dialect_of
+from harness.engines import dialect_of, on_server
+from harness.labs.tasks.cache import VerdictCache, to_judge
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.judging import GOLD, TaskResult, judge
 from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
@@ -27,6 +29,7 @@ from loaders.base.errors import EngineUnavailable, terminable, to_start
 from loaders.base.files import read_text
 from loaders.base.files import replace as replace_file
 from loaders.base.processes import processors
+from loaders.base.store import Store, allowed_bytes, default_path
 from loaders.server import Server
 
 TABLES = "tables.txt"
@@ -68,9 +71,14 @@ def server_of(tasks: TaskSet) -> Server | None:
 
 
 def judged_tasks(
-    tasks: TaskSet, answers: Sequence[TaskAnswers], workers: int, *, is_silent: bool = False
+    tasks: TaskSet,
+    answers: Sequence[TaskAnswers],
+    workers: int,
+    store: Store | None = None,
+    *,
+    is_silent: bool = False,
 ) -> JudgedTasks:
-    """Judge golds and answers, and show on the terminal how far it is.
+    """Judge golds and answers, unless their verdicts are known, and show on the terminal how far it is.
 
     Raises:
         BadInput: a database is missing, or names of predictors are ambiguous.
@@ -78,14 +86,23 @@ def judged_tasks(
     """
     check_answers(tasks, answers)
     server = server_of(tasks)
-    results: list[TaskResult] = []
-    total = len(tasks.tasks) * (1 + len(answers))
+    version = sqlite_version if server is None else on_server(server).version()
+    cache = None if store is None else VerdictCache(tasks, version, store)
+    known = {} if cache is None else cache.known(answers)
+    left, unknown = to_judge(tasks, answers, known)
+    found: dict[tuple[str, str], TaskResult] = {}
+    total = len(left.tasks) * (1 + len(answers))
     with terminable(), nullcontext() if is_silent else messages.status("judging") as status:
-        for result in judge(tasks, answers, workers, server):
-            results.append(result)
+        for result in judge(left, unknown, workers, server) if left.tasks else ():
+            found[result.predictor, result.task] = result
+            if cache is not None and (result.predictor, result.task) not in known:
+                cache.keep([result], answers)
             if status is not None:
-                status.update(f"{tasks.family.dialect}: {len(results):,} of {total:,} verdicts")
-    return JudgedTasks(tasks, answers, results, server)
+                status.update(f"{tasks.family.dialect}: {len(found):,} of {total:,} verdicts")
+    found |= known
+    names = [GOLD, *(one.predictor for one in answers)]
+    results = [found[name, task.id] for task in tasks.tasks for name in names]
+    return JudgedTasks(tasks, answers, results, version)
 
 
 def give(
@@ -142,7 +159,10 @@ def first_phase(path: Path) -> Mapping[str, Mapping[str, bool]]:
     return found
 
 
-_READ = ("set_name", "predictions", "dialects", "extract", "workers", "limit", "out", "bird_home")
+_READ = (
+    *("set_name", "predictions", "dialects", "extract", "workers", "limit", "out", "bird_home"),
+    *("cache", "store"),
+)
 """The fields of a request that mean something here."""
 
 
@@ -172,6 +192,7 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
         families = {dialect: family for dialect, family in families.items() if dialect in asked}
     judged, whole = [], 0
     workers = request.workers or processors()
+    store = Store(request.store or default_path(), allowed_bytes(), say) if request.cache else None
     for dialect, family in families.items():
         tasks = sample_tasks(family)
         whole = len(tasks.tasks)
@@ -182,7 +203,7 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
             continue
         files = _answer_files(request.predictions) if request.predictions else sample_answers(dialect)
         answers = [read_answers(path, tasks, policy) for path in files]
-        judged.append(judged_tasks(tasks, answers, workers, is_silent=as_json))
+        judged.append(judged_tasks(tasks, answers, workers, store, is_silent=as_json))
     for line in left_out:
         say(f"left out: {line}")
     run = TaskRequest(
@@ -193,6 +214,8 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
         set_tasks=whole,
         left_out=left_out,
     )
+    if store is not None:
+        store.close()
     give(judged, request.out, run, as_json=as_json)
     return 0
 

@@ -5,18 +5,18 @@ verdicts are metrics. What a pair has no room for, each verdict's words and what
 in a file of the lab's own, with the golds as answers.
 """
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from sqlite3 import sqlite_version
 from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Level, Question
-from harness.engines import EngineName, on_server
+from harness.engines import EngineName
 from harness.labs.tasks import VERDICTS
 from harness.labs.tasks.families import TaskCategory
 from harness.labs.tasks.judging import GOLD, STATEMENT_SECONDS, TaskResult
@@ -30,7 +30,6 @@ from harness.runs.summary import Extent
 from loaders.base.digests import digests
 from loaders.base.files import as_json, replace
 from loaders.base.records import read_records, to_record
-from loaders.server import Server
 
 FILE = "verdicts.jsonl"
 """The results of a run's tasks, with those of golds: a line for each answer."""
@@ -57,7 +56,8 @@ class JudgedTasks:
     tasks: TaskSet
     answers: Sequence[TaskAnswers]
     results: Sequence[TaskResult]
-    server: Server | None = None
+    version: str = ""
+    """Of the engine."""
 
     @property
     def family(self) -> str:
@@ -68,11 +68,6 @@ class JudgedTasks:
     def dialect(self) -> Dialect:
         """The engine."""
         return self.tasks.family.dialect
-
-    @property
-    def version(self) -> str:
-        """The engine's version."""
-        return sqlite_version if self.server is None else on_server(self.server).version()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,17 +243,23 @@ def read_verdicts(path: Path) -> Mapping[str, Sequence[TaskResult]]:
         BadInput: the file cannot be read, or a line is no result.
     """
     found: dict[str, list[TaskResult]] = {}
-    for family, result in read_records(path, _result, AGAIN):
+    for family, result in read_records(path, result_in, AGAIN):
         found.setdefault(family, []).append(result)
     return found
 
 
-def _result(record: Any) -> tuple[str, TaskResult]:
+def result_in(record: Any) -> tuple[str, TaskResult]:
+    """Read what `as_record` makes: the script family, and the result.
+
+    Raises:
+        BadInput, ValueError: it is no result.
+    """
     given = to_record(dict[str, Any], record)
     for name in ("official", "strict"):
         verdict = to_record(dict[str, Any], given.get(name))
         given = {**given, name: {key: verdict[key] for key in verdict if key != "passes"}}
-    return str(given.pop("family", "")), to_record(TaskResult, given)
+    family, result = str(given.pop("family", "")), to_record(TaskResult, given)
+    return family, dataclasses.replace(result, changed=tuple(result.changed))
 
 
 def run_tables(run: Run) -> list[TableModel]:

@@ -620,4 +620,5 @@ ENGINE = TaskEngine(
     place="db_name",
     explain="EXPLAIN (FORMAT JSON)",
     cost=_plan_cost,
+    sources=_dumps,
 )

@@ -439,4 +439,5 @@ ENGINE = TaskEngine(
     query_function="perform_query_on_sqlite_databases",
     place="db_path",
     imports="import datetime\n",
+    sources=lambda databases, name: [template(databases, name)],
 )

@@ -55,7 +55,7 @@ def result(predictor: str, of: Task, judged: Judged) -> TaskResult:
         OfficialVerdict(official, None if official is OfficialStatus.PASSED else "rows differ"),
         StrictVerdict(strict, "one row more" if strict is StrictStatus.MISMATCH else None),
         state,
-        ["table orders"] if state is False else [],
+        ("table orders",) if state is False else (),
     )
 
 
