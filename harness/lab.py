@@ -149,6 +149,11 @@ def evaluation_of_set(name: str) -> Any:
     return None if place is None else at(place)
 
 
+def lab_of_set(name: str) -> str | None:
+    """Return the name of the lab that has a question set; None if no lab has it."""
+    return next((lab.name for lab in labs().values() if name in lab.sets), None)
+
+
 def sections(run: Any) -> list[Any]:
     """Return the tables that labs add to a report.
 

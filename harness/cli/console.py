@@ -13,11 +13,12 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.answers import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
+from harness.lab import lab_of_set
 from harness.metrics import question_metrics
 from harness.session.options import OPTIONS
 from harness.session.plan import find_servers
 from harness.session.request import AUTO, SPELLED, Request, parse_dialects
-from loaders.base.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable, command
 from loaders.base.files import one_line, printable_json
 from loaders.server import Server
 
@@ -123,6 +124,15 @@ def give_json(content: Any) -> None:
 def one_of_each(servers: Mapping[EngineName, tuple[Server, ...]]) -> dict[Dialect, Server]:
     """Return one server of each dialect, which is enough: they are equal."""
     return {found[0].dialect: found[0] for found in servers.values()}
+
+
+def has_own_databases(set_name: str) -> bool:
+    """Return True, and say so, if a lab evaluates a set with databases of its own: none are loaded for it."""
+    lab = lab_of_set(set_name)
+    if lab is not None:
+        evaluating = command("eval", set=set_name)
+        say(f"{set_name}: lab {lab} makes its databases when `{evaluating}` runs; none are loaded for it")
+    return lab is not None
 
 
 def served_dialects(dialect: str) -> list[Dialect]:

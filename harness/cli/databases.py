@@ -10,7 +10,7 @@ import typer
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import Dialects, SetName, messages, say, servers_up
+from harness.cli.console import Dialects, SetName, has_own_databases, messages, say, servers_up
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.data.sets.packages import PackageRequest, get, get_predictions
@@ -54,11 +54,12 @@ def load(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Load the databases of a question set into the servers that are up."""
     check_range("workers", workers, unit="tables")
+    if has_own_databases(set_name):
+        return
     questions = load_set(set_name)
     if dump is not None:
-        if force or no_indexes or escape or verify or workers is not None:
-            raise BadInput("--dump: combines with --set, --dialect and --profile only; leave the others out")
-        _load_dump(questions, dump, dialect, profile)
+        is_alone = not (force or no_indexes or escape or verify or workers is not None)
+        _load_dump(questions, dump, dialect, profile, is_alone=is_alone)
         return
     servers = servers_up(dialect)
     differs, missing, count = False, [], 0
@@ -92,8 +93,12 @@ def load(  # noqa: PLR0913 - one parameter an option
         raise typer.Exit(1)
 
 
-def _load_dump(questions: QuestionSet, dump: Path, dialect: str, profile: Profile | None) -> None:
-    """Load a dump into every server of its dialect."""
+def _load_dump(
+    questions: QuestionSet, dump: Path, dialect: str, profile: Profile | None, *, is_alone: bool
+) -> None:
+    """Load a dump into every server of its dialect, if no other option came with it."""
+    if not is_alone:
+        raise BadInput("--dump: combines with --set, --dialect and --profile only; leave the others out")
     if dialect not in {kind.name for kind in served()}:
         raise BadInput(f"--dump {dump}: name its dialect with --dialect mysql or --dialect postgresql")
     databases = [questions.database(db_id, profile or Profile.OFFICIAL) for db_id in questions.db_ids]

@@ -11,11 +11,21 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness import provision
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
+from harness.cli.console import (
+    AsJson,
+    Dialects,
+    SetName,
+    give_json,
+    has_own_databases,
+    messages,
+    say,
+    served_dialects,
+)
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineKind, kind_of, kinds, on_server
 from harness.engines.base import Engine
+from harness.lab import lab_of_set
 from harness.provision import compose
 from harness.provision.images import bake
 from harness.provision.images import build as build_images
@@ -57,6 +67,8 @@ def up(  # noqa: PLR0913 - one parameter an option
         raise BadInput(
             f"--build {other}: this server does not start from a built image; leave out one of the two"
         )
+    if set_name is not None and has_own_databases(set_name):
+        set_name, loaded = None, False
     if build:
         _build(asked, set_name or "sample", loaded=loaded)
     if no_start:
@@ -113,6 +125,14 @@ def print_status(set_name: str) -> None:
         BadInput: the question set cannot be read.
         EngineUnavailable: a server that is up does not let the harness in.
     """
+    if has_own_databases(set_name):
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for head in ("engine", "version", "where", "to do"):
+            table.add_column(head, overflow="fold")
+        for kind in kinds():
+            table.add_row(kind.name, *map(plain, _engine_row(kind)))
+        print_table(wide(), table)
+        return
     questions = load_set(set_name, on_server=True)
     if questions.server is not None:
         print_line(
@@ -142,11 +162,24 @@ def status_of(set_name: str) -> dict[str, Any]:
         BadInput: the question set cannot be read.
         EngineUnavailable: a server that is up does not let the harness in.
     """
+    if lab_of_set(set_name) is not None:
+        of_engines = ("version", "where", "to_do")
+        rows = {kind.name: dict(zip(of_engines, _engine_row(kind), strict=True)) for kind in kinds()}
+        return {"set": set_name, "databases": 0, "engines": rows}
     questions = load_set(set_name, on_server=True)
     heads = ("version", "where", *Profile, "to_do")
     shown = () if questions.server is not None else kinds()
     engines = {kind.name: dict(zip(heads, _row(kind, questions, set_name), strict=True)) for kind in shown}
     return {"set": questions.name, "databases": len(questions.db_ids), "engines": engines}
+
+
+def _engine_row(kind: EngineKind) -> tuple[str, str, str]:
+    """Return an engine's version, where it is, and how to start it."""
+    if not kind.has_server:
+        return kind.make(None, pooled=False).version(), "embedded", ""
+    if (server := provision.find(kind.dialect)) is None:
+        return "-", "-", _to_start(kind.dialect, None)
+    return on_server(server).version().partition(" ")[0], _where(server), ""
 
 
 def _row(kind: EngineKind, questions: QuestionSet, set_name: str) -> tuple[str, ...]:
@@ -172,11 +205,12 @@ def _where(server: Server) -> str:
     return f"{server.origin} {server.address}" + (f", from {image}" if image else "")
 
 
-def _to_start(dialect: Dialect, set_name: str) -> str:
-    """Return how to start the server, and remarks on images that have the databases inside."""
+def _to_start(dialect: Dialect, set_name: str | None) -> str:
+    """Return how to start the server, and remarks on images that have the databases of a set inside."""
     named = {} if kind_of(dialect).by_default else {"dialect": str(dialect)}
-    start = command("up", set=set_name, **named)
-    notes = compose.beginning(dialect, set_name)
+    of_set = {} if set_name is None else {"set": set_name}
+    start = command("up", **of_set, **named)
+    notes = () if set_name is None else compose.beginning(dialect, set_name)
     return "; ".join((f"{start} (without Docker: {command('up', 'native', **named)})", *notes))
 
 

@@ -22,6 +22,7 @@ from harness.data.published_sets import Provenance, said_of, title_in, unproven
 from harness.data.questions import BIRD_LEVELS, Level, PackUse, Question, cached_types, level
 from harness.data.witnesses import Witness, file_of, load
 from harness.engines import TITLES, EngineName, kinds_by_name
+from harness.metrics import METRICS, Basis
 from harness.runs.summary import SCHEMA_VERSION, By, Count, Extent, Key, UsageByPair, Whose, key_in
 from harness.sqltree.constructs import constructs
 from loaders.base.errors import brief
@@ -134,6 +135,21 @@ def read_run(folder: Path) -> Run:
         refuse(folder / MANIFEST, f"lacks the planned pairs: {fault}", AGAIN)
     _check_pairs(folder, results, awaited, extent)
     return Run(folder, manifest, results, extent, read_usage(folder))
+
+
+def require_questions(run: Run) -> None:
+    """Check that a run is of questions, so that its texts can be executed and scored again.
+
+    Raises:
+        BadInput: a lab has judged it, on a set of its own.
+    """
+    names = [str(name) for name in run.manifest.get("metrics") or ()]
+    if any(name in METRICS and METRICS[name].basis is Basis.VERDICT for name in names):
+        refuse(
+            run.folder,
+            f"is a run of {run.manifest.get('set')}, which a lab judges by verdicts of its own",
+            "name a run of questions here; report, runs and compare take this one",
+        )
 
 
 def extent_of(manifest: Mapping[str, Any]) -> Extent:

@@ -17,7 +17,7 @@ from harness.engines.execution import Ending
 from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
-from harness.runs.reader import Run, key_of, read_previews, read_questions, select
+from harness.runs.reader import Run, key_of, read_previews, read_questions, require_questions, select
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import ExplainTask, Setup
 from harness.scoring.workers import LocalWorkers
@@ -306,7 +306,12 @@ def _key(name: str, results: Sequence[PairResult], operand: str) -> str:
 
 
 def set_of(run: Run) -> str:
-    """Return the set of a run as its command named it: a path for a user's own set."""
+    """Return the set of a run as its command named it: a path for a user's own set.
+
+    Raises:
+        BadInput: a lab has judged the run, on a set of its own.
+    """
+    require_questions(run)
     words = [str(word) for word in run.manifest.get("command", ())]
     named = next((word.removeprefix("--set=") for word in words if word.startswith("--set=")), None)
     return named or str(run.manifest.get("set") or Request.set_name)

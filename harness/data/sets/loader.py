@@ -32,6 +32,7 @@ from harness.data.questions import (
 )
 from harness.data.set_families import Own, databases_in, find_databases, find_own
 from harness.data.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
+from harness.lab import lab_of_set
 from harness.sqltree import DatabaseSchema, SchemaColumn
 from loaders.base.digests import digests
 from loaders.base.errors import command
@@ -172,6 +173,12 @@ def _own(name: str, bird_home: Path | None = None) -> Own:
         if not folder.is_dir():
             raise BadInput(one_line(f"--set {name}: is not at {folder}; {command('data', set=name)}"))
         return find_own(folder / split, tuple(LAYOUTS))
+    if (lab := lab_of_set(name)) is not None and not path.exists():
+        evaluating = command("eval", set=name)
+        raise BadInput(
+            f"--set {name}: is a set of lab {lab} with databases of its own, which `{evaluating}` alone"
+            f" evaluates; name a question set here, such as {' or '.join([*LAYOUTS][:2])}"
+        )
     if path.name == name and not path.exists():
         raise BadInput(
             one_line(

@@ -14,7 +14,7 @@ from harness.labs.bundles.bundle import RECEIPT_SUFFIX, SUFFIX, pack, read_bundl
 from harness.labs.bundles.verification import published_name
 from harness.labs.bundles.verification import verify as execute_again
 from harness.report.console import loading_bar
-from harness.runs.reader import read_run
+from harness.runs.reader import read_run, require_questions
 from harness.session.request import Request
 from loaders.base.files import one_line
 
@@ -29,6 +29,7 @@ def submit(
 ) -> None:
     """Pack a finished run into one file that anyone can verify."""
     found = read_run(run)
+    require_questions(found)
     path = _ending(to or Path(f"{found.manifest['run_id']}{SUFFIX}"), SUFFIX)
     digest = pack(found, path)
     bundle = read_bundle(path)

@@ -209,6 +209,21 @@ def test_a_report_of_a_run_has_the_tables_of_the_lab(call: Call, tmp_path: Path)
         assert code == 0, said
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("lab", "submit", "RUN"), ("lab", "chance", "RUN"), ("report", "RUN", "--by", "error-group")],
+    ids=" ".join,
+)
+def test_commands_that_execute_a_run_again_refuse_one_of_tasks(
+    call: Call, tmp_path: Path, words: Sequence[str]
+) -> None:
+    one = judged_set(tmp_path, LITE, TASKS, {"gold": [PASSED, PASSED], "m": [PASSED, WRONG]})
+    folder = write_run(tmp_path / "out", [one], request())
+    code, printed, said = call(*(f"out/{folder.name}" if word == "RUN" else word for word in words))
+    assert (code, printed, said.count("\n")) == (2, "", 1)
+    assert "is a run of tasks, which a lab judges by verdicts of its own; name a run of questions" in said
+
+
 def test_verdicts_of_tasks_cannot_be_asked_for_questions(call: Call) -> None:
     code, _, said = call("eval", "--metrics", "ex,official")
     assert code == 2

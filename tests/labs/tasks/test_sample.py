@@ -16,6 +16,7 @@ from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import read_answers
 from harness.labs.tasks.sample import sample_answers, sample_families, sample_tasks
 from harness.runs.reader import read_run
+from harness.session.evaluator import Evaluator
 from harness.session.request import Request
 from loaders.server import Server
 from tests.harness.conftest import Call
@@ -160,3 +161,51 @@ def test_eval_refuses_what_means_nothing_for_tasks() -> None:
     with pytest.raises(BadInput, match="sample_tasks is judged on sqlite, postgresql"):
         evaluate_sample(Request(set_name="sample_tasks", dialects=["duckdb"]))
     assert {"sqlite", "postgresql"} <= set(sample_families())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("status",), "sample_tasks: lab tasks makes its databases when `bird-harness eval --set"),
+        (("load",), "sample_tasks: lab tasks makes its databases when `bird-harness eval --set"),
+    ],
+)
+def test_commands_about_servers_say_what_applies_to_tasks(
+    call: Call, words: tuple[str, ...], said: str
+) -> None:
+    code, printed, errors = call(*words, "--set", "sample_tasks")
+    assert (code, errors.count("\n")) == (0, 1)
+    assert said in errors
+    assert ("embedded" in printed) == ("status" in words)
+
+
+def test_status_as_json_has_the_engines_of_tasks(call: Call) -> None:
+    code, printed, _ = call("status", "--set", "sample_tasks", "--json")
+    assert code == 0
+    found = json.loads(printed)
+    assert (found["set"], found["engines"]["sqlite"]["where"]) == ("sample_tasks", "embedded")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("serve",),
+        ("lab", "mcp"),
+        ("coverage",),
+        ("describe",),
+        ("translate", "--dialect", "postgresql", "--out", "golds"),
+        ("lab", "audit"),
+        ("lab", "twins", "--out", "twins"),
+    ],
+    ids=" ".join,
+)
+def test_commands_that_take_questions_refuse_tasks_in_one_line(call: Call, words: tuple[str, ...]) -> None:
+    code, printed, said = call(*words, "--set", "sample_tasks")
+    assert (code, printed, said.count("\n")) == (2, "", 1)
+    assert "--set sample_tasks: is a set of lab tasks with databases of its own" in said
+    assert "name a question set here, such as sample or mini_dev" in said
+
+
+def test_an_evaluator_refuses_tasks() -> None:
+    with pytest.raises(BadInput, match="is a set of lab tasks"):
+        Evaluator("sample_tasks", dialects="sqlite")
