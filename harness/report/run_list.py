@@ -19,13 +19,11 @@ from harness.report.table_model import CellKind, spelled
 from harness.runs.reader import (
     MANIFEST,
     QUESTIONS,
-    READABLE,
     RESULTS,
     SUMMARY,
-    extent_of,
     read_manifest,
 )
-from harness.runs.summary import TOTAL, Extent, Whose, how_far
+from harness.runs.summary import SCHEMA_VERSION, TOTAL, Extent, Whose, how_far
 from loaders.base.files import read_json, read_text
 from loaders.base.store import EntryKind, StoreStatistics
 
@@ -114,7 +112,7 @@ def _is_run(folder: Path) -> bool:
 def _listed(folder: Path) -> ListedRun:
     try:
         manifest = read_manifest(folder)
-        extent = extent_of(manifest)
+        extent = Extent.from_manifest(manifest)
         state, best, scored = _ended(folder, extent)
         named = dict.fromkeys(str(file["predictor"]) for file in manifest.get("predictions", ()))
         return ListedRun(
@@ -141,7 +139,7 @@ def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Who
         return f"broken off after {far}; --resume completes it", None, None
     summary = read_json(read_text(folder / SUMMARY))
     version = summary["schema_version"]
-    if version not in READABLE:
+    if version != SCHEMA_VERSION:
         return f"of version {version}: run it again", None, None
     found = {
         (str(score["predictor"]), kind_of(score["dialect"]).name): int(score["questions"])

@@ -41,10 +41,6 @@ LATEST = "latest"
 AGAIN = "the run folder was changed or cut off: run it again"
 
 
-READABLE = (3, SCHEMA_VERSION)
-"""Readable versions of `summary.json`. In version 3, only the manifest has the planned pairs."""
-
-
 @dataclass(frozen=True)
 class Run:
     """A finished run, read back from its folder.
@@ -117,9 +113,8 @@ def read_run(folder: Path) -> Run:
         refuse(folder, f"has no {SUMMARY}: the run was broken off", "repeat its command with --resume")
     summary = read_record(folder / SUMMARY, to_object, AGAIN)
     written = summary.get("schema_version")
-    if written not in READABLE:
-        versions = " and ".join(map(str, READABLE))
-        other = f"schema_version is {written}, and this version of bird-harness reads {versions}"
+    if written != SCHEMA_VERSION:
+        other = f"schema_version is {written}, and this version of bird-harness reads {SCHEMA_VERSION}"
         refuse(folder / SUMMARY, other, "run it again with this version")
     results = read_results(folder)
     try:
@@ -130,7 +125,7 @@ def read_run(folder: Path) -> Run:
     if len(results) != sum(awaited.values()):
         refuse(folder / RESULTS, f"has {len(results)} results, {SUMMARY} {sum(awaited.values())}", AGAIN)
     try:
-        extent = extent_of(manifest) if written != SCHEMA_VERSION else Extent.from_manifest(manifest)
+        extent = Extent.from_manifest(manifest)
     except (ValueError, BadInput) as fault:
         refuse(folder / MANIFEST, f"lacks the planned pairs: {fault}", AGAIN)
     _check_pairs(folder, results, awaited, extent)
@@ -150,24 +145,6 @@ def require_questions(run: Run) -> None:
             f"is a run of {run.manifest.get('set')}, which a lab judges by verdicts of its own",
             "name a run of questions here; report, runs and compare take this one",
         )
-
-
-def extent_of(manifest: Mapping[str, Any]) -> Extent:
-    """Return what a run covers; before version 4 of the summary: every question for every prediction file.
-
-    Raises:
-        BadInput, ValueError: the manifest is damaged.
-    """
-    if "planned" in manifest:
-        return Extent.from_manifest(manifest)
-    files = to_record(list[dict[str, Any]], manifest.get("predictions", []))
-    questions = to_record(int, manifest.get("questions", 0))
-    counts = [
-        Count(file["predictor"], file["dialect"], questions)
-        for file in files
-        if "predictor" in file and "dialect" in file
-    ]
-    return Extent({count.whose: questions for count in counts}, questions)
 
 
 def _check_pairs(

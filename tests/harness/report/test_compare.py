@@ -311,7 +311,7 @@ def on_file(name: str, **values: object) -> Callable[[Path], None]:
         (lambda b: (b / SUMMARY).unlink(), ["b: has no summary.json", "broken off", "--resume"]),
         (lambda b: (b / MANIFEST).unlink(), ["b: has no manifest.json", "name a run folder"]),
         (lambda b: (b / RESULTS).unlink(), ["b/results.jsonl: cannot be read", "check the path"]),
-        (on_file(SUMMARY, schema_version=1), ["b/summary.json", "is 1", "reads 3", "run it again"]),
+        (on_file(SUMMARY, schema_version=1), ["b/summary.json", "is 1", "reads 4", "run it again"]),
         (on_file(SUMMARY, scores=[1]), ["b/summary.json: is damaged", "run it again"]),
         (on_file(MANIFEST, set="mini_dev"), ["compare a b", "question sets (sample and mini_dev)"]),
         (lambda b: (b / MANIFEST).write_text("[]"), ["b/manifest.json: is an array, not an object", _AGAIN]),

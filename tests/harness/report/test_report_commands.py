@@ -90,7 +90,7 @@ def break_(folder: Path, how: str) -> None:
         case "a summary cut off":
             (folder / SUMMARY).write_text("{")
         case "a summary of another shape":
-            (folder / SUMMARY).write_text('{"schema_version": 3, "scores": [1]}')
+            (folder / SUMMARY).write_text('{"schema_version": 4, "scores": [1]}')
         case "no manifest":
             (folder / MANIFEST).unlink()
         case _:

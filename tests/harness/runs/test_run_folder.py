@@ -17,7 +17,6 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult, Preview, Side
 from harness.data.questions import Difficulty, Question
 from harness.data.sets.loader import load_set
-from harness.report.documents import tables
 from harness.runs.folder import RunFolder
 from harness.runs.reader import (
     LATEST,
@@ -25,7 +24,6 @@ from harness.runs.reader import (
     PREVIEWS,
     QUESTIONS,
     RESULTS,
-    SUMMARY,
     key_of,
     read_previews,
     read_questions,
@@ -209,40 +207,6 @@ def test_results_that_are_not_those_that_were_planned_are_refused(
     with pytest.raises(BadInput, match=fault) as refused:
         read_run(folder)
     assert "\n" not in str(refused.value)
-
-
-def _as_of_version_3(folder: Path) -> None:
-    """What a run folder was before it said what was planned."""
-    for name, members in (
-        (MANIFEST, ("planned", "chosen")),
-        (SUMMARY, ("pairs", "questions", "set_questions", "chosen")),
-    ):
-        content = json.loads((folder / name).read_text(encoding="utf-8"))
-        kept = {member: value for member, value in content.items() if member not in members}
-        if name == MANIFEST:
-            kept["questions"] = content["questions"]
-        else:
-            kept["schema_version"] = 3
-            for one in kept["scores"]:
-                del one["planned"], one["fenced"]
-        (folder / name).write_text(json.dumps(kept), encoding="utf-8")
-
-
-def test_a_folder_of_the_version_before_is_read_and_a_selection_is_told_from_its_files(
-    run: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(run.resolve(), folder)
-    _as_of_version_3(folder)
-    whole = tables(read_run(folder))
-    assert all("selection" not in note for grid in whole.grids for note in grid.notes)
-    lines = (folder / RESULTS).read_text(encoding="utf-8").splitlines(keepends=True)
-    (folder / RESULTS).write_text("".join(lines[:66]), encoding="utf-8")
-    content = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    content["scores"] = content["scores"][:1]
-    (folder / SUMMARY).write_text(json.dumps(content), encoding="utf-8")
-    part = tables(read_run(folder))
-    assert all("66 of 132 pairs: a selection, not the set." in grid.notes for grid in part.grids)
 
 
 def test_a_full_disk_is_one_line_where_the_choice_of_pairs_is_written(
