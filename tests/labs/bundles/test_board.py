@@ -91,6 +91,7 @@ def rows(page: str, title: str) -> list[list[str]]:
     return [[PATH.sub("", cell) for cell in line] for line in lines]
 
 
+@pytest.mark.slow
 def test_predictors_stand_in_groups_with_levels_and_intervals(folder: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
     index = write_board(read_board(folder), site).read_text()
@@ -132,6 +133,7 @@ def test_a_page_is_named_for_the_sets_title(tmp_path: Path, about: dict[str, Any
         assert "x" * 500 not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("started", "set_name", "why"),
     [
@@ -178,6 +180,7 @@ def test_what_nobody_confirmed_is_left_out_with_a_line(folder: Path, tmp_path: P
     assert not {"eager", "liar"} & set(re.findall(r"\w+", index))
 
 
+@pytest.mark.slow
 def test_a_part_of_the_set_and_other_databases_stand_apart(folder: Path, tmp_path: Path) -> None:
     part = {"pairs": 60, "questions": 60, "set_questions": 66, "scores": []}
     part["scores"] = [{"predictor": "zeta", "dialect": "sqlite", "questions": 60}]
@@ -190,6 +193,7 @@ def test_a_part_of_the_set_and_other_databases_stand_apart(folder: Path, tmp_pat
     assert sorted([len(rows(page, "EX (%)")) for page in pages]) == [1, 4]
 
 
+@pytest.mark.slow
 def test_policies_of_extraction_stand_on_pages_of_their_own(folder: Path, tmp_path: Path) -> None:
     bundled(folder, "raw", right("zeta", 60), extract="answer-1")
     bundled(folder, "official", right("eta", 60), extract="none")

@@ -155,6 +155,7 @@ def test_a_text_of_any_length_fits_in_a_message(text: str, times: int, limit: in
     assert shortened(text * times, limit) == line
 
 
+@pytest.mark.slow
 def test_nobody_pays_for_a_client_that_is_not_used() -> None:
     code = (
         "import sys; from harness.labs.predict.adapters import Settings, open_predictor;"

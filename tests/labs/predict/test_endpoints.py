@@ -198,6 +198,7 @@ def test_an_error_is_told_in_the_words_of_the_endpoint(body: bytes, said: str) -
     assert str(refusal_of(500, body)) == said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "sent"),
     [
@@ -523,6 +524,7 @@ def test_every_request_is_held_against_the_budget() -> None:
     assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 def test_many_at_once_do_not_overshoot_a_budget_of_tokens() -> None:
     # 3 tokens of prompt are held back by estimate, 10 for the answer, of which 2 and 2 are then taken.
     meter = Meter(Budget(tokens=60))
@@ -546,6 +548,7 @@ def test_an_answer_that_tells_no_usage_is_estimated_by_its_length() -> None:
     assert 1000 <= meter.snapshot().completion_tokens == meter.snapshot().estimated_tokens - 3 < 1100
 
 
+@pytest.mark.slow
 def test_threads_share_it() -> None:
     with EndpointServer(ANSWERS, delay=0.1) as server, asking(server) as predictor:
         replies = asked_by_many(predictor, 48)

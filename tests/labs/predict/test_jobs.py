@@ -337,6 +337,7 @@ def test_a_later_reply_makes_up_for_a_failure(tmp_path: Path) -> None:
         assert [note.partition(" ")[0] for note in again.notes] == ["3"]
 
 
+@pytest.mark.slow
 def test_a_journal_cut_off_anywhere_loses_the_last_line_alone(tmp_path: Path) -> None:
     whole = written(tmp_path)
     lines = whole.splitlines(keepends=True)
@@ -390,6 +391,7 @@ def setup() -> Setup:
     return equip(REQUEST, SAMPLE, [Dialect.SQLITE], say=print).setup
 
 
+@pytest.mark.slow
 def test_an_error_is_the_engines_own(setup: Setup) -> None:
     with trials(REQUEST, setup) as check:
         assert check((Dialect.SQLITE, QUESTION.key), "SELECT 2") is None
@@ -420,6 +422,7 @@ VOTES: Sequence[tuple[Sequence[str | None], int | None]] = [
 ]
 
 
+@pytest.mark.slow
 def test_the_largest_group_of_equal_results_is_chosen(setup: Setup) -> None:
     places: list[tuple[str, str]] = [(Dialect.SQLITE, question.key) for question in SAMPLE.questions]
     answers = {place: texts for place, (texts, _) in zip(places, VOTES, strict=False)}

@@ -53,6 +53,7 @@ LINKED: Sequence[tuple[Sequence[Dialect], str, Mapping[str, set[str]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dialects", "sql", "linked"), LINKED, ids=[each[1][:60] for each in LINKED])
 def test_the_tables_and_columns_of_a_draft_are_linked(
     dialects: Sequence[Dialect], sql: str, linked: Mapping[str, set[str]]

@@ -370,6 +370,7 @@ def parsed(dialect: Dialect, text: str, evidence: str) -> exp.Expr:
     return sqlglot.parse_one(sql, read=SQLGLOT[dialect])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", list(PUBLISHED))
 @given(
     text=st.one_of(st.text(max_size=200), PHRASES),
@@ -514,6 +515,7 @@ def test_every_query_runs_on_its_engine(dialect: Dialect, request: pytest.Fixtur
     assert refused == {}
 
 
+@pytest.mark.slow
 def test_a_tenth_of_the_questions_is_answered_rightly() -> None:
     found = answers(SQLiteEngine(), rows=3)
     with Evaluator("sample", metrics=["ex"], workers=1) as evaluator:

@@ -63,6 +63,7 @@ STEPS = [
 """What goes, with a text that goes with it; `vet`, a column of visits, is named by the question."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", range(len(STEPS)))
 def test_a_long_prompt_loses_parts_in_the_documented_order(lost: int) -> None:
     problem = rich(about_farm("Which animal was seen by the vet?", "seen refers to nothing"))
@@ -233,6 +234,7 @@ def test_a_folder_or_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         prompter(templates=tmp_path)
 
 
+@pytest.mark.slow
 def test_identity_changes_with_what_decides_the_prompt_and_with_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "direct.j2").write_text("{{ question }}", encoding="utf-8")
     same = [PromptOptions(), PromptOptions(max_prompt_tokens=None)]
@@ -336,6 +338,7 @@ def test_a_function_of_any_installed_module_counts() -> None:
     assert math.isclose(token_counter("builtins:list").count("abc"), 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", [each for each in EVERY_ENGINE if each.values[0] in VERSIONS])
 def test_prompts_are_those_that_were_read(dialect: Dialect, request: pytest.FixtureRequest) -> None:
     server = None if dialect is Dialect.SQLITE else request.getfixturevalue(f"{dialect}_server")

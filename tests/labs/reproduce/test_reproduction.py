@@ -322,6 +322,7 @@ def test_stable_r_ves_is_held_against_the_published_r_ves() -> None:
     assert [cell and cell.value for cell in document.grids[2].rows[0].cells] == [34.0, -10.0]
 
 
+@pytest.mark.slow
 def test_the_tables_are_made_again_from_the_run_folder_alone(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "runs", results(["p"]))
     written = write_reproduction(read_run(folder), HELD)
@@ -368,6 +369,7 @@ def check(home: Path, folder: Path, engine: Dialect) -> None:
     assert differences == {key: value - found[*key, "published"] for key, value in ours.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.bird
 def test_published_predictions_of_the_kit_are_held_against_the_published_figures(
     bird_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -416,6 +418,7 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("home")
 def test_the_papers_rows_stand_beside_ours(tmp_path: Path, call: Call) -> None:
     out = tmp_path / "results"
@@ -448,6 +451,7 @@ def run(call: Call, *args: str) -> tuple[int, str, str]:
     return call("lab", "reproduce", "--set", "dev", "--workers", "1", *args)
 
 
+@pytest.mark.slow
 def test_a_file_that_names_its_predictor_alone_is_read(home: Path, tmp_path: Path, call: Call) -> None:
     answers = json.loads((home / "predict_dev_chatgpt.json").read_text(encoding="utf-8"))
     small.write_json(home / "predict_dev_my model.json", answers)
@@ -456,6 +460,7 @@ def test_a_file_that_names_its_predictor_alone_is_read(home: Path, tmp_path: Pat
     assert " my model " in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evidence", ["", "old refers to age > 80"])
 def test_the_papers_types_are_above_ours_as_far_as_evidence_is_known(
     evidence: str, home: Path, tmp_path: Path, call: Call
