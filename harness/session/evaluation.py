@@ -79,7 +79,7 @@ class Evaluation:
         done = {} if self._folder is None else self._folder.done
         self.to_judge = [place for place, pair in enumerate(self.pairs) if pair.key not in done]
         """The pairs to judge: all but those that an earlier part of the run has judged."""
-        self._begun: Mapping[int, Future[Judgement] | None] | None = None
+        self._futures: Mapping[int, Future[Judgement] | None] | None = None
         self._results: dict[int, PairResult] = {}
         self._written: set[int] = set()
 
@@ -103,32 +103,32 @@ class Evaluation:
         Raises:
             BadInput: the folder cannot be written.
         """
-        self._begun = dict.fromkeys(chosen)
-        if self._begun and self._folder is None:
+        self._futures = dict.fromkeys(chosen)
+        if self._futures and self._folder is None:
             self._folder = self.plan.open_run()
-        if self._folder is not None and len(self._begun) < len(self.to_judge):
+        if self._folder is not None and len(self._futures) < len(self.to_judge):
             self._folder.choose(ways())
         done = self._folder.done.values() if self._folder is not None else ()
-        pairs = [self.pairs[place] for place in self._begun]
+        pairs = [self.pairs[place] for place in self._futures]
         self._bars.judge(
             [each.dialect for each in (*pairs, *done)], [(result.dialect, result.outcome) for result in done]
         )
-        self._begun = dict(zip(self._begun, self._judge(pairs, self._bars.judged), strict=True))
-        return self._begun
+        self._futures = dict(zip(self._futures, self._judge(pairs, self._bars.judged), strict=True))
+        return self._futures
 
     def _judge(
         self, pairs: Sequence[Pair], judged: Callable[[EngineName, Outcome], None]
     ) -> "list[Future[Judgement] | None]":
         """Start judging pairs; `judged` is called once for each, from any thread."""
-        asked = [Candidate(pair.question, pair.dialect, pair.sql) for pair in pairs if pair.sql is not None]
-        futures = iter(self.plan.scheduler.begin(asked))
-        begun = [None if pair.sql is None else next(futures) for pair in pairs]
-        for pair, future in zip(pairs, begun, strict=True):
+        texts = [Candidate(pair.question, pair.dialect, pair.sql) for pair in pairs if pair.sql is not None]
+        of_texts = iter(self.plan.scheduler.begin(texts))
+        futures = [None if pair.sql is None else next(of_texts) for pair in pairs]
+        for pair, future in zip(pairs, futures, strict=True):
             if future is None:
                 judged(pair.dialect, Outcome.MISSING)
             else:
                 future.add_done_callback(partial(_tell, judged, pair.dialect))
-        return begun
+        return futures
 
     def results(
         self,
@@ -151,12 +151,12 @@ class Evaluation:
     def result(self, place: int) -> PairResult:
         """Return the result of a started pair, with its times; computed once."""
         if place not in self._results:
-            begun = self._begun or {}
+            futures = self._futures or {}
             if self.plan.is_timed and not self._results:
-                wait(future for future in begun.values() if future is not None)
-                self._bars.stage("timing", len(begun))
+                wait(future for future in futures.values() if future is not None)
+                self._bars.stage("timing", len(futures))
             pair = self.pairs[place]
-            self._results[place] = self._timed(pair, self._result(pair, begun[place]))
+            self._results[place] = self._timed(pair, self._result(pair, futures[place]))
             self._bars.advance()
         return self._results[place]
 
@@ -235,15 +235,15 @@ class Evaluation:
     @property
     def unwritten(self) -> list[int]:
         """The started pairs without a result in the folder."""
-        return [place for place in self._begun or () if place not in self._written]
+        return [place for place in self._futures or () if place not in self._written]
 
     def abort(self) -> None:
         """Interrupt the run: the folder keeps what is judged, and can be resumed."""
         if self._folder is None:
             return
-        begun = self._begun or {}
+        futures = self._futures or {}
         self._folder.abort(
-            self._interrupted_result(self.pairs[place], begun[place]) for place in self.unwritten
+            self._interrupted_result(self.pairs[place], futures[place]) for place in self.unwritten
         )
         self.is_broken_off = True
 
@@ -312,7 +312,7 @@ class Evaluation:
         """Return the lines printed with the tables: engines that failed, the run folder, or how to resume."""
         if self._folder is None:
             nothing = f"nothing is scored: 0 of {self.plan.extent.pairs:,} pairs were selected"
-            return [nothing] if self._begun is not None else []
+            return [nothing] if self._futures is not None else []
         if self.is_broken_off:
             return self._folder.broken_off(self._command)
         failed = self.plan.scheduler.failed

@@ -82,7 +82,7 @@ class _Batch:
     """A batch of answers being judged: the answers, and the future of each."""
 
     scheduler: Scheduler
-    asked: Sequence[Candidate | NoSql]
+    candidates: Sequence[Candidate | NoSql]
     futures: Sequence[Future[Judgement]]
     until: float | None
     why: str
@@ -99,7 +99,7 @@ class _Batch:
             self.scheduler.give_up(
                 [
                     each
-                    for each, future in zip(self.asked, self.futures, strict=True)
+                    for each, future in zip(self.candidates, self.futures, strict=True)
                     if future in late and isinstance(each, Candidate)
                 ],
                 self.why,
@@ -175,8 +175,8 @@ class Evaluator:
         extract: Extract | str = Request.extract,
         say: Callable[[str], None] = _silent,
     ) -> None:
-        asked = parse_metrics(",".join(_several(metrics)))
-        timed = [name for name in asked if METRICS[name].of_timing is not None]
+        names = parse_metrics(",".join(_several(metrics)))
+        timed = [name for name in names if METRICS[name].of_timing is not None]
         if timed:
             raise BadInput(
                 f"{', '.join(timed)}: times are measured with nothing else running; use bird-harness eval"
@@ -202,7 +202,7 @@ class Evaluator:
             set_name=set_name,
             extract=policy_of(extract),
             dialects=list(dict.fromkeys(named)),
-            metrics=asked,
+            metrics=names,
             profile=Profile(one_of(list(Profile), "profile", profile)),
             seconds=seconds,
             now=now,
@@ -321,14 +321,16 @@ class Evaluator:
         Raises:
             BadInput: as in `score`.
         """
-        asked = self._asked(answers, None, extract)
+        candidates = self._candidates(answers, None, extract)
         scheduler = self._scheduler if self._process == os.getpid() else None
-        texts = [each for each in asked if isinstance(each, Candidate)]
+        texts = [each for each in candidates if isinstance(each, Candidate)]
         found = None if scheduler is None else scheduler.known(texts)
         judged = None
         if found is not None:
             left = iter(found)
-            judged = [self._without_sql(each) if isinstance(each, NoSql) else next(left) for each in asked]
+            judged = [
+                self._without_sql(each) if isinstance(each, NoSql) else next(left) for each in candidates
+            ]
             with self._lock:
                 self._outcomes.update(each.outcome for each in judged)
         return judged
@@ -447,36 +449,40 @@ class Evaluator:
         self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
     ) -> _Batch:
         """Start a batch, in another thread if it may take a while."""
-        asked = self._asked(answers, deadline, extract)
+        candidates = self._candidates(answers, deadline, extract)
         scheduler = self._scheduler if self._process == os.getpid() else None
-        texts = [each for each in asked if isinstance(each, Candidate)]
+        texts = [each for each in candidates if isinstance(each, Candidate)]
         if scheduler is not None and scheduler.begins_at_once(texts):
-            return self._begun(asked, deadline)
-        return await asyncio.to_thread(self._begun, asked, deadline)
+            return self._begin_batch(candidates, deadline)
+        return await asyncio.to_thread(self._begin_batch, candidates, deadline)
 
     def _start(
         self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
     ) -> _Batch:
-        return self._begun(self._asked(answers, deadline, extract), deadline)
+        return self._begin_batch(self._candidates(answers, deadline, extract), deadline)
 
-    def _asked(
+    def _candidates(
         self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
     ) -> list[Candidate | NoSql]:
         check_range("seconds", deadline, "deadline")
         policy = self.extract if extract is None else policy_of(extract)
-        return [self._resolver.asked(each, policy) for each in answers]
+        return [self._resolver.extracted_candidate(each, policy) for each in answers]
 
-    def _begun(self, asked: Sequence[Candidate | NoSql], deadline: float | None) -> _Batch:
+    def _begin_batch(self, candidates: Sequence[Candidate | NoSql], deadline: float | None) -> _Batch:
         until = None if deadline is None else time.monotonic() + deadline
         scheduler = self._open()
-        begun = iter(
-            scheduler.begin([each for each in asked if isinstance(each, Candidate)], waits=deadline is None)
+        futures_of_sql = iter(
+            scheduler.begin(
+                [each for each in candidates if isinstance(each, Candidate)], waits=deadline is None
+            )
         )
-        futures = [self._wrong(each) if isinstance(each, NoSql) else next(begun) for each in asked]
+        futures = [
+            self._wrong(each) if isinstance(each, NoSql) else next(futures_of_sql) for each in candidates
+        ]
         why = "it was not run: the caller stopped waiting"
         if deadline is not None:
             why = f"it was not judged within {deadline:g} s, the deadline of its batch"
-        return _Batch(scheduler, asked, futures, until, why)
+        return _Batch(scheduler, candidates, futures, until, why)
 
     def _without_sql(self, answer: NoSql) -> Judgement:
         return Judgement(Outcome.PREDICTION_ERROR, self._setup.zero(answer.dialect), error=NO_SQL)
@@ -494,7 +500,7 @@ class Evaluator:
         """Return the judgement of an answer and count it; wait for it unless it is late."""
         if is_late:
             dialect = next(
-                each.dialect for each, of in zip(batch.asked, batch.futures, strict=True) if of is future
+                each.dialect for each, of in zip(batch.candidates, batch.futures, strict=True) if of is future
             )
             judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(dialect), error=batch.why)
         else:
@@ -514,10 +520,10 @@ class Evaluator:
             return Statistics(sum(outcomes.values()), cached, executed, self._late, outcomes)
 
     def __repr__(self) -> str:
-        asked = len(self._questions.questions)
+        count = len(self._questions.questions)
         done = "closed" if self._closed else str(self.statistics)
         parts = [
-            f"{self._questions.name}: {f'questions {asked}, ' if asked else ''}",
+            f"{self._questions.name}: {f'questions {count}, ' if count else ''}",
             f"databases {len(self._questions.db_ids)}; {', '.join(self._setup.servers)}; ",
             f"{', '.join(self._setup.metrics)}; extract {self.extract}; ",
             f"workers {self._request.processes}; {done}",

@@ -223,7 +223,9 @@ class Plan:
             for key, one in file.usage.items()
             if key in asked
         }
-        return RunFolder(self.request.out, self.manifest(), self.request.metrics, self._asked(), usage)
+        return RunFolder(
+            self.request.out, self.manifest(), self.request.metrics, self._recorded_questions(), usage
+        )
 
     def _databases(self) -> dict[str, str | None]:
         """Return the digests of the SQLite files, by database; None for one that cannot be read."""
@@ -234,7 +236,7 @@ class Plan:
             return {db_id: _digest(path) for db_id, path in paths.items()}
         return {db_id: known[path] for db_id, path in paths.items()}
 
-    def _asked(self) -> list[Question]:
+    def _recorded_questions(self) -> list[Question]:
         """Return the questions with their golds; translations are unknown before the run."""
         golds = self.golds
         return [

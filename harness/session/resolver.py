@@ -105,7 +105,7 @@ class Resolver:
         self._engines = tuple(engines)
         self._profile = profile
         self._databases = frozenset(questions.db_ids)
-        self._told: set[str] = set()
+        self._warned_keys: set[str] = set()
 
     def candidate(self, answer: Answer | Triple) -> Candidate:
         """Return the candidate to judge for an answer.
@@ -127,7 +127,7 @@ class Resolver:
             self._tell(question.key)
         return Candidate(question, self.dialect(where, answer.dialect), answer.sql)
 
-    def asked(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
+    def extracted_candidate(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
         """Return the candidate to judge for an answer, with the SQL that a policy takes out of it.
 
         Raises:
@@ -204,8 +204,8 @@ class Resolver:
 
     def _tell(self, key: str) -> None:
         """Log once that a key may be meant for another question with the same id."""
-        if "#" not in key and key not in self._told:
-            self._told.add(key)
+        if "#" not in key and key not in self._warned_keys:
+            self._warned_keys.add(key)
             _log.warning(
                 "question %r of %s is the first with this id; write %r to confirm, or %r for the next",
                 key, self._questions.name, f"{key}#1", f"{key}#2",
