@@ -336,7 +336,9 @@ def _measured(
     broken = [result for result in results if result.outcome is Outcome.HARNESS_ERROR]
     assert not broken, f"{len(broken)} harness errors, the first: {broken[0].error}"
     found = {f"{result.dialect}/{result.predictor}::{result.question}": result for result in results}
-    executed = sum(1 - len(task.known.golds) + len(task.texts) - len(task.known.executions) for task in given)
+    executed = sum(
+        1 - len(task.reusable.golds) + len(task.texts) - len(task.reusable.executions) for task in given
+    )
     # Equal predictions for a question have one measurement.
     timings = {
         (result.dialect, result.question, method, timing): timing.executions

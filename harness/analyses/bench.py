@@ -73,8 +73,8 @@ def sqlite_digests(questions: QuestionSet) -> dict[str, str]:
 class Bench:
     """A question set with its databases on engines; thread-safe.
 
-    `engines` use connections again. `unloaded` are the databases that an engine does not have, and why;
-    `escaped` those whose values it has escaped.
+    `engines` use connections again. `missing_databases` are those that an engine does not have, and
+    why; `escaped` those whose values it has escaped.
     """
 
     questions: QuestionSet
@@ -82,7 +82,7 @@ class Bench:
     profile: Profile
     limits: Limits
     workers: int = 1
-    unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
+    missing_databases: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
     escaped: frozenset[tuple[EngineName, str]] = frozenset()
     _schemas: Memo = field(default_factory=Memo, repr=False)
 
@@ -104,15 +104,15 @@ class Bench:
             EngineUnavailable: a server broke.
         """
         databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
-        unloaded: dict[tuple[EngineName, str], str] = {}
+        missing_databases: dict[tuple[EngineName, str], str] = {}
         escaped: set[tuple[EngineName, str]] = set()
         for dialect, server in servers.items():
             done, left = loading.load_each(databases, server, progress=progress)
             loading.refuse_changed(done, server)
             escaped.update((dialect, one.database.db_id) for one in done if one.escape)
-            unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
+            missing_databases.update({(dialect, one.database.db_id): one.reason for one in left})
         engines: dict[EngineName, Engine] = {name: on_server(server) for name, server in servers.items()}
-        return cls(questions, engines, profile, limits, workers, unloaded, frozenset(escaped))
+        return cls(questions, engines, profile, limits, workers, missing_databases, frozenset(escaped))
 
     def database(self, db_id: str) -> Database:
         """Return a database of the set, with its place on every engine."""

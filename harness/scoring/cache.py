@@ -249,17 +249,17 @@ class CacheKeys:
         for name in _packages().keys() & self._engines.keys():
             self._engines[name].append(_packages()[name].digest)
         self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
-        self._begun: dict[tuple[EngineName, str], tuple[hashlib._Hash, hashlib._Hash] | None] = {}
-        self._begun_judgements: dict[tuple[EngineName, str, str], hashlib._Hash] = {}
+        self._hashers: dict[tuple[EngineName, str], tuple[hashlib._Hash, hashlib._Hash] | None] = {}
+        self._judgement_hashers: dict[tuple[EngineName, str, str], hashlib._Hash] = {}
 
-    def has_begun(self, dialect: EngineName, db_id: str) -> bool:
+    def has_hasher(self, dialect: EngineName, db_id: str) -> bool:
         """Return True if keys for a database are made without reading its files."""
-        return (dialect, db_id) in self._begun
+        return (dialect, db_id) in self._hashers
 
     def _begin(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
         """Return the common part of the keys of executions and of judgements on a database."""
         setup = self._setup
-        if any(of == dialect for of, _ in setup.unloaded):
+        if any(of == dialect for of, _ in setup.missing_databases):
             return None
         # On a server, a text can read the tables of the other databases, too.
         within = setup.questions.db_ids if kind_of(dialect).has_server else [db_id]
@@ -271,8 +271,8 @@ class CacheKeys:
         files = [known[path] for path in paths]
         limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes, setup.questions.now]
         # A server's tables may come from a dump with other contents than the file.
-        standing = setup.standing.get(dialect, {})
-        stand = [sorted(set(standing.get(each, ()))) for each in within]
+        server_contents = setup.server_contents.get(dialect, {})
+        stand = [sorted(set(server_contents.get(each, ()))) for each in within]
         place = [
             code(),
             self._engines[dialect],
@@ -288,12 +288,12 @@ class CacheKeys:
         if of_basis(setup.metrics, Basis.WORK):
             # Only scores depend on the weights; counted work does not.
             scoring += [weights_digest(), sorted(setup.uncounted)]
-        return _begun("execution", place), _begun("judgement", [place, scoring])
+        return _hasher("execution", place), _hasher("judgement", [place, scoring])
 
     def _places(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
-        if (dialect, db_id) not in self._begun:
-            self._begun[dialect, db_id] = self._begin(dialect, db_id)
-        return self._begun[dialect, db_id]
+        if (dialect, db_id) not in self._hashers:
+            self._hashers[dialect, db_id] = self._begin(dialect, db_id)
+        return self._hashers[dialect, db_id]
 
     def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """Return the key of the execution of a text, started on a `day` in UTC."""
@@ -330,24 +330,24 @@ class CacheKeys:
         Whatever is stored under these keys may be used. For predictions without an entry, `dated` returns the
         keys of judgements that last for the day.
         """
-        begun = self._begun_judgement(question, dialect, day)
-        return {sql: None if begun is None else _cache_key(begun, sql) for sql in predictions}
+        hasher = self._judgement_hasher(question, dialect, day)
+        return {sql: None if hasher is None else _cache_key(hasher, sql) for sql in predictions}
 
     def judgement(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """Return such a key of one prediction."""
         # A question is known by its key: that of a triple has the digest of its gold.
         place = dialect, question.key, day
-        begun = self._begun_judgements.get(place)
-        if begun is None:
-            begun = self._begun_judgement(question, dialect, day)
-            if begun is None:
+        hasher = self._judgement_hashers.get(place)
+        if hasher is None:
+            hasher = self._judgement_hasher(question, dialect, day)
+            if hasher is None:
                 return None
-            if len(self._begun_judgements) >= _MOST_BEGUN:
-                self._begun_judgements.clear()
-            self._begun_judgements[place] = begun
-        return _cache_key(begun, sql)
+            if len(self._judgement_hashers) >= _MOST_HASHERS:
+                self._judgement_hashers.clear()
+            self._judgement_hashers[place] = hasher
+        return _cache_key(hasher, sql)
 
-    def _begun_judgement(self, question: Question, dialect: EngineName, day: str) -> "hashlib._Hash | None":
+    def _judgement_hasher(self, question: Question, dialect: EngineName, day: str) -> "hashlib._Hash | None":
         lasts = self._gold_lifetime(question, dialect)
         return self._judged(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
 
@@ -356,10 +356,10 @@ class CacheKeys:
     ) -> dict[str, bytes]:
         """Return the keys of judgements of predictions that use today's date, and nothing finer."""
         asking = [sql for sql in predictions if self.lifetime(dialect, sql) is Lifetime.TODAY]
-        begun = (
+        hasher = (
             self._judged(question, dialect, self._gold_lifetime(question, dialect), day) if asking else None
         )
-        return {} if begun is None else {sql: _cache_key(begun, sql) for sql in asking}
+        return {} if hasher is None else {sql: _cache_key(hasher, sql) for sql in asking}
 
     def _gold_lifetime(self, question: Question, dialect: EngineName) -> Lifetime:
         """Return for how long all golds of a question return the same rows."""
@@ -409,12 +409,12 @@ def _in_utc(settings: Mapping[str, str]) -> bool:
     return zone in {"+00:00", "UTC", "Etc/UTC"}
 
 
-def _begun(kind: str, facts: object) -> "hashlib._Hash":
+def _hasher(kind: str, facts: object) -> "hashlib._Hash":
     return hashlib.sha256(json.dumps([kind, facts], default=str).encode())
 
 
-def _continued(begun: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
-    digest = begun.copy()
+def _continued(hasher: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
+    digest = hasher.copy()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big"))
@@ -422,11 +422,11 @@ def _continued(begun: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
     return digest
 
 
-def _cache_key(begun: "hashlib._Hash", *texts: str) -> bytes:
-    return _continued(begun, *texts).digest()
+def _cache_key(hasher: "hashlib._Hash", *texts: str) -> bytes:
+    return _continued(hasher, *texts).digest()
 
 
-_MOST_BEGUN = 4_096
+_MOST_HASHERS = 4_096
 """Questions whose part of a key is remembered: a few hundred bytes each."""
 
 _ROOM = 64 * 2**20

@@ -60,7 +60,7 @@ class Golds:
         questions: the question set.
         dialects: the engines.
         limits: what one SQL text may use.
-        unloaded: the databases that an engine's servers lack, and why.
+        missing_databases: the databases that an engine's servers lack, and why.
         escaped: the databases whose values an engine's servers have escaped.
     """
 
@@ -69,11 +69,11 @@ class Golds:
         questions: QuestionSet,
         dialects: Collection[EngineName],
         limits: Limits,
-        unloaded: Mapping[tuple[EngineName, str], str] | None = None,
+        missing_databases: Mapping[tuple[EngineName, str], str] | None = None,
         escaped: Collection[tuple[EngineName, str]] = (),
     ) -> None:
         self._questions = questions
-        self._unloaded = unloaded or {}
+        self._missing_databases = missing_databases or {}
         self._escaped = frozenset(escaped)
         self._limits = limits
         self._overrides: dict[Dialect, Mapping[str, Override]] = {
@@ -162,7 +162,7 @@ class Golds:
         Raises:
             EngineLost: `run` raised it.
         """
-        reason = self._unloaded.get((dialect, question.db_id))
+        reason = self._missing_databases.get((dialect, question.db_id))
         if reason is not None:
             # The server may still have contents of an earlier load; do not use them.
             failed = Execution(Ending.ERROR, error=f"the database {question.db_id} is not loaded: {reason}")

@@ -112,7 +112,7 @@ class Judge:
             report: called with intermediate results if they took longer than a moment.
             stops: called before each text that is not judged yet; after True the rest is left out.
         """
-        found = TaskResult(dict(task.known.judgements))
+        found = TaskResult(dict(task.reusable.judgements))
         if found.judgements.keys() >= set(task.texts):
             return found
         reported = time.monotonic()
@@ -193,7 +193,7 @@ class Judge:
         self, task: JudgeTask, question: Question, place: int, found: TaskResult, sql: str
     ) -> Execution:
         is_by_rows = dialect_of(task.dialect) in question.by_rows
-        known = task.known.golds.get(place) or (None if is_by_rows else task.known.executions.get(sql))
+        known = task.reusable.golds.get(place) or (None if is_by_rows else task.reusable.executions.get(sql))
         if known is not None:
             return decode(known)
         engine = self._sqlite if is_by_rows else self._engines[task.dialect]
@@ -204,8 +204,8 @@ class Judge:
         return execution
 
     def _run(self, task: JudgeTask, golds: Sequence[Gold], text: str, found: TaskResult) -> Execution:
-        if text in task.known.executions:
-            return decode(task.known.executions[text])
+        if text in task.reusable.executions:
+            return decode(task.reusable.executions[text])
         for gold in golds:
             if text == gold.sql and not gold.is_by_rows:
                 return gold.execution
@@ -323,7 +323,7 @@ class Judge:
 
     def _work(self, task: JudgeTask, sql: str, found: TaskResult) -> Work | NotCounted:
         """Return the work of a text on its engine, counted once per task."""
-        known = found.works.get(sql) or task.known.works.get(sql)
+        known = found.works.get(sql) or task.reusable.works.get(sql)
         if known is not None:
             return decode_work(known)
         engine, database, limits = self._engines[task.dialect], self._database(task), self._setup.limits

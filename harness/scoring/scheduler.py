@@ -146,7 +146,7 @@ class Scheduler:
             and sum(len(each.sql) for each in candidates) <= _LOOKED_AT
             and all(
                 dialect_of(each.dialect) in each.question.gold
-                and self._cache_keys.has_begun(each.dialect, each.question.db_id)
+                and self._cache_keys.has_hasher(each.dialect, each.question.db_id)
                 for each in candidates
             )
         )
@@ -465,7 +465,7 @@ def _worth_keeping(
         for entry, key in entries.items()
         if entry in getattr(result, field)
     }
-    refused = result.executions.keys() | task.known.executions.keys()
+    refused = result.executions.keys() | task.reusable.executions.keys()
     judgements = {}
     for text, key in batch.judgements.items():
         judgement = result.judgements[text]
@@ -477,7 +477,7 @@ def _worth_keeping(
             # If gold failed, the text was not run.
             and (text not in task.volatile or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
         ):
-            judgements[key] = _as_bytes(judgement, _digest(task.known.witnesses.get(0)))
+            judgements[key] = _as_bytes(judgement, _digest(task.reusable.witnesses.get(0)))
     return {EntryKind.EXECUTION: executions, EntryKind.JUDGEMENT: judgements}
 
 

@@ -45,7 +45,7 @@ class Setup:
     variants: Variants | None = None
     diagnoses: bool = True
     """True to classify the errors of predictions: `Judgement.error_class`."""
-    unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
+    missing_databases: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
     """The databases that a dialect's servers lack, and why: their golds fail."""
     escaped: frozenset[tuple[EngineName, str]] = frozenset()
     """The databases that a dialect's servers have with escaped values; see `loaders.portable`."""
@@ -57,7 +57,7 @@ class Setup:
     """The engines that cannot count work, and why: there are no scores by work on them."""
     translated: frozenset[EngineName] = frozenset()
     """The engines with databases in profile faithful whatever `profile` is: their golds are translations."""
-    standing: Mapping[EngineName, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    server_contents: Mapping[EngineName, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """The contents of a dialect's servers, by database: a digest for each server (`Loaded.content`)."""
 
     @property
@@ -75,7 +75,7 @@ class Setup:
 
     def golds(self) -> Golds:
         """Return the golds of its questions on its engines."""
-        return Golds(self.questions, tuple(self.servers), self.limits, self.unloaded, self.escaped)
+        return Golds(self.questions, tuple(self.servers), self.limits, self.missing_databases, self.escaped)
 
     def engine(self, dialect: EngineName) -> Engine:
         """Return the engine of a dialect to time on: that of its first server, or of files."""
@@ -179,7 +179,7 @@ class TaskResult:
 class JudgeTask(Task[TaskResult]):
     """Judge the distinct SQL texts that were predicted for a question, on one engine.
 
-    `known` has earlier results to reuse. `volatile` are the texts whose rows may change at any moment: their
+    `reusable` has earlier results. `volatile` are the texts whose rows may change at any moment: their
     results are not kept, unless the engine rejects them. `undecided` has judgements of texts that only need
     to meet the known witnesses. `left_out` has the stages to skip because they ended
     a process before, with the text. The result has the executions made for it, except volatile ones and those
@@ -188,7 +188,7 @@ class JudgeTask(Task[TaskResult]):
 
     question: Question
     texts: tuple[str, ...]
-    known: TaskResult = field(default_factory=TaskResult)
+    reusable: TaskResult = field(default_factory=TaskResult)
     volatile: frozenset[str] = frozenset()
     left_out: frozenset[tuple[Stage, str]] = frozenset()
     undecided: Mapping[str, Judgement] = field(default_factory=dict)

@@ -307,7 +307,7 @@ class LocalWorkers:
             nonlocal found, task
             found |= part
             if isinstance(task, JudgeTask):
-                task = replace(task, known=task.known | part)
+                task = replace(task, reusable=task.reusable | part)
 
         deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
@@ -383,14 +383,14 @@ def after_death(
 
 def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) -> JudgeTask:
     """Give a text to blame its outcome, give up one that is not, and return the task with the others."""
-    stage, known = died.activity.stage, task.known
+    stage, known = died.activity.stage, task.reusable
     text = next((each for each in task.texts if digest(each) == died.activity.text), None)
     if times >= _MOST_DEATHS:
         broken = setup.broken(task.dialect, died.why_given_up)
         given_up = (
             [text] if text is not None else [each for each in task.texts if each not in known.judgements]
         )
-        return replace(task, known=known | TaskResult(dict.fromkeys(given_up, broken)))
+        return replace(task, reusable=known | TaskResult(dict.fromkeys(given_up, broken)))
     if not died.blames(times):
         return task
     if stage in OPTIONAL:
@@ -399,10 +399,10 @@ def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) 
         return replace(task, left_out=task.left_out | {(Stage(stage), found)})
     encoded = encode(_execution_of(setup, died)) or b""
     if text is not None:
-        return replace(task, known=known | TaskResult(executions={text: encoded}))
+        return replace(task, reusable=known | TaskResult(executions={text: encoded}))
     # Golds run in order, and the result of each is reported before the next starts.
     place = next(place for place in count() if place not in known.golds)
-    return replace(task, known=known | TaskResult(golds={place: encoded}))
+    return replace(task, reusable=known | TaskResult(golds={place: encoded}))
 
 
 def _execution_of(setup: Setup, died: WorkerDied) -> Execution:

@@ -458,7 +458,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
     for line in left_out:
         say(line)
     request, translated = _with_profile(request, questions, servers, say)
-    unloaded: dict[tuple[EngineName, str], str] = {}
+    missing_databases: dict[tuple[EngineName, str], str] = {}
     escaped: set[tuple[EngineName, str]] = set()
 
     def bring(server: Server, dialect: EngineName) -> Sequence[loading.Loaded]:
@@ -471,7 +471,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         if left and not done:
             raise BadInput(left[0].reason)
         loading.refuse_changed(done, server)
-        unloaded.update({(server.dialect, one.database.db_id): one.reason for one in left})
+        missing_databases.update({(server.dialect, one.database.db_id): one.reason for one in left})
         escaped.update((server.dialect, one.database.db_id) for one in done if one.escape)
         for one in left:
             say(
@@ -486,7 +486,7 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
     notes: dict[EngineName, Mapping[str, Sequence[str]]] = {
         server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())
     }
-    standing = {dialect: loaded_contents([each for _, each in some]) for dialect, some in done.items()}
+    server_contents = {dialect: loaded_contents([each for _, each in some]) for dialect, some in done.items()}
     usable = [dialect for dialect in dialects if dialect in servers or not kind_of(dialect).has_server]
     setup = Setup(
         questions,
@@ -495,9 +495,9 @@ def equip(  # noqa: PLR0913 - the request and its callbacks
         Limits(seconds=request.seconds),
         tuple(request.metrics),
         variants,
-        standing=standing,
+        server_contents=server_contents,
         repeat=request.repeat,
-        unloaded=unloaded,
+        missing_databases=missing_databases,
         escaped=frozenset(escaped),
         translated=translated,
     )
@@ -559,7 +559,7 @@ def _equip_privately(
 
 
 def loaded_contents(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[str, ...]]:
-    """Return what a load left on each of the servers that share the work, by database: `Setup.standing`."""
+    """Return what a load left on each server that shares the work, by database: `Setup.server_contents`."""
     found: dict[str, tuple[str, ...]] = {}
     for one in chain.from_iterable(loads):
         found[one.database.db_id] = (*found.get(one.database.db_id, ()), one.content)

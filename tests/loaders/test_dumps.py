@@ -338,7 +338,7 @@ def trade_outcomes(trade: QuestionSet, server: Server, store: Path, *, force: bo
     """Of the prediction of as many rows as the file has, and of as many as the dump has."""
     database = trade.database("trade")
     standing = loaded_contents([load([database], server, force=force)])
-    setup = Setup(trade, {server.dialect: (server,)}, standing={server.dialect: standing})
+    setup = Setup(trade, {server.dialect: (server,)}, server_contents={server.dialect: standing})
     scheduler = Scheduler(setup, lambda: LocalWorkers(setup, 1), store=Store(store, say=pytest.fail))
     try:
         [question] = trade.questions

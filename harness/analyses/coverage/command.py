@@ -148,7 +148,7 @@ class _Coverer:
             origin=self._origin,
             sqlite_seconds=reference.seconds,
         )
-        if why := self._bench.unloaded.get((dialect, question.db_id)):
+        if why := self._bench.missing_databases.get((dialect, question.db_id)):
             return replace(blank, reason=DifferenceReason.NOT_LOADED, detail=why)
         if self._origin is GoldOrigin.DATASET:
             return self._compared(question, blank, Translation(question.gold[dialect], dialect), reference)

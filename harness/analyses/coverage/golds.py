@@ -337,7 +337,7 @@ class GoldTranslator:
             if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
                 return replace(known, proof=TranslationProof.EXPECTED), None
             return replace(known, proof=TranslationProof.UNPROVEN, detail="no server was up"), None
-        if why := self._bench.unloaded.get((target, question.db_id)):
+        if why := self._bench.missing_databases.get((target, question.db_id)):
             reason = DifferenceReason.NOT_LOADED
             return replace(known, proof=TranslationProof.UNPROVEN, reason=reason, detail=why), None
         database, gold = self._bench.database(question.db_id), question.gold[Dialect.SQLITE]

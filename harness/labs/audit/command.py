@@ -236,7 +236,10 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
         provenance,
         [
             *everything.notes,
-            *(f"{at} {db_id}: is not loaded: {why}" for (at, db_id), why in bench.bench.unloaded.items()),
+            *(
+                f"{at} {db_id}: is not loaded: {why}"
+                for (at, db_id), why in bench.bench.missing_databases.items()
+            ),
         ],
         judged,
         request.probes,
@@ -291,7 +294,7 @@ class AuditBench:
 
     def has(self, question: Question, dialect: Dialect) -> bool:
         """True if the database of a question is on an engine."""
-        return dialect in self.bench.engines and (dialect, question.db_id) not in self.bench.unloaded
+        return dialect in self.bench.engines and (dialect, question.db_id) not in self.bench.missing_databases
 
     def unread(self, say: Callable[[str], None]) -> frozenset[str]:
         """Return the databases that cannot be read to their end; log each in a line."""

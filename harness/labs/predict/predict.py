@@ -263,7 +263,7 @@ def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped
     for dialect in equipped.setup.servers:
         engine = equipped.setup.engine(dialect)
         for db_id in questions.db_ids:
-            if (dialect, db_id) in equipped.setup.unloaded:
+            if (dialect, db_id) in equipped.setup.missing_databases:
                 continue
             place = equipped.setup.database(db_id, dialect)
             try:

@@ -113,7 +113,7 @@ class Context(Bench, Units):
 
         It is the published one, or SQLite's translated.
         """
-        if (name, question.db_id) in self.unloaded:
+        if (name, question.db_id) in self.missing_databases:
             return None
         try:
             return self.evaluation.plan.golds.text(question.each(dialect_of(name))[0], name)

@@ -151,7 +151,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
                 setup.profile,
                 setup.limits,
                 request.processes,
-                setup.unloaded,
+                setup.missing_databases,
                 setup.escaped,
                 sets=sets,
                 whole=whole,

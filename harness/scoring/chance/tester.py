@@ -61,7 +61,7 @@ class Tester:
             return AnswerVerdict(Verdict.UNDECIDED), None
         database = self._setup.database(task.question.db_id, task.dialect)
         shape: Shape = self._shapes(database.sqlite_path, lambda: of_file(database.sqlite_path))
-        data = found.witnesses.get(0) or task.known.witnesses.get(0) or b"[]"
+        data = found.witnesses.get(0) or task.reusable.witnesses.get(0) or b"[]"
         known = to_record(list[Witness], parse_json(data.decode()))
         place = self._place(task.dialect)
         # A known witness decides, plausible or not: only without one is the time spent on a search, and once.

@@ -127,7 +127,7 @@ def replay(witness: Witness, place: ExecutionPlace) -> WitnessReplay:
         EngineUnavailable: the engine broke.
     """
     pair = PairToRefute(witness.sql, witness.golds, witness.dialect)
-    with _standing(witness, place) as (engine, database):
+    with _as_database(witness, place) as (engine, database):
 
         def run(sql: str) -> Execution:
             return execute(engine, database, sql, place.limits)
@@ -144,7 +144,7 @@ def replay(witness: Witness, place: ExecutionPlace) -> WitnessReplay:
 
 
 @contextmanager
-def _standing(witness: Witness, place: ExecutionPlace) -> Iterator[tuple[Engine, Database]]:
+def _as_database(witness: Witness, place: ExecutionPlace) -> Iterator[tuple[Engine, Database]]:
     """Yield a witness as a database of its engine."""
     with tempfile.TemporaryDirectory(prefix="witness-") as folder:
         path = Path(folder) / "witness.sqlite"

@@ -168,8 +168,8 @@ def test_gold_is_known_to_the_next_task_of_a_question(setup: Setup, opened: Open
     ask(scheduler, (question(setup), "SELECT 1"))
     ask(scheduler, (question(setup), "SELECT 2"))
     first, second = workers.tasks
-    assert not first.known.golds
-    assert decode(second.known.golds[0]).rows
+    assert not first.reusable.golds
+    assert decode(second.reusable.golds[0]).rows
 
 
 def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup, tmp_path: Path) -> None:
@@ -184,8 +184,8 @@ def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup,
         assert set(judgement.scores) == set(metrics)
         scheduler.close()
         tasks += workers.tasks
-    assert set(tasks[1].known.executions) == {"SELECT 1"}
-    assert set(tasks[1].known.golds) == {0}
+    assert set(tasks[1].reusable.executions) == {"SELECT 1"}
+    assert set(tasks[1].reusable.golds) == {0}
 
 
 @pytest.mark.parametrize("sql", ["SELECT random()", "SELECT datetime('now')"])
@@ -193,7 +193,7 @@ def test_what_chance_or_the_clock_decides_is_never_known(setup: Setup, opened: O
     scheduler, workers = opened()
     for _ in range(2):
         ask(scheduler, (question(setup), sql))
-    assert [task.known.executions for task in workers.tasks] == [{}, {}]
+    assert [task.reusable.executions for task in workers.tasks] == [{}, {}]
     scheduler.close()
     scheduler, workers = opened()
     ask(scheduler, (question(setup), sql))

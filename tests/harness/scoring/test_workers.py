@@ -212,12 +212,12 @@ def test_what_a_worker_died_at_is_decided_by_what_it_was(
     if stage in OPTIONAL:
         assert rest.left_out == {(stage, text)}
     elif is_gold:
-        assert decode(rest.known.golds[0]).ending is ending
+        assert decode(rest.reusable.golds[0]).ending is ending
     else:
-        assert "SELECT 2" not in rest.known.executions
-        assert decode(rest.known.executions[text]).ending is ending
+        assert "SELECT 2" not in rest.reusable.executions
+        assert decode(rest.reusable.executions[text]).ending is ending
     given_up = {"SELECT 1", "SELECT 2"} if is_gold else {"SELECT 1"}
-    assert set(rest.known.judgements) == given_up, "given up in the end"
+    assert set(rest.reusable.judgements) == given_up, "given up in the end"
 
 
 def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
@@ -229,8 +229,8 @@ def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
         assert after_death(setup, whole, death, Counter({nothing: times})) == whole
     rest = after_death(setup, whole, death, Counter({nothing: 3}))
     assert isinstance(rest, JudgeTask)
-    assert rest.known.judgements["SELECT 1"] is kept
-    given_up = rest.known.judgements["SELECT 2"]
+    assert rest.reusable.judgements["SELECT 1"] is kept
+    given_up = rest.reusable.judgements["SELECT 2"]
     assert (given_up.outcome, given_up.error) == (
         Outcome.HARNESS_ERROR, "3 processes that were to run it have ended: exit code 1; no memory",
     )  # fmt: skip
