@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
-from harness.data.published_sets import Provenance, origins
+from harness.data.published_sets import Provenance, provenances
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, on_server
 from harness.engines.base import Engine
@@ -43,7 +43,7 @@ def provenance_of(questions: QuestionSet, known: Mapping[str, str] | None = None
         questions: the set.
         known: the digests of the SQLite files by database; None to compute them.
     """
-    return origins(questions.name, sqlite_digests(questions) if known is None else known) or {}
+    return provenances(questions.name, sqlite_digests(questions) if known is None else known) or {}
 
 
 def synthetic_databases(provenance: Mapping[str, Provenance]) -> frozenset[str]:

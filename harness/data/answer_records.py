@@ -177,7 +177,7 @@ class RecordKeys:
         """Return the columns of a table that hold a field."""
         if name in self.named:
             return [column for column in head if column == self.named[name]]
-        return [column for column in head if column.casefold() in _folded(name)]
+        return [column for column in head if column.casefold() in _folded_keys(name)]
 
     def of_cells(self, cells: Mapping[str, str]) -> dict[str, Any]:
         """Return the row of a table as a record: a blank cell of an answer is None, others are left out."""
@@ -198,7 +198,7 @@ class RecordKeys:
         """True if a JSON object is a record, and not answers by their questions."""
         keys = {key.casefold() for key in content}
         is_named = any(self._named(content, name)[0] for name in self.named)
-        return is_named or not keys.isdisjoint(_folded(ID) | _folded(SQL) | _OF_RESPONSES)
+        return is_named or not keys.isdisjoint(_folded_keys(ID) | _folded_keys(SQL) | _OF_RESPONSES)
 
     def read(self, content: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return what a record says, by field, and the keys that are not read.
@@ -243,7 +243,7 @@ class RecordKeys:
             if is_there:
                 yield self.named[each.name], value
             return
-        found = [(key, value) for key, value in record.items() if key.casefold() in _folded(each.name)]
+        found = [(key, value) for key, value in record.items() if key.casefold() in _folded_keys(each.name)]
         weak = {key.casefold() for key in each.weak}
         strong = [(key, value) for key, value in found if key.casefold() not in weak]
         if strong or not (isinstance(record.get("object"), str) or record.get("type") == "message"):
@@ -372,7 +372,7 @@ def check_characters(text: str) -> None:
         raise RecordError("half a character, a surrogate without its pair", "write the whole character")
 
 
-def _folded(name: str) -> frozenset[str]:
+def _folded_keys(name: str) -> frozenset[str]:
     return frozenset(key.casefold() for key in FIELDS[name].all_keys)
 
 

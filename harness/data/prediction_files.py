@@ -639,11 +639,13 @@ def _prediction(
     check_texts(record, key)
     if "db_id" in record:
         _check_database(record["db_id"], questions.by_key[key].db_id)
-    predictor = _told("predictor", record, named.predictor)
+    predictor = _field_value("predictor", record, named.predictor)
     if not is_predictor(predictor):
         remedy = "give a printable one without outer blanks"
         raise RecordError("not a predictor's name", remedy, repr(predictor))
-    dialect = _told("dialect", record, named.dialect or (None if "dialect" in record else named.otherwise))
+    dialect = _field_value(
+        "dialect", record, named.dialect or (None if "dialect" in record else named.otherwise)
+    )
     if dialect not in kinds_by_name():
         raise RecordError("not a dialect", f"write one of {', '.join(kinds_by_name())}", repr(dialect))
     source = record.get("translated_from")
@@ -678,7 +680,7 @@ def _key(question_id: Any, questions: QuestionSet) -> str:
     return keys[0]
 
 
-def _told(name: str, record: Mapping[str, Any], outside: str | None) -> str:
+def _field_value(name: str, record: Mapping[str, Any], outside: str | None) -> str:
     """Return the line's value, or else that of the file's name or the caller; they must agree."""
     if name not in record:
         if outside is None:

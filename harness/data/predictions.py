@@ -291,14 +291,16 @@ def _read(
             notes=entries.notes,
             translated_from=sources.get((predictor, dialect)),
             # A line's own figures override those stored beside the file.
-            usage=_known(usage_beside(path, dialect), given) | used.get((predictor, dialect), {}),
+            usage=_usage_of_answers(usage_beside(path, dialect), given) | used.get((predictor, dialect), {}),
         )
         for (predictor, dialect), given in answers.items()
         if dialect in dialects
     ]
 
 
-def _known(usage: Mapping[str, AnswerUsage], given: Mapping[str, object]) -> dict[str, AnswerUsage]:
+def _usage_of_answers(
+    usage: Mapping[str, AnswerUsage], given: Mapping[str, object]
+) -> dict[str, AnswerUsage]:
     return {key: one for key, one in usage.items() if key in given and one != AnswerUsage()}
 
 

@@ -215,7 +215,7 @@ class Provenance(StrEnum):
         return cls.PUBLISHED if known == found else cls.OTHER
 
 
-def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provenance] | None:
+def provenances(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provenance] | None:
     """Return whether databases are the published ones; None for a set without published digests of any.
 
     Args:
@@ -234,7 +234,7 @@ def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provena
     }
 
 
-def unproven(databases: Mapping[str, Provenance]) -> bool:
+def is_unproven(databases: Mapping[str, Provenance]) -> bool:
     """Return whether a note must accompany figures on these databases.
 
     An unknown digest does not count against databases of which others are the published ones.
@@ -243,7 +243,7 @@ def unproven(databases: Mapping[str, Provenance]) -> bool:
     return bool(kinds) and (Provenance.PUBLISHED not in kinds or Provenance.OTHER in kinds)
 
 
-def counted(databases: Mapping[str, Provenance], *, are_named: bool = False) -> str:
+def provenance_counts(databases: Mapping[str, Provenance], *, are_named: bool = False) -> str:
     """Say how many databases are not the published ones, or are, and of how many nobody knows."""
 
     def names(of: Sequence[str]) -> str:
@@ -260,9 +260,11 @@ def counted(databases: Mapping[str, Provenance], *, are_named: bool = False) -> 
     return f"{whole} databases have the digests of published ones{unknown}"
 
 
-def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:
+def provenance_sentence(
+    databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True
+) -> str:
     """Say in a sentence or two how a run on these databases compares with published figures."""
-    words = counted(databases, are_named=are_named)
+    words = provenance_counts(databases, are_named=are_named)
     if Provenance.OTHER not in databases.values():
         return f"{words}."
     return f"Not {title} results: {words}. Differences from published figures may be due to that alone."

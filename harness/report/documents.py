@@ -17,7 +17,7 @@ from harness.data.published_scores import (
     published_scores,
     read_published_folder,
 )
-from harness.data.published_sets import Provenance, said_of
+from harness.data.published_sets import Provenance, provenance_sentence
 from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, id_order, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.lab import sections
@@ -484,7 +484,7 @@ def reproduction(
     }
     return Document(
         run_id,
-        (*facts, said_of(held.databases)),
+        (*facts, provenance_sentence(held.databases)),
         (
             _grid("published", names, estimated, _total_cells(totals), dialects),
             _grid("ours", names, metrics, ours, dialects, _others(absent, others)),

@@ -18,7 +18,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.outcomes import AnswerUsage, PairResult, Preview, Verdict
-from harness.data.published_sets import Provenance, said_of, title_in, unproven
+from harness.data.published_sets import Provenance, is_unproven, provenance_sentence, title_in
 from harness.data.questions import BIRD_LEVELS, Level, PackUse, Question, cached_types, level
 from harness.data.witnesses import Witness, file_of, load
 from harness.engines import TITLES, EngineName, kinds_by_name
@@ -426,9 +426,9 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
         found = {str(db_id): Provenance(each) for db_id, each in (recorded or {}).items()}
     except (AttributeError, ValueError):
         return []
-    if not unproven(found):
+    if not is_unproven(found):
         return []
-    return [said_of(found, title_in(manifest).partition(",")[0], are_named=are_named)]
+    return [provenance_sentence(found, title_in(manifest).partition(",")[0], are_named=are_named)]
 
 
 def notes_of(manifest: Mapping[str, Any]) -> list[str]:

@@ -20,7 +20,7 @@ from harness import provision
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.published_sets import origins
+from harness.data.published_sets import provenances
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.set_manifest import SetServer
 from harness.data.sets.loader import load_set
@@ -315,7 +315,7 @@ class Plan:
             "set_files": self.questions.files,
             **({"published": {"title": published.title, "page": published.page}} if published else {}),
             "databases": databases,
-            "provenance": origins(self.questions.name, databases),
+            "provenance": provenances(self.questions.name, databases),
             "profile": request.profile,
             **({"translated": in_order(self.setup.translated)} if self.setup.translated else {}),
             "metrics": list(request.metrics),

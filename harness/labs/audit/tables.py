@@ -11,7 +11,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.analyses.bench import synthetic_databases
 from harness.data.descriptions import MARKED, WINDOWS
-from harness.data.published_sets import counted
+from harness.data.published_sets import provenance_counts
 from harness.engines import TITLES
 from harness.labs.audit.command import Audited, precision
 from harness.labs.audit.gold import FoundIn
@@ -74,7 +74,7 @@ def remarks(audited: Audited) -> list[str]:
     if marked:
         lines.append(
             f"{marked} of {len(audited.findings)} findings follow from synthetic rows:"
-            f" {counted(audited.provenance)}."
+            f" {provenance_counts(audited.provenance)}."
         )
     return lines
 

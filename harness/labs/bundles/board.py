@@ -19,7 +19,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.published_scores import PUBLISHED_SET
-from harness.data.published_sets import origins, published, title_in
+from harness.data.published_sets import provenances, published, title_in
 from harness.data.set_manifest import PUBLISHED
 from harness.engines import TITLES, EngineName
 from harness.labs.bundles.bundle import (
@@ -347,7 +347,7 @@ def _key(entry: BoardEntry, dialect: EngineName) -> str:
 def _manifest(entry: BoardEntry) -> dict[str, object]:
     """Return the entries of a manifest that title and note on databases are made of."""
     one = entry.bundle.evaluated
-    return {"set": one.set_name, "title": one.title, "provenance": origins(one.set_name, one.databases)}
+    return {"set": one.set_name, "title": one.title, "provenance": provenances(one.set_name, one.databases)}
 
 
 def _sections(page: _Page) -> list[PageSection]:

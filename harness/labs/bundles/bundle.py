@@ -22,7 +22,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.published_sets import origins, published, title_in
+from harness.data.published_sets import provenances, published, title_in
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
@@ -166,7 +166,7 @@ class Bundle:
         manifest = {
             "run_id": self.digest[:16],
             "set": one.set_name,
-            "provenance": origins(one.set_name, one.databases),
+            "provenance": provenances(one.set_name, one.databases),
             **({"title": one.title} if one.title else {}),
             **{name: to_plain(getattr(one, name)) for name in _OF_MANIFEST},
         }

@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.units import Folders, Progress, Say, Units
 from harness.data.outcomes import Difference, Outcome, Verdict
-from harness.data.published_sets import counted, unproven
+from harness.data.published_sets import is_unproven, provenance_counts
 from harness.data.witnesses import WITNESSES, Witness, file_of, load, save
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Limits
@@ -141,8 +141,8 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
             f"Run {manifest['run']}; {asked.seconds:g} s of processor time for an answer.",
             "An answer without a witness is not refuted. That is no proof that it equals gold.",
         ]
-        if unproven(provenance := provenance_of(setup.questions, databases)):
-            facts.append(f"{counted(provenance)}: EX on them may be of synthetic rows.")
+        if is_unproven(provenance := provenance_of(setup.questions, databases)):
+            facts.append(f"{provenance_counts(provenance)}: EX on them may be of synthetic rows.")
         with_all = not asked.request.keys
         grids = (
             *_tables(selection, measured, with_all=with_all),

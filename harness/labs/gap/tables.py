@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from harness.analyses.bench import synthetic_databases
 from harness.data.outcomes import Outcome
-from harness.data.published_sets import counted, unproven
+from harness.data.published_sets import is_unproven, provenance_counts
 from harness.engines import TITLES, EngineName, in_order
 from harness.labs.gap.cause_rules import ABOUT, Cause, Direction
 from harness.labs.gap.experiments import TranslatedAnswers
@@ -46,9 +46,9 @@ def documented(gap: Gap) -> Document:
 
 def synthetic_lines(gap: Gap) -> list[str]:
     """Return the remarks on databases other than the published ones."""
-    if not unproven(gap.provenance):
+    if not is_unproven(gap.provenance):
         return []
-    said = f"{counted(gap.provenance)}."
+    said = f"{provenance_counts(gap.provenance)}."
     return [f"Figures are {SYNTHETIC}: {said}" if synthetic_databases(gap.provenance) else said]
 
 

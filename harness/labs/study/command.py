@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from harness.analyses.bench import provenance_of, sqlite_digests
 from harness.analyses.units import Folders, Progress, Say
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.published_sets import counted, unproven
+from harness.data.published_sets import is_unproven, provenance_counts
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
@@ -191,8 +191,8 @@ def _written(
     engines = ", ".join(f"{kind_of(name).title} {version}" for name, version in manifest["engines"].items())
     facts = [f"Set {manifest['set']}, {manifest['questions']} questions; {engines}."]
     facts += [f"At another scale: {Path(name).name}." for name in asked.more_sets]
-    if unproven(context.provenance):
-        facts.append(f"{counted(context.provenance)}: findings on them may be of synthetic rows.")
+    if is_unproven(context.provenance):
+        facts.append(f"{provenance_counts(context.provenance)}: findings on them may be of synthetic rows.")
     document = Document(folder.name, tuple(facts), tuple(grid for grid, _ in tables))
     own = any(part in parts_by_name().values() for part in parts)
     what = "Efficiency" if own else " and ".join(part.title for part in parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.data.published_sets import Provenance, origins, published
+from harness.data.published_sets import Provenance, provenances, published
 from harness.labs.gap.explanations import Gap
 from harness.labs.gap.tables import synthetic_lines
 from harness.report.console import console_text
@@ -34,11 +34,13 @@ def test_databases_are_told_by_their_digests(set_name: str) -> None:
     files = published()[entry.databases_of or set_name].files
     there = {Path(path).stem: digest for path, digest in files.items() if path.endswith(".sqlite")}
     assert len(there) > 5
-    assert set((origins(set_name, there) or {}).values()) == {Provenance.PUBLISHED}
-    assert databases_note({"set": set_name, "provenance": origins(set_name, there)}) == []
+    assert set((provenances(set_name, there) or {}).values()) == {Provenance.PUBLISHED}
+    assert databases_note({"set": set_name, "provenance": provenances(set_name, there)}) == []
     first, *_ = there
     for other in ("0" * 64, None):
-        (note,) = databases_note({"set": set_name, "provenance": origins(set_name, {**there, first: other})})
+        (note,) = databases_note(
+            {"set": set_name, "provenance": provenances(set_name, {**there, first: other})}
+        )
         assert note.startswith(f"Not {'BIRD dev' if set_name == 'dev' else 'Mini-Dev'} results: 1 of ")
         assert first in note
 

@@ -25,7 +25,7 @@ from harness.data.published_scores import (
     published_totals,
     read_published_folder,
 )
-from harness.data.published_sets import Provenance, find_published, said_of
+from harness.data.published_sets import Provenance, find_published, provenance_sentence
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.labs.reproduce.cli import reproduce_published
@@ -237,7 +237,7 @@ SAID = [
 @pytest.mark.parametrize(("states", "expected"), SAID)
 def test_it_is_said_whether_the_databases_are_the_published_ones(states: list[str], expected: str) -> None:
     databases = {f"d{number}": Provenance(state) for number, state in enumerate(states)}
-    assert re.search(expected, said_of(databases))
+    assert re.search(expected, provenance_sentence(databases))
 
 
 def test_databases_are_told_apart_by_their_digests() -> None:
@@ -383,7 +383,7 @@ def test_published_predictions_of_the_kit_are_held_against_the_published_figures
     check(bird_home, folder, Dialect.SQLITE)
     assert len({key[1] for key in figures(folder) if key[3] == "ours"}) == 13
     states = provenance(load_set("mini_dev", bird_home).limit(12), find_published("mini_dev").files)
-    assert said_of(states) in said
+    assert provenance_sentence(states) in said
 
 
 @pytest.mark.bird
