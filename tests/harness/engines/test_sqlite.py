@@ -75,6 +75,7 @@ def test_what_reads_is_answered_as_an_unlimited_connection_answers_it(zoo: Datab
             assert rows(session, sql) == expected != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "ending", "code"),
     [
@@ -248,6 +249,7 @@ def test_a_file_that_has_changed_is_read_anew(zoo: Database, changes: Callable[[
     assert opened(zoo.sqlite_path) == 1
 
 
+@pytest.mark.slow
 def test_few_files_stay_open_and_none_after_the_engine(tmp_path: Path) -> None:
     databases = [
         Database("bird_sqlite", f"zoo{number}", write(tmp_path / f"zoo{number}.sqlite", "cat"))

@@ -134,6 +134,7 @@ def test_columns_that_only_look_the_same_are_told_apart(predicted: Rows, gold: R
     assert (ex_columns(predicted, gold), ex_columns(gold, predicted)) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "width", "kept"),
     [(100, 12, 8), (100, 14, 12), (1000, 16, 12), (100, 30, 15), (300, 20, 18), (20_000, 20, 10)],

@@ -218,6 +218,7 @@ def test_many_that_differ_alike_are_proof_and_many_that_differ_both_ways_are_non
     assert both_ways.p > 0.9
 
 
+@pytest.mark.slow
 def test_of_many_samples_without_a_difference_about_one_in_twenty_seems_to_have_one() -> None:
     generator = np.random.default_rng(7)
     below = 0

@@ -192,6 +192,7 @@ WRITTEN_OTHERWISE = {
 }
 
 
+@pytest.mark.slow
 def test_the_golds_of_three_dialects_give_the_sample_the_same_types() -> None:
     differing = set()
     for question in load_set("sample").questions:
@@ -204,6 +205,7 @@ def test_the_golds_of_three_dialects_give_the_sample_the_same_types() -> None:
     assert differing == set(WRITTEN_OTHERWISE)
 
 
+@pytest.mark.slow
 def test_the_rules_agree_with_reading(bird_home: Path) -> None:
     ruled, read, both = counts(load_set("mini_dev", bird_home, questions_alone=True))
     for each in QuestionType:
@@ -212,6 +214,7 @@ def test_the_rules_agree_with_reading(bird_home: Path) -> None:
         assert both[each] >= (0.2 if each is QuestionType.SYNONYM else 0.85) * read[each], each
 
 
+@pytest.mark.slow
 def test_the_page_has_the_types_of_mini_dev(bird_home: Path) -> None:
     questions = load_set("mini_dev", bird_home, questions_alone=True)
     page = PAGE.read_text(encoding="utf-8")

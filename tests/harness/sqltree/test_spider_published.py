@@ -25,6 +25,7 @@ def schemas(questions: QuestionSet) -> Mapping[str, SpiderSchema]:
     return {db_id: spider_schema(schema) for db_id, schema in questions.schemas.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_every_gold_is_read_and_matches_itself(bird_home: Path, name: str) -> None:
     questions = load_set(name, bird_home)

@@ -54,6 +54,7 @@ def test_every_text_that_a_rule_makes_of_a_gold_is_proven(folder: Path) -> None:
     assert sum(applied[name] for name in RULES) > 0
 
 
+@pytest.mark.slow
 def test_tau_is_work_of_the_gold_by_that_of_the_rewritten_text(folder: Path) -> None:
     taus = [tau for tau in cells(folder, "tau_work").values() if tau is not None]
     assert taus

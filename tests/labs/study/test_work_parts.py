@@ -53,6 +53,7 @@ def units(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "journal.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_every_text_is_counted_twice_the_same_and_its_digest_is_of_the_file(tmp_path: Path) -> None:
     folder = studied(tmp_path, RIGHT, parts=("e6",))
     assert [unit["key"][:2] for unit in units(folder)].count(["work", "0"]) == 4
@@ -76,6 +77,7 @@ def test_both_parts_measure_a_pair_once_and_resume_without_measuring(tmp_path: P
     assert [(folder / name).read_bytes() for name in ("journal.jsonl", "tables.md", "tables.csv")] == before
 
 
+@pytest.mark.slow
 def test_the_family_is_computed_from_its_units_and_the_script_runs_on_request_alone(tmp_path: Path) -> None:
     folder = studied(tmp_path, RIGHT, parts=("e7",))
     assert {unit["key"][1] for unit in units(folder) if unit["key"][0] == "time"} == {"stable"}

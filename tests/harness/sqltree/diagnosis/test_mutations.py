@@ -90,6 +90,7 @@ def sample() -> QuestionSet:
     return load_set("sample")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", PUBLISHED)
 def test_mistakes_in_the_samples_golds_are_told_apart(sample: QuestionSet, dialect: Dialect) -> None:
     made = judge(sample.questions, sample.schemas, dialect)
@@ -97,6 +98,7 @@ def test_mistakes_in_the_samples_golds_are_told_apart(sample: QuestionSet, diale
     assert min(made.values()) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", PUBLISHED)
 def test_an_answer_that_need_not_be_parsed_has_the_class_that_the_rules_give_it(
     sample: QuestionSet, dialect: Dialect
@@ -113,6 +115,7 @@ def test_an_answer_that_need_not_be_parsed_has_the_class_that_the_rules_give_it(
                 assert found is first_difference(prediction, expected), (question.key, other.key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", PUBLISHED)
 def test_the_samples_golds_are_the_same_when_they_are_written_again(
     sample: QuestionSet, dialect: Dialect

@@ -185,6 +185,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sql", "found"), HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("dialect", Dialect)
 def test_a_text_that_takes_too_long_to_read_is_not_read(
