@@ -10,7 +10,15 @@ import typer
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import Dialects, SetName, has_own_databases, messages, say, servers_up
+from harness.cli.console import (
+    Dialects,
+    SetName,
+    has_own_databases,
+    messages,
+    say,
+    served_dialects,
+    servers_up,
+)
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.data.sets.packages import PackageRequest, get, get_predictions
@@ -19,13 +27,14 @@ from harness.report.console import getting_bar, loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
 from loaders import bulk_load as loading
 from loaders import verify as verifying
+from loaders.base.files import replace
 from loaders.dumps import load_dump
 from loaders.namespace import Database
 from loaders.server import Server
 
 
 @app.command()
-def load(  # noqa: PLR0913 - one parameter an option
+def load(  # noqa: C901, PLR0913 - one parameter an option
     *,
     set_name: SetName = "sample",
     dialect: Dialects = AUTO,
@@ -51,8 +60,21 @@ def load(  # noqa: PLR0913 - one parameter an option
     dump: Annotated[
         Path | None, typer.Option(help="Load the published dump of one --dialect, in profile official.")
     ] = None,
+    ddl: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the schema that an application keeps, for one --dialect; load nothing.",
+        ),
+    ] = None,
+    database: Annotated[Path | None, typer.Option(help="With --ddl: the SQLite file.")] = None,
 ) -> None:
     """Load the databases of a question set into the servers that are up."""
+    if ddl is not None or database is not None:
+        if dump is not None or profile or force or no_indexes or escape or verify or workers is not None:
+            raise BadInput("--ddl: combines with --database and --dialect only; leave the others out")
+        _write_ddl(database, ddl, dialect)
+        return
     check_range("workers", workers, unit="tables")
     if has_own_databases(set_name):
         return
@@ -91,6 +113,25 @@ def load(  # noqa: PLR0913 - one parameter an option
         say(f"not loaded: {line}")
     if missing or differs:
         raise typer.Exit(1)
+
+
+def _write_ddl(database: Path | None, to: Path | None, dialect: str) -> None:
+    """Write a file's schema for a target, and say what it leaves out."""
+    if database is None or to is None:
+        raise BadInput("--ddl: give the SQLite file with --database, and the file to write with --ddl")
+    targets = [] if dialect == AUTO else served_dialects(dialect)
+    if len(targets) != 1:
+        raise BadInput(f"--dialect {dialect}: a schema is for mysql, postgresql, duckdb or mariadb; name one")
+    from loaders.ddl import ddl  # noqa: PLC0415 - imports the translator, which no load needs
+
+    found = ddl(database, targets[0])
+    try:
+        replace(to, [str(found)])
+    except OSError as error:
+        raise BadInput(f"--ddl {to}: cannot be written ({error.strerror}); choose another") from error
+    for note in found.left_out:
+        say(f"left out: {note}")
+    say(f"{to}: {len(found.statements)} statements for {targets[0]}")
 
 
 def _load_dump(

@@ -123,7 +123,7 @@ class PlainForms:
         small = self._small(db_id, gold) if candidates else []
         if not small:
             return None
-        with _written(db_id, small) as databases, standing(databases, place) as there:
+        with _written(small) as databases, standing(databases, place) as there:
             for translation in candidates:
                 proven = [
                     self._reference.compare(one, gold, rows, there, translation).reason
@@ -148,7 +148,7 @@ class PlainForms:
 
 
 @contextmanager
-def _written(db_id: str, small: Sequence[tuple[Shape, Data]]) -> Iterator[list[Database]]:
+def _written(small: Sequence[tuple[Shape, Data]]) -> Iterator[list[Database]]:
     """Yield small databases as files, to be loaded as copies."""
     collection, databases = index_copies.copy_collection(), list[Database]()
     with tempfile.TemporaryDirectory(prefix="plain-") as folder:
@@ -157,7 +157,7 @@ def _written(db_id: str, small: Sequence[tuple[Shape, Data]]) -> Iterator[list[D
             with closing(sqlite3.connect(path)) as connection:
                 stored(connection, shape, data)
                 connection.commit()
-            databases.append(Database(collection, f"{db_id}_{number}", path, Profile.FAITHFUL))
+            databases.append(Database(collection, f"small_{number}", path, Profile.FAITHFUL))
         yield databases
 
 
