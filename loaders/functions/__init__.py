@@ -58,9 +58,21 @@ def definitions(dialect: Dialect) -> dict[str, str]:
     """Return an engine's CREATE FUNCTION statements by the function's name, each after those that it calls.
 
     They come without the comments between them and without a semicolon at the end.
+
+    Raises:
+        ValueError: a file names no engine of the project, defines a function again, or calls one that the
+            engine lacks.
     """
-    found = dict(_definitions(dialect))
-    return {name: found[name] for name in TopologicalSorter(calls(found)).static_order()}
+    found: dict[str, str] = {}
+    for file, name, statement in _statements(dialect):
+        if name in found:
+            raise ValueError(f"loaders/functions/{file}: {dialect} has a function {name} already")
+        found[name] = statement
+    called = calls(found)
+    for name, others in called.items():
+        if missing := [other for other in others if other not in found]:
+            raise ValueError(f"loaders/functions: {name} calls {', '.join(missing)}, which {dialect} lacks")
+    return {name: found[name] for name in TopologicalSorter(called).static_order()}
 
 
 def calls(statements: dict[str, str]) -> dict[str, list[str]]:
@@ -70,15 +82,17 @@ def calls(statements: dict[str, str]) -> dict[str, list[str]]:
     }
 
 
-def _definitions(dialect: Dialect) -> Iterator[tuple[str, str]]:
-    """Yield what the files define for an engine."""
+def _statements(dialect: Dialect) -> Iterator[tuple[str, str, str]]:
+    """Yield the file, name and statement of each function of an engine."""
     for file in files(__name__).iterdir():
         if file.name.endswith(".sql"):
             _, *sections = _SECTION.split(file.read_text(encoding="utf-8"))
-            for engines, text in zip(sections[::2], sections[1::2], strict=True):
-                if dialect in engines.split(", "):
-                    for statement in _STATEMENT.findall(text):
-                        yield _NAME.findall(statement)[0], _TRAILING.sub("", statement).rstrip(";")
+            for line, text in zip(sections[::2], sections[1::2], strict=True):
+                engines = line.split(", ")
+                if unknown := [engine for engine in engines if engine not in {*Dialect}]:
+                    raise ValueError(f"loaders/functions/{file.name}: no engine {', '.join(unknown)}")
+                for statement in _STATEMENT.findall(text) if dialect in engines else ():
+                    yield file.name, _NAME.findall(statement)[0], _TRAILING.sub("", statement).rstrip(";")
 
 
 @cache

@@ -3,12 +3,14 @@
 import ast
 import fnmatch
 import re
+import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import dialects
@@ -16,6 +18,7 @@ from dialects.enums import Dialect
 from dialects.targets import TARGETS
 from dialects.translation import translate
 from loaders import functions
+from loaders.duckdb import functions as duckdb_functions
 from loaders.file_census import census
 
 ENGINES = [Dialect.MYSQL, Dialect.MARIADB, Dialect.POSTGRESQL, Dialect.DUCKDB]
@@ -115,3 +118,74 @@ def test_an_engine_that_trims_sets_calls_no_function_for_them(dialect: Dialect, 
         connection.execute("CREATE TABLE t (a TEXT, b TEXT)")
     found = translate("SELECT trim(a, b), ltrim(a, b) FROM t", census(path), dialect).sql
     assert {name for name in TRIMS if name in found} == (set() if TARGETS[dialect].has_trim_sets else TRIMS)
+
+
+DOUBLED = """-- x + x.
+
+-- Engine: mysql, mariadb
+
+CREATE FUNCTION bird_sqlite.doubled(x BIGINT) RETURNS BIGINT DETERMINISTIC NO SQL
+RETURN bird_sqlite.quotient(x * x, x, 1) * 2;
+
+-- Engine: postgresql
+
+CREATE FUNCTION bird_sqlite.doubled(x bigint) RETURNS bigint LANGUAGE sql IMMUTABLE RETURN x + x;
+
+-- Engine: duckdb
+
+CREATE FUNCTION bird_sqlite.doubled(BIGINT) RETURNS BIGINT LANGUAGE sqlite AS $$ ?1 + ?1 $$;
+"""
+
+
+@pytest.fixture
+def with_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts a file into a copy of the folder, from which functions are read until the test ends."""
+    shutil.copytree(Path(functions.__file__).parent, tmp_path / "functions")
+    monkeypatch.setattr(functions, "files", lambda _: tmp_path / "functions")
+    monkeypatch.setattr(functions, "definitions", functions.definitions.__wrapped__)
+
+    def put(text: str) -> None:
+        (tmp_path / "functions" / "doubled.sql").write_text(text, encoding="utf-8")
+
+    return put
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_one_more_file_is_one_more_function(dialect: Dialect, with_file: Callable[[str], None]) -> None:
+    before = functions.definitions(dialect)
+    with_file(DOUBLED)
+    found = functions.definitions(dialect)
+    assert found.keys() - before.keys() == {"doubled"}
+    assert {name: found[name] for name in before} == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("mysql, mariadb", "mysql, mariadbx", "doubled.sql: no engine mariadbx"),
+        (
+            "bird_sqlite.doubled(x BIGINT)",
+            "bird_sqlite.shifted(x BIGINT)",
+            "a function shifted already",
+        ),
+        ("bird_sqlite.quotient", "bird_sqlite.quotients", "doubled calls quotients, which mysql lacks"),
+    ],
+)
+def test_a_file_with_a_mistake_is_named(
+    old: str, new: str, says: str, with_file: Callable[[str], None]
+) -> None:
+    with_file(DOUBLED.replace(old, new))
+    with pytest.raises(ValueError, match=re.escape(says)):
+        functions.definitions(Dialect.MYSQL)
+
+
+def test_duckdb_computes_what_a_file_defines(
+    with_file: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_file(DOUBLED)
+    monkeypatch.setattr(duckdb_functions, "definitions", functions.definitions)
+    monkeypatch.setattr(duckdb_functions, "_defined", duckdb_functions._defined.__wrapped__)
+    with duckdb.connect() as connection:
+        duckdb_functions.install(connection)
+        rows = connection.execute("SELECT bird_sqlite_doubled(21), bird_sqlite_doubled(NULL)").fetchall()
+    assert rows == [(42, None)]
