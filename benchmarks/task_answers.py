@@ -40,7 +40,11 @@ from loaders.sample import sample_folder
 from loaders.server import Server
 
 _ANSWERS = 3
-_FAMILIES = {Dialect.SQLITE: "livesqlbench-sqlite", Dialect.POSTGRESQL: "livesqlbench"}
+_FAMILIES = {
+    Dialect.SQLITE: "livesqlbench-sqlite",
+    Dialect.POSTGRESQL: "livesqlbench",
+    Dialect.MYSQL: "critic-mysql",
+}
 
 _TEST = (
     "def test_case(pred_sqls, sol_sqls, db, conn):\n"
@@ -161,6 +165,8 @@ def _written(
     made = [_tasks_of(path) for path in files]
     while len(records) < number:
         records += [next(each) for each in made]
+    if engine is Dialect.MYSQL:
+        records = [_with_test(record) for record in records]
     records = sorted(records[:number], key=lambda record: str(record["db_id"]))
     for place, record in enumerate(records):
         record["instance_id"] = f"task_{place}"
@@ -220,6 +226,22 @@ def _tasks_of(path: Path) -> Iterator[dict[str, Any]]:
             }
 
 
+_COMPARING = (
+    "def test_case(pred_sqls, sol_sqls, db, conn):\n    assert ex_base(pred_sqls, sol_sqls, db, conn) == 1\n"
+)
+
+
+def _with_test(record: dict[str, Any]) -> dict[str, Any]:
+    """Write a task as MySQL's and BIRD-CRITIC's are: names in its marks, and rows compared by a test case."""
+
+    def marked(texts: list[str]) -> list[str]:
+        return [text.replace('"', "`") for text in texts]
+
+    tests = record["test_cases"] or [_COMPARING]
+    answers = [marked(each) for each in record["answers"]]
+    return record | {"sol_sql": marked(record["sol_sql"]), "test_cases": tests, "answers": answers}
+
+
 def _tables(path: Path) -> Iterator[tuple[str, list[str]]]:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         names = connection.execute(
@@ -237,6 +259,8 @@ def _link(path: Path, databases: Path) -> None:
 
 
 _TYPES = {"integer": "bigint", "real": "double precision", "text": "text"}
+_ROWS = 500
+"""Rows of one INSERT."""
 
 
 def _dump_tables(path: Path, databases: Path) -> None:
@@ -257,6 +281,28 @@ def _dump_tables(path: Path, databases: Path) -> None:
                 file.write("\\.\n")
 
 
+def _dump_database(path: Path, databases: Path) -> None:
+    """Write one dump of all tables as mysqldump does."""
+    databases.mkdir(parents=True, exist_ok=True)
+    dump = databases / f"{path.stem}_template_dump.sql"
+    with (
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
+        dump.open("w", encoding="utf-8") as file,
+    ):
+        for table, columns in _tables(path):
+            where = quoted(table)
+            types = [_type(connection, where, quoted(column)) for column in columns]
+            declared = ", ".join(
+                f"`{column}` {'longtext' if kind == 'text' else _TYPES[kind]}"
+                for column, kind in zip(columns, types, strict=True)
+            )
+            file.write(f"CREATE TABLE `{table}` ({declared});\n")
+            rows = connection.execute(f"SELECT * FROM {where}")  # noqa: S608 - a quoted name
+            while some := rows.fetchmany(_ROWS):
+                values = ",".join(f"({','.join(map(_literal, row))})" for row in some)
+                file.write(f"INSERT INTO `{table}` VALUES {values};\n")  # noqa: S608 - a dump
+
+
 def _type(connection: sqlite3.Connection, table: str, column: str) -> str:
     found = {
         kind
@@ -275,9 +321,18 @@ def _field(value: object) -> str:
     return "\\N" if value is None else str(value).translate(_ESCAPES)
 
 
+def _literal(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, int | float):
+        return repr(value)
+    return "'" + str(value).replace("\\", "\\\\").replace("'", "''") + "'"
+
+
 _DUMPS: Mapping[Dialect, Callable[[Path, Path], None]] = {
     Dialect.SQLITE: _link,
     Dialect.POSTGRESQL: _dump_tables,
+    Dialect.MYSQL: _dump_database,
 }
 
 

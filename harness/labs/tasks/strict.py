@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from harness.labs.tasks.engine import StatementsResult, TaskEngine, TaskSession, engine_of
@@ -81,10 +82,31 @@ def strict_verdict(  # noqa: PLR0913, PLR0917 - both sides, and what judges them
     if not tests:
         return StrictVerdict(StrictStatus.UNTESTED, "the task has no test cases")
     for text in tests:
-        failure = _failure(task, family, text, answer, done.rows, session)
+        failure = _failure(task, family, text, answer, done, gold, session)
         if failure is not None:
             return StrictVerdict(StrictStatus.TEST_FAILED, failure)
     return StrictVerdict(StrictStatus.PASSED)
+
+
+def _compared_once(  # noqa: PLR0913, PLR0917 - both sides, and the parameters of `ex_base`
+    task: Task,
+    answer: Sequence[str],
+    rows: Rows,
+    gold: StatementsResult,
+    usual: Callable[..., int],
+    pred: Sequence[str],
+    sol: Sequence[str],
+    *others: object,
+    **more: object,
+) -> int:
+    """Be `ex_base`: compare the rows that answer and gold have returned on their own copies.
+
+    Other lists of statements, and those without rows, are executed as usual.
+    """
+    is_known = [*pred] == [*answer] and [*sol] == [*task.gold] and gold.fault is None
+    if not is_known or rows is None or gold.rows is None:
+        return usual(pred, sol, *others, **more)
+    return int(bool(_compared(task, rows, gold.rows).passes))
 
 
 def _compared(task: Task, rows: Rows, gold: Rows) -> StrictVerdict:
@@ -156,16 +178,24 @@ def _number(value: float | Decimal, places: int) -> Any:
 
 
 def _failure(  # noqa: PLR0913, PLR0917 - what a test case can see
-    task: Task, family: ScriptFamily, text: str, answer: Sequence[str], rows: Rows, session: TaskSession
+    task: Task,
+    family: ScriptFamily,
+    text: str,
+    answer: Sequence[str],
+    done: StatementsResult,
+    gold: StatementsResult,
+    session: TaskSession,
 ) -> str | None:
     """Run one test case in one namespace; return why it fails, None if it passes."""
     lists = (list(answer), list(task.gold))
     if family.has_efficiency and task.is_efficiency:
         lists = (list(task.issue), list(answer))
+    usual = namespace(family, session, is_whole=True)
     known: dict[str, Any] = {
-        **namespace(family, session, is_whole=True),
-        "pred_query_result": rows,
+        **usual,
+        "pred_query_result": done.rows,
         "date": date,
+        "ex_base": partial(_compared_once, task, answer, done.rows, gold, usual["ex_base"]),
     }
     engine = engine_of(family)
     if engine.cost is not None:

@@ -2,7 +2,7 @@
 
 Each line of these files is a task with answers. `official` is what the scripts of mini_dev
 (`live_sql_bench_sqlite`), livesqlbench (`evaluation`) and BIRD-Interact returned, which a test cannot
-download.
+download; that of `mysql.jsonl` follows from reading those of BIRD-CRITIC.
 """
 
 import json
@@ -101,3 +101,40 @@ def make_dumps(databases: Path) -> None:
     for name, text, rows in (("customers", _CUSTOMERS, customers), ("a_orders", _ORDERS, orders)):
         lines = ("\t".join("\\N" if value is None else str(value) for value in row) + "\n" for row in rows)
         (folder / f"{name}.sql").write_text(text.replace("{rows}", "".join(lines)), encoding="utf-8")
+
+
+_TABLES = """/*!50003 SET sql_mode = '' */ ;
+CREATE TABLE `a_orders` (`id` int NOT NULL);
+DROP TABLE IF EXISTS `a_orders`;
+CREATE TABLE `customers` (
+  `id` int NOT NULL AUTO_INCREMENT,
+  `name` varchar(20) NOT NULL,
+  `city` varchar(20) DEFAULT NULL,
+  `joined` date DEFAULT NULL,
+  PRIMARY KEY (`id`)
+) ENGINE=InnoDB;
+INSERT INTO `customers` VALUES {customers};
+CREATE TABLE `orders` (
+  `id` int NOT NULL,
+  `customer` int DEFAULT NULL,
+  `total` double DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  CONSTRAINT `o_fk` FOREIGN KEY (`customer`) REFERENCES `customers` (`id`) ON DELETE CASCADE
+) ENGINE=InnoDB;
+INSERT INTO `orders` VALUES {orders};
+"""
+
+
+def make_mysql_dump(databases: Path) -> None:
+    """Write a dump of both tables as mysqldump does."""
+
+    def rows(found: list[tuple[object, ...]]) -> str:
+        return ",".join(
+            "(" + ",".join("NULL" if value is None else repr(value) for value in row) + ")" for row in found
+        )
+
+    databases.mkdir(parents=True, exist_ok=True)
+    customers = rows([_customer(i) for i in range(1, 40)])
+    orders = rows([(i, 1 + i % 39, i * 1.005) for i in range(1, 300)])
+    text = _TABLES.replace("{customers}", customers).replace("{orders}", orders)
+    (databases / "shop_template_dump.sql").write_text(text, encoding="utf-8")

@@ -106,6 +106,14 @@ def test_verdicts_on_the_sample_on_postgresql(postgresql_server: Server) -> None
     check("livesqlbench", postgresql_server, right_but_refused={"city_library_3"}, traps_that_fail=set())
 
 
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_verdicts_on_the_sample_on_mysql(mysql_server: Server) -> None:
+    # These means are double precision, and gold's are decimal numbers.
+    refused = {"city_library_3", "island_ferries_3"}
+    check("critic-mysql", mysql_server, right_but_refused=refused, traps_that_fail={"island_ferries_3"})
+
+
 @pytest.mark.slow
 def test_eval_judges_the_sample(call: Call, tmp_path: Path) -> None:
     code, printed, said = call(

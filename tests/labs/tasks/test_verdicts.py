@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pymysql
 import pytest
 
 from harness.labs.tasks.engine import UNTOUCHED, State, engine_of, run_whole
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
 from harness.labs.tasks.layouts import read_answers, read_tasks
-from harness.labs.tasks.postgresql import PostgreSQLCopies
 from harness.labs.tasks.sqlite import SQLiteCopies, sqlite_state
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
-from tests.labs.tasks.shop import cases, make_dumps, make_sqlite, write_set
+from tests.labs.tasks.shop import cases, make_dumps, make_mysql_dump, make_sqlite, write_set
 
 Verdicts = dict[tuple[str, str], tuple[str, str, bool | None, list[str]]]
 
@@ -68,65 +68,255 @@ def test_verdicts_on_sqlite(tmp_path: Path) -> None:
     assert [*template.parent.iterdir()] == [template]
 
 
+@pytest.fixture
+def task_server(request: pytest.FixtureRequest) -> Server:
+    """The server of an engine, whose name is the parameter."""
+    return request.getfixturevalue(f"{request.param}_server")  # type: ignore[no-any-return]
+
+
+def on_servers(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("task_server", names or ("postgresql", "mysql"), indirect=True)
+
+
+_DUMPS = {"postgresql": make_dumps, "mysql": make_mysql_dump}
+_FAMILY = {"sqlite": "livesqlbench-sqlite", "postgresql": "livesqlbench", "mysql": "critic-mysql"}
+
+
 @pytest.mark.engine
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "family"), [("postgresql", "livesqlbench"), ("interact", "interact")])
-def test_verdicts_on_postgresql(tmp_path: Path, postgresql_server: Server, name: str, family: str) -> None:
-    make_dumps(tmp_path / "databases")
-    found = judged(tmp_path, name, family, postgresql_server)
+@pytest.mark.parametrize(
+    ("task_server", "name", "family"),
+    [
+        ("postgresql", "postgresql", "livesqlbench"),
+        ("postgresql", "interact", "interact"),
+        ("mysql", "mysql", "critic-mysql"),
+    ],
+    indirect=["task_server"],
+)
+def test_verdicts_on_servers(tmp_path: Path, task_server: Server, name: str, family: str) -> None:
+    _DUMPS[task_server.dialect](tmp_path / "databases")
+    found = judged(tmp_path, name, family, task_server)
     assert refuted(found, name) == []
-    assert left_on(postgresql_server) == []
+    assert left_on(task_server) == []
+
+
+_LEFT = {
+    "postgresql": (
+        "SELECT datname FROM pg_database WHERE datname ~ '^bird_task_|^evil'"
+        " UNION ALL SELECT rolname FROM pg_roles WHERE rolname ~ '^bird_task_role_|^evil'"
+    ),
+    "mysql": (
+        "SELECT schema_name FROM information_schema.schemata WHERE schema_name REGEXP '^bird_task_|^evil'"
+        " UNION ALL SELECT user FROM mysql.user WHERE user REGEXP '^bird_task_role_|^evil'"
+    ),
+}
+
+
+def connected(server: Server, **options: Any) -> Any:
+    """Connect to a server as its administrator, or as `options` say."""
+    place = {"host": server.host, "port": server.port, "user": server.user, "password": server.password}
+    if server.dialect == "mysql":
+        return pymysql.connect(**{**place, **options}, autocommit=True)
+    return psycopg.connect(**{**place, "dbname": "postgres", **options}, autocommit=True)
 
 
 def left_on(server: Server) -> list[str]:
-    """Return the copies and roles on a server."""
-    with psycopg.connect(
-        host=server.host, port=server.port, user=server.user, password=server.password, dbname="postgres"
-    ) as connection:
-        found = connection.execute(
-            "SELECT datname FROM pg_database WHERE starts_with(datname, 'bird_task_')"
-            " UNION ALL SELECT rolname FROM pg_roles WHERE starts_with(rolname, 'bird_task_role_')"
-        ).fetchall()
-    return [name for (name,) in found]
+    """Return the copies and roles on a server, and what an answer may have made outside of its copy."""
+    with closing(connected(server)) as connection, connection.cursor() as cursor:
+        cursor.execute(_LEFT[server.dialect])
+        return [name for (name,) in cursor.fetchall()]
 
 
-_OUTSIDE = (
-    "CREATE ROLE evil",
-    "CREATE DATABASE evil",
-    "COPY customers TO '/tmp/evil.txt'",
-    "COPY customers TO PROGRAM 'touch /tmp/evil'",
-    "SELECT pg_read_file('/etc/passwd')",
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user",
-    "ALTER SYSTEM SET work_mem = '1GB'",
-    "ALTER ROLE bird_task_owner LOGIN",
-    "CREATE EXTENSION dblink",
-    "SET SESSION AUTHORIZATION postgres",
-    "DROP DATABASE postgres",
+_OUTSIDE = {
+    "postgresql": (
+        "CREATE ROLE evil",
+        "CREATE DATABASE evil",
+        "COPY customers TO '/tmp/evil.txt'",
+        "COPY customers TO PROGRAM 'touch /tmp/evil'",
+        "SELECT pg_read_file('/etc/passwd')",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename <> current_user",
+        "ALTER SYSTEM SET work_mem = '1GB'",
+        "ALTER ROLE bird_task_owner LOGIN",
+        "CREATE EXTENSION dblink",
+        "SET SESSION AUTHORIZATION postgres",
+        "DROP DATABASE postgres",
+    ),
+    "mysql": (
+        "CREATE ROLE evil",
+        "CREATE USER evil",
+        "CREATE DATABASE evil",
+        "CREATE DATABASE {like}",
+        "CREATE TABLE mysql.evil(a int)",
+        "DROP DATABASE {template}",
+        "SELECT user FROM mysql.user",
+        "SELECT * FROM {template}.orders",
+        "SELECT schema_name FROM information_schema.schemata WHERE schema_name = '{template}'",
+        "SELECT 1 INTO OUTFILE '/tmp/evil.txt'",
+        "SELECT name FROM (SELECT load_file('/etc/passwd') AS name) AS f WHERE name IS NOT NULL",
+        "LOAD DATA INFILE '/etc/passwd' INTO TABLE customers",
+        "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE customers",
+        "SET GLOBAL max_connections = 1",
+        "SET PERSIST max_connections = 1",
+        "SET GLOBAL event_scheduler = OFF",
+        "SELECT user FROM information_schema.processlist WHERE user NOT LIKE 'bird_task_role_%'",
+        "CREATE DEFINER = root@`%` VIEW evil AS SELECT 1",
+        "GRANT SELECT ON orders TO root@`%`",
+        "GRANT PROCESS ON *.* TO CURRENT_USER()",
+        "FLUSH TABLES WITH READ LOCK",
+        "LOCK INSTANCE FOR BACKUP",
+        "INSTALL PLUGIN evil SONAME 'evil.so'",
+        "INSTALL COMPONENT 'file://evil'",
+        "CREATE FUNCTION evil RETURNS STRING SONAME 'evil.so'",
+        "SHUTDOWN",
+        "KILL 1",
+        "RESET BINARY LOGS AND GTIDS",
+    ),
+}
+_INSIDE = (
+    "ALTER TABLE customers ADD COLUMN more int",
+    "DROP TABLE orders",
+    "CREATE TABLE evil(a int)",
 )
 
 
 @pytest.mark.engine
-def test_an_answer_on_postgresql_reaches_its_copy_alone(tmp_path: Path, postgresql_server: Server) -> None:
-    make_dumps(tmp_path / "databases")
-    copies = PostgreSQLCopies(tmp_path / "databases", postgresql_server)
+@on_servers()
+def test_an_answer_on_a_server_reaches_its_copy_alone(tmp_path: Path, task_server: Server) -> None:
+    engine = engine_of(FAMILIES[_FAMILY[task_server.dialect]])
+    _DUMPS[task_server.dialect](tmp_path)
+    copies = engine.copies(tmp_path, task_server)
     try:
-        with psycopg.connect(copies.fresh("shop"), autocommit=True) as connection:
-            allowed = []
-            for text in _OUTSIDE:
-                try:
-                    rows = connection.execute(text.encode())
-                    allowed += [text] if rows.description is None or rows.fetchall() else []
-                except psycopg.Error:
-                    continue
-            assert allowed == []
-            # It owns what is in it.
-            connection.execute("ALTER TABLE customers ADD COLUMN more int; DROP TABLE orders")
-            connection.execute("CREATE SCHEMA other")
-        with psycopg.connect(copies.fresh("shop")) as connection:
-            assert connection.execute("SELECT count(*) FROM orders").fetchone() == (299,)
+        session = engine.session(copies.fresh("shop"), FAMILIES[_FAMILY[task_server.dialect]])
+        session.limit(60)
+        names = {"template": "postgres", "like": "evil"}
+        if task_server.dialect == "mysql":
+            [(copy,)] = session.whole("SELECT DATABASE()") or ()
+            with closing(connected(task_server)) as connection, connection.cursor() as cursor:
+                cursor.execute("SHOW DATABASES LIKE 'bird\\_tasks\\_%'")
+                # What the name of the copy matches, if it is taken for a pattern.
+                names = {"template": cursor.fetchone()[0], "like": copy.replace("_", "x")}
+        allowed = []
+        for text in _OUTSIDE[task_server.dialect]:
+            done = run_whole(session, [text.format(**names)])
+            allowed += [text] if done.fault is None and (done.rows is None or done.rows) else []
+        assert allowed == []
+        # It owns what is in it.
+        assert run_whole(session, _INSIDE).fault is None
+        session.close()
+        copies.discard(may_keep=False)
+        session = engine.session(copies.fresh("shop"), FAMILIES[_FAMILY[task_server.dialect]])
+        assert session.whole("SELECT count(*) FROM orders") == [(299,)]
+        session.close()
     finally:
         copies.close()
-    assert left_on(postgresql_server) == []
+    assert left_on(task_server) == []
+
+
+_MYSQL_WRITES = (
+    ["UPDATE customers SET name = 'x' WHERE id = 1"],
+    ["DELETE FROM customers WHERE id = 1"],
+    ["BEGIN", "DELETE FROM orders", "ROLLBACK"],
+    ["TRUNCATE TABLE orders"],
+    ["ALTER TABLE customers ADD COLUMN x int DEFAULT 5"],
+    ["ALTER TABLE orders DROP FOREIGN KEY o_fk", "DROP TABLE customers"],
+    ["RENAME TABLE orders TO olders, customers TO orders"],
+    ["CREATE TABLE more AS SELECT * FROM orders", "CREATE VIEW v AS SELECT * FROM more"],
+    ["CREATE INDEX i ON orders(total)"],
+    ["CREATE FUNCTION f() RETURNS int DETERMINISTIC RETURN 1"],
+    [
+        "CREATE TRIGGER t AFTER INSERT ON customers FOR EACH ROW DELETE FROM orders",
+        "INSERT INTO customers(name) VALUES ('a')",
+    ],
+    ["CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO DELETE FROM orders"],
+    ["ALTER DATABASE CHARACTER SET latin1"],
+    ["LOCK TABLES orders WRITE", "DELETE FROM orders"],
+    ["XA START 'a'", "DELETE FROM orders", "XA END 'a'", "XA PREPARE 'a'"],
+    ["DO get_lock('evil', 0)"],
+    ["SET PASSWORD = 'evil'"],
+    ["SET autocommit = 0", "DELETE FROM orders"],
+    ["ANALYZE TABLE orders UPDATE HISTOGRAM ON total WITH 4 BUCKETS"],
+    ["INSERT INTO customers(name) VALUES ('a')", "DELETE FROM customers WHERE id > 39"],
+)
+
+
+@pytest.mark.engine
+def test_a_copy_on_mysql_is_put_right_again(tmp_path: Path, mysql_server: Server) -> None:
+    family = FAMILIES["critic-mysql"]
+    engine = engine_of(family)
+    make_mysql_dump(tmp_path)
+    copies = engine.copies(tmp_path, mysql_server)
+    try:
+        wrong: list[object] = []
+        expected_state: object = None
+        for statements in ([], *_MYSQL_WRITES):
+            session = engine.session(copies.fresh("shop"), family)
+            session.limit(60)
+            run_whole(session, statements)
+            # Not closed: its process may have been killed.
+            copies.discard(may_keep=False)
+            after = engine.session(copies.fresh("shop"), family)
+            after.limit(60)
+            found = [
+                after.state(),
+                after.whole(
+                    "SELECT auto_increment FROM information_schema.tables"
+                    " WHERE table_schema = DATABASE() AND table_name = 'customers'"
+                ),
+                after.whole("SELECT @@character_set_database, get_lock('evil', 0), release_lock('evil')"),
+                after.whole("INSERT INTO customers(name) VALUES ('a')"),
+                after.whole("SELECT max(id) FROM customers"),
+            ]
+            after.close()
+            copies.discard(may_keep=False)
+            expected_state = found if not statements else expected_state
+            wrong += [] if found == expected_state else [(statements, found)]
+        assert wrong == []
+        with closing(connected(mysql_server)) as connection, connection.cursor() as cursor:
+            cursor.execute("XA RECOVER")
+            assert cursor.fetchall() == ()
+    finally:
+        copies.close()
+    assert left_on(mysql_server) == []
+
+
+@pytest.mark.engine
+def test_an_answer_on_mysql_cannot_lift_its_limit(tmp_path: Path, mysql_server: Server) -> None:
+    family = FAMILIES["critic-mysql"]
+    make_mysql_dump(tmp_path)
+    copies = engine_of(family).copies(tmp_path, mysql_server)
+    try:
+        session = engine_of(family).session(copies.fresh("shop"), family)
+        session.limit(0.2)
+        done = run_whole(session, ["SET SESSION max_execution_time = 0", "DO sleep(600)"])
+        assert done.fault is not None
+        # Its state can be read nevertheless, and nothing of it runs.
+        assert session.state()
+        copies.discard(may_keep=False)
+        with closing(connected(mysql_server)) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT info FROM information_schema.processlist WHERE info = 'DO sleep(600)'")
+            assert cursor.fetchall() == ()
+    finally:
+        copies.close()
+
+
+@pytest.mark.engine
+@on_servers()
+def test_what_a_killed_worker_left_on_a_server_is_removed_by_the_next(
+    tmp_path: Path, task_server: Server
+) -> None:
+    family = FAMILIES[_FAMILY[task_server.dialect]]
+    _DUMPS[task_server.dialect](tmp_path)
+    if (process := os.fork()) == 0:
+        try:
+            copies = engine_of(family).copies(tmp_path, task_server)
+            copies.fresh("shop")
+            copies.prepare("shop")
+        finally:
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(process, 0)
+    assert len(left_on(task_server)) == 3
+    engine_of(family).copies(tmp_path, task_server).close()
+    assert left_on(task_server) == []
 
 
 @pytest.mark.slow
@@ -279,7 +469,7 @@ _WRITES = {"sqlite": _SQLITE_WRITES, "postgresql": _POSTGRESQL_WRITES}
 @pytest.mark.slow
 def test_rows_that_are_not_read_on_sqlite_are_the_templates(tmp_path: Path) -> None:
     make_sqlite(tmp_path)
-    assert wrong_about_rows(tmp_path, "livesqlbench-sqlite", None, 2) == []
+    assert wrong_about_rows(tmp_path, _FAMILY["sqlite"], None, 2) == []
 
 
 @pytest.mark.engine
@@ -287,7 +477,7 @@ def test_rows_that_are_not_read_on_postgresql_are_the_templates(
     tmp_path: Path, postgresql_server: Server
 ) -> None:
     make_dumps(tmp_path)
-    assert wrong_about_rows(tmp_path, "livesqlbench", postgresql_server, 2) == []
+    assert wrong_about_rows(tmp_path, _FAMILY["postgresql"], postgresql_server, 2) == []
 
 
 def test_a_child_that_never_ends_is_killed() -> None:
