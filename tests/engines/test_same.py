@@ -9,7 +9,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.data.predictions import read_predictions
 from harness.data.sets.loader import load_set
-from harness.metrics import METRICS
+from harness.metrics import METRICS, question_metrics
 from harness.runs.summary import summarize
 from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup
@@ -23,7 +23,9 @@ from tests.evaluating import results
 pytestmark = pytest.mark.engine
 
 UNTIMED = tuple(
-    name for name, metric in METRICS.items() if metric.of_timing is None and not metric.basis.needs_variants
+    name
+    for name in question_metrics()
+    if METRICS[name].of_timing is None and not METRICS[name].basis.needs_variants
 )
 
 
