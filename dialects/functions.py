@@ -40,7 +40,7 @@ class Function:
     """The value of the example for the first row of `EXAMPLES`; of an aggregate, for all of them."""
     role: Role = Role.SCALAR
     source: str = ""
-    """The page of https://sqlite.org that defines it; its anchor, too, if that is not the name."""
+    """The place of https://sqlite.org that defines it."""
     rewrite: str | None = None
     """The function that compiles calls: its module below `dialects.rewrites`, and its name."""
     form: str | Callable[..., exp.Expr] | None = None
@@ -81,7 +81,7 @@ class Function:
     @property
     def url(self) -> str:
         """Return the address of the definition."""
-        return f"https://sqlite.org/{self.source}{'' if '#' in self.source else f'#{self.names[0]}'}"
+        return f"https://sqlite.org/{self.source}"
 
     @property
     def lists(self) -> bool:
@@ -130,7 +130,8 @@ def _row(  # noqa: PLR0913, PLR0917 - the columns that each row has
 def _on(page: str, *rows: Function, **common: object) -> Iterator[Function]:
     """Yield the rows with the page that defines them, and what else they have in common."""
     for row in rows:
-        source = f"{page}{row.source}" if row.source.startswith("#") else row.source or page
+        source = row.source or f"#{row.names[0]}" if "#" not in page else ""
+        source = f"{page}{source}" if source.startswith("#") else source or page
         yield replace(row, source=source, **common)  # type: ignore[arg-type]
 
 
@@ -219,13 +220,13 @@ FUNCTIONS: tuple[Function, ...] = (
         _row("upper", 1, 1, TEXT, "upper(s)", "HELLO WORLD", form=lambda x: Upper(this=x), takes=(TEXT,),
              rule="ascii-case", prints=True),
         _row("zeroblob", 1, 1, BLOB, "length(zeroblob(i))", 7, strict=False,
-             refused="no target makes a blob of a length that a column has"),
+             refused="servers limit the length of a blob that they compute"),
     ),
     *_on("lang_corefunc.html",
         _row("changes", 0, 0, INTEGER, "changes() >= 0", 1, refused=_WRITTEN_BEFORE),
         _row("last_insert_rowid", 0, 0, INTEGER, "last_insert_rowid() >= 0", 1, refused=_WRITTEN_BEFORE),
         _row("load_extension", 1, 2, ANY, "", refused="it loads code into SQLite"),
-        _row("sqlite_log", 2, 2, ANY, "", source="c3ref/log.html#", refused="it writes to SQLite's log"),
+        _row("sqlite_log", 2, 2, ANY, "", source="c3ref/log.html", refused="it writes to SQLite's log"),
         _row("total_changes", 0, 0, INTEGER, "total_changes() >= 0", 1, refused=_WRITTEN_BEFORE),
         volatile=True,
     ),
@@ -234,12 +235,12 @@ FUNCTIONS: tuple[Function, ...] = (
         _row("sqlite_compileoption_used", 1, 1, INTEGER, "sqlite_compileoption_used(s)", 0, refused=_ITSELF),
         _row("sqlite_source_id", 0, 0, TEXT, "sqlite_source_id() > ''", 1, refused=_ITSELF),
         _row("sqlite_version", 0, 0, TEXT, "sqlite_version() > '3'", 1, refused=_ITSELF),
-        _row("subtype", 1, 1, INTEGER, "subtype(json(j))", 74, source="c3ref/value_subtype.html#",
+        _row("subtype", 1, 1, INTEGER, "subtype(json(j))", 74, source="c3ref/value_subtype.html",
              strict=False, refused="a target's values have no subtype"),
         _row("regexp", 2, 2, INTEGER, "", source="lang_expr.html#regexp", refused=NEEDS_EXTENSION),
         _row("rtreecheck", 1, None, TEXT, "",
              source="rtree.html#integrity_checks_using_the_rtreecheck_sql_function", refused=_ITSELF),
-        _row("rtreedepth rtreenode", 1, 2, TEXT, "", source="rtree.html#", refused=_ITSELF),
+        _row("rtreedepth rtreenode", 1, 2, TEXT, "", source="rtree.html", refused=_ITSELF),
     ),
     *_on("fts5.html",
         _row("match", 2, 2, INTEGER, "", source="lang_expr.html#match"),
@@ -251,7 +252,7 @@ FUNCTIONS: tuple[Function, ...] = (
         _row("optimize", 1, 1, TEXT, "", source="fts3.html#*fts4optcmd"),
         _row("fts3_tokenizer", 1, 2, BLOB, "", source="fts3.html#custom_tokenizers"),
         _row("fts5", 1, 1, ANY, "", source="#extending_fts5"),
-        _row("fts5_source_id", 0, 0, TEXT, "", source="#"),
+        _row("fts5_source_id", 0, 0, TEXT, "", source="fts5.html"),
         refused=_FULL_TEXT,
     ),
     *_on("lang_mathfunc.html",
@@ -292,9 +293,9 @@ FUNCTIONS: tuple[Function, ...] = (
         _row("julianday", 0, None, REAL, "julianday(d)", 2455620.5, rewrite="dates.julianday"),
         _row("unixepoch", 0, None, INTEGER, "unixepoch(d)", 1298851200, rewrite="dates.unixepoch"),
         _row("strftime", 1, None, TEXT, "strftime('%m/%Y', d)", "02/2011", rewrite="dates.strftime"),
-        _row("current_date", 0, 0, TEXT, "current_date > d", 1, rewrite="dates.date"),
+        _row("current_date", 0, 0, TEXT, "current_date > '2000'", 1, rewrite="dates.date"),
         _row("current_time", 0, 0, TEXT, "current_time >= '00'", 1, rewrite="dates.time"),
-        _row("current_timestamp", 0, 0, TEXT, "current_timestamp > d", 1, rewrite="dates.datetime"),
+        _row("current_timestamp", 0, 0, TEXT, "current_timestamp > '2000'", 1, rewrite="dates.datetime"),
         volatile=True, foldable=False, takes=(TEXT,),
     ),
     *_on("json1.html",

@@ -7,6 +7,7 @@ from tests.docs.blocks import ROOT
 from tests.docs.reference.api import api
 from tests.docs.reference.command_line import cli, make
 from tests.docs.reference.extraction import extraction
+from tests.docs.reference.functions import on_other_engines
 from tests.docs.reference.plugin import plugin
 from tests.docs.reference.records import file_formats
 from tests.docs.reference.vocabularies import errors, vocabularies
@@ -23,6 +24,7 @@ def pages() -> Mapping[str, str]:
         "extraction.md": extraction(),
         "words.md": f"{vocabularies()}\n{errors()}",
         "file-formats.md": file_formats(HOME / "file-formats.md"),
+        "rewrites.md": on_other_engines(HOME / "rewrites.md"),
     }
 
 
