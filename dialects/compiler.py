@@ -15,6 +15,7 @@ from dialects.coercions import as_condition, plain
 from dialects.errors import Untranslatable
 from dialects.functions import Function, rows_of
 from dialects.identifiers import ascii_lower
+from dialects.lowerings import lowerings
 from dialects.parameters import Parameters
 from dialects.schema import affinity
 from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
@@ -73,9 +74,10 @@ _LONGEST_STEM = 48
 class Compiler:
     """Compiles one statement for one target; records the rules applied and the warnings."""
 
-    def __init__(
-        self, tables: Tables, sql: str, root: exp.Expr, rewrites: Rewrites, parameters: Parameters
-    ) -> None:
+    def __init__(  # noqa: PLR0913 - what a translation depends on
+        self, tables: Tables, sql: str, root: exp.Expr, rewrites: Rewrites, parameters: Parameters,
+        *, without: frozenset[str],
+    ) -> None:  # fmt: skip
         self._rewrites = rewrites
         self.parameters = parameters
         self.tables = tables
@@ -83,6 +85,7 @@ class Compiler:
         """The whole statement."""
         self._sql = sql
         self.target = TARGETS[tables.target]
+        self._lowerings = lowerings(tables.target, without)
         self.rules: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self.hints: dict[str, None] = {}
@@ -208,6 +211,20 @@ class Compiler:
     def asks_for_rowids(self) -> bool:
         """True if the statement, or a view that it reads, names a rowid."""
         return names_rowid(self.root)
+
+    def lowers(self, name: str) -> bool:
+        """See `Context.lowers`."""
+        return self._lowerings[name] is not None
+
+    def most(self, name: str) -> int | None:
+        """Return the number that a lowering has as the target's limit; None if there is no limit."""
+        found = self._lowerings[name]
+        return found.most if found else None
+
+    def hint(self, name: str) -> None:
+        """Add the optimizer hint of a lowering, if the target needs it."""
+        if (found := self._lowerings[name]) and found.hint:
+            self.hints[found.hint] = None
 
     def applies(self, rule: str) -> None:
         """See `Context.applies`."""

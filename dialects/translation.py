@@ -97,6 +97,7 @@ def translate(  # noqa: PLR0913 - what a translation depends on
     as_json: bool = True,
     samples: Mapping[str, object] = _NO_SAMPLES,
     style: ParamStyle | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> Translation:
     """Translate one SQLite query.
 
@@ -109,6 +110,7 @@ def translate(  # noqa: PLR0913 - what a translation depends on
             the place tells are bound.
         style: how parameters are written; by default as the target's common driver takes them, by place
             for `?` and by name for others.
+        without: lowerings that are left out, to see what they are for; see `dialects.lowerings`.
 
     Raises:
         Untranslatable: the text is not such a query, names something that the schema lacks, or has no exact
@@ -120,9 +122,9 @@ def translate(  # noqa: PLR0913 - what a translation depends on
         return Translation(sql, target)
     try:
         sql, parameters = numbered(sql, samples)
-        found = _translated(sql, schema, target, parameters, as_json=as_json)
+        found = _translated(sql, schema, target, parameters, without, as_json=as_json)
         if parameters.unknown.keys() & parameters.kinds.keys():
-            found = _translated(sql, schema, target, parameters, as_json=as_json)
+            found = _translated(sql, schema, target, parameters, without, as_json=as_json)
         _refuse_unknown(parameters)
         if not parameters.names:
             return found
@@ -154,21 +156,26 @@ def _refuse_unknown(parameters: Parameters) -> None:
         raise Untranslatable(f"the parameter {unknown[0]}", f"{reason} {unknown[0]}=VALUE")
 
 
-def _translated(
-    sql: str, schema: Schema, target: Dialect, parameters: Parameters, *, as_json: bool
+def _translated(  # noqa: PLR0913 - what a translation depends on
+    sql: str,
+    schema: Schema,
+    target: Dialect,
+    parameters: Parameters,
+    without: frozenset[str],
+    *,
+    as_json: bool,
 ) -> Translation:
     tree = parse(sql)
     decide(tree, parameters)
-    compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES, parameters)
+    compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES, parameters, without=without)
     try:
         relation = compiler.query(tree, None)
         # A text that SQLite rejects has no meaning to keep, even if the compiler found one.
         _ = compiler.plan
-        if compiler.target.planning_hint and len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
-            compiler.hints[compiler.target.planning_hint] = None
-        hint = compiler.target.sorting_hint
-        if hint and relation.node.find(exp.Window, Listed) and compiler.reads_long_texts:
-            compiler.hints[hint] = None
+        if len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
+            compiler.hint("planning-limit")
+        if relation.node.find(exp.Window, Listed) and compiler.reads_long_texts:
+            compiler.hint("sorting-limit")
         first = relation.node
         while isinstance(first, exp.SetOperation | exp.Subquery):
             first = first.this
@@ -182,7 +189,7 @@ def _translated(
             compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
         simplify(relation.node, compiler.target)
-        text = spell(relation.node, target)
+        text = spell(relation.node, target, without)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:
@@ -207,7 +214,7 @@ def _json_columns(c: Compiler, relation: Relation, *, as_json: bool) -> tuple[in
 
 
 def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
-    most = c.target.most_levels
+    most = c.most("nested-selects")
     if most is not None and c.queries > most and levels(node, {}) > most:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
 
@@ -220,7 +227,7 @@ def _refuse_copies(written: exp.Expr, node: exp.Expr) -> None:
 
 
 def _refuse_width(c: Compiler, node: exp.Expr) -> None:
-    most = c.target.most_joined
+    most = c.most("joined-tables")
     if most is not None and any(
         len(one.args.get("joins") or []) >= most for one in node.find_all(exp.Select)
     ):

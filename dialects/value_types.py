@@ -41,6 +41,9 @@ class Context(Protocol):
     def changed(self) -> set[str]:
         """What later releases of SQLite treat otherwise; see `dialects.versions`."""
 
+    def lowers(self, name: str) -> bool:
+        """Return whether the target needs a lowering."""
+
     def applies(self, rule: str) -> None:
         """Record that a rewrite was applied."""
 

@@ -14,8 +14,6 @@ TARGET = replace(
     dialect=Dialect.DUCKDB,
     title="DuckDB",
     styles=(ParamStyle.QMARK, ParamStyle.DOLLAR),
-    has_real_modulo=True,
-    columns_hide_tables=True,
     row_number="rowid",
     natives={},
 )

@@ -13,14 +13,7 @@ TARGET = replace(
     mysql.TARGET,
     dialect=Dialect.MARIADB,
     title="MariaDB",
-    casts_to_narrow_integers=True,
-    names_take_any_character=False,
-    subqueries_see_keys=False,
     # No hint changes a setting; the harness sets them for its sessions.
-    list_hint=None,
-    recursion_hint=None,
-    planning_hint=None,
-    sorting_hint=None,
 )
 
 FACTS = replace(mysql.FACTS, title=TARGET.title)

@@ -103,7 +103,7 @@ def aggregate(
             key = kept(_countable(c, first, distinct=distinct))
             if (
                 distinct
-                and c.target.counts_null_subqueries
+                and c.lowers("counted-null-subqueries")
                 and key.find(exp.Select)
                 and not reached(key) & {source.alias for source in scope.sources}
             ):
@@ -209,7 +209,9 @@ def _count_rows(c: Compiler, condition: exp.Expr | None, over: Finish | None) ->
 
 def _filters(c: Compiler, condition: exp.Expr | None, over: Finish | None) -> bool:
     """True if FILTER can express a condition; only SQLite allows aggregates in a window function's."""
-    return c.target.has_filter and not (over and condition is not None and condition.find(*AGGREGATES))
+    return not c.lowers("aggregate-filter") and not (
+        over and condition is not None and condition.find(*AGGREGATES)
+    )
 
 
 def _kept(condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
@@ -253,7 +255,7 @@ def _sum(
         return _of_nulls(finish)
     if t.kind is Kind.INTEGER:
         call = finish(exp.Sum(this=_distinct(kept(value(c, t)), distinct=distinct)))
-        if c.target.sums_exactly:
+        if c.lowers("exact-sums"):
             c.applies("integer-sum")
             call = Bigint(this=call)
         return integer(call)
@@ -412,8 +414,7 @@ def _listed(
 def _list(
     c: Compiler, node: exp.Expr, separator: str, order: list[exp.Expr] | None, *, distinct: bool = False
 ) -> exp.Expr:
-    if c.target.list_hint:
-        c.hints[c.target.list_hint] = None
+    c.hint("list-limit")
     return Listed(
         this=node,
         separator=exp.Literal.string(separator),

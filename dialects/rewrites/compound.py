@@ -133,9 +133,7 @@ def combined(
     collations = collations_of(relations)
     if deduplicated and not set(collations) <= {None, Collation.BINARY}:
         raise Untranslatable("a compound SELECT", "it compares texts by a collation")
-    if not c.target.set_operations_keep_null and any(
-        not isinstance(part, exp.Union) for part in operators[1:]
-    ):
+    if c.lowers("set-operation-nulls") and any(not isinstance(part, exp.Union) for part in operators[1:]):
         _with_room_for_null(relations)
     tree: exp.Query = relations[0].node
     for operator, relation in zip(operators, relations[1:], strict=True):

@@ -25,7 +25,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
     """Compile the common table expressions of one WITH; adds their names to `scope`."""
     clauses: list[exp.CTE] = []
     recursive = False
-    if not c.target.is_lazy:
+    if c.lowers("eager-recursion"):
         _cut_short(written)
     for cte in _in_order(written.expressions):
         target = _target(c, cte.alias)
@@ -50,7 +50,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
 
 def _looked_up(c: Compiler, node: exp.Expr) -> exp.Expr:
     """Return a query that can be read several times; its rows are distinct already."""
-    if c.target.rereads_set_operations or not isinstance(node, exp.Except | exp.Intersect):
+    if not c.lowers("reread-set-operations") or not isinstance(node, exp.Except | exp.Intersect):
         return node
     alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
     source = exp.From(this=exp.Subquery(this=node, alias=alias))
@@ -126,8 +126,8 @@ def keep(c: Compiler, relation: Relation) -> None:
     """Keep a subquery in FROM from being merged where that would change its meaning on the target."""
     keep_whole(
         relation,
-        queries=c.target.counts_null_subqueries and c.counts_distinct,
-        constants=c.target.keeps_constants and c.joins_outward,
+        queries=c.lowers("counted-null-subqueries") and c.counts_distinct,
+        constants=c.lowers("outer-constants") and c.joins_outward,
     )
 
 
@@ -162,8 +162,7 @@ def _recursive(
 ) -> Relation:  # fmt: skip
     """Compile one that refers to itself, under the name `given`; adds what must precede it to `clauses`."""
     c.applies("recursive-query")
-    if c.target.recursion_hint:
-        c.hints[c.target.recursion_hint] = None
+    c.hint("recursion-limit")
     body = cte.this
     while isinstance(body, exp.Subquery):
         body = body.this
@@ -174,7 +173,7 @@ def _recursive(
         if most >= 0 or skip:
             raise Untranslatable("a recursive query", "it has ORDER BY and LIMIT inside")
         c.warn(UNSORTED)
-    target = c.name(cte.alias) if skip or (most >= 0 and c.target.is_lazy) else given
+    target = c.name(cte.alias) if skip or (most >= 0 and not c.lowers("eager-recursion")) else given
     parts, operators = compound.flatten(body)
     starts = [part for part in parts if not _refers(part, cte.alias)]
     steps = [_undistinct(part, operators[-1]) for part in parts[len(starts) :]]
@@ -270,7 +269,7 @@ def _limited(
     """Compile a recursion that ends after some rows."""
     most, skip = counts
     c.applies("recursion-limit")
-    if most >= 0 and not c.target.is_lazy:
+    if most >= 0 and c.lowers("eager-recursion"):
         found.node.set("limit", exp.Limit(expression=number(most + skip)))
         if not skip:
             return found
@@ -356,12 +355,12 @@ def _combined(
 ) -> Relation:  # fmt: skip
     for relation in (*anchors, step):
         for at, kind in enumerate(kinds):
-            wide = relation is not step and c.target.casts_to_narrow_integers and not _stays_small(step, at)
+            wide = relation is not step and c.lowers("narrow-casts") and not _stays_small(step, at)
             _fix(relation.node, at, kind, wide=wide)
     tree: exp.Query = anchors[0].node
     for operator, relation in zip(operators, (*anchors[1:], step), strict=True):
         distinct = bool(operator.args.get("distinct"))
-        if not c.target.recurses_from_several and isinstance(tree, exp.SetOperation) and len(anchors) > 1:
+        if c.lowers("several-anchors") and isinstance(tree, exp.SetOperation) and len(anchors) > 1:
             raise Untranslatable("a recursive query", "it has several first parts")
         tree = type(operator)(this=tree, expression=relation.node, distinct=distinct)
     return Relation(tree, list(shown))

@@ -36,9 +36,9 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
                 "GROUPS, EXCLUDE or a list in a frame", f"{c.target.title} has none of groups"
             )
         _frames(c, tree)
-    if not c.target.has_ordered_picks and groups and groups.first and any(tree.find_all(FirstOf)):
+    if c.lowers("ordered-picks") and groups and groups.first and any(tree.find_all(FirstOf)):
         _first_rows(c, tree, groups)
-    if not c.target.subqueries_see_keys and groups:
+    if c.lowers("subquery-keys") and groups:
         # An expression without columns is not a key of the rows: its minimum would belong to the subquery.
         keys = [node for node in groups.nodes if not isinstance(node.unnest(), exp.Column) and reached(node)]
         queries = [
@@ -47,14 +47,14 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
         for query in queries if keys else ():
             if not isinstance(query.parent, exp.Min | AnyOf):
                 _least_keys(query, keys, set())
-        if not c.target.having_sees_keys:
+        if c.lowers("having-keys"):
             # A column of a derived table is of another row in a subquery of HAVING.
             columns = [node for node in groups.nodes if isinstance(node.unnest(), exp.Column)]
             for query in (query for part in _parts(tree, "having") for query in _queries(part)):
                 _least_keys(query, columns, set())
-    if not c.target.having_sees_keys and tree.args.get("having") is not None:
+    if c.lowers("having-keys") and tree.args.get("having") is not None:
         _refuse_outer_having(c, tree)
-    if not c.target.aggregates_outward_of_no_rows and groups and not groups.nodes:
+    if c.lowers("outer-aggregates") and groups and not groups.nodes:
         _outward(c, tree)
 
 
@@ -109,15 +109,14 @@ def _items(seen: dict[str, exp.Column]) -> list[exp.Expr]:
 def _lacks(c: Compiler, join: exp.Join) -> bool:
     """True for a FULL JOIN that the target lacks: PostgreSQL's need equalities of columns."""
     right = _names(join.this)
-    return join.side == "FULL" and not (
-        c.target.has_full_join
-        and all(
-            isinstance(part, exp.EQ)
-            and isinstance(part.this, exp.Column)
-            and isinstance(part.expression, exp.Column)
-            and (part.this.table in right) != (part.expression.table in right)
-            for part in conjuncts(join.args["on"])
-        )
+    if join.side != "FULL" or not c.lowers("full-join-conditions"):
+        return join.side == "FULL" and c.lowers("full-join")
+    return not all(
+        isinstance(part, exp.EQ)
+        and isinstance(part.this, exp.Column)
+        and isinstance(part.expression, exp.Column)
+        and (part.this.table in right) != (part.expression.table in right)
+        for part in conjuncts(join.args["on"])
     )
 
 

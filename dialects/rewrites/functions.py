@@ -356,7 +356,7 @@ def _native(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     first, *rest = (argument.node for argument in arguments)
     chosen: exp.Expr = function_of(this=first, expressions=rest)
     present = [is_not_null(argument.node) for argument in arguments if argument.nullable]
-    if present and c.target.extremes_skip_null:
+    if present and c.lowers("extremes-skip-null"):
         chosen = case((every(present), chosen))
     low, high = bounds(arguments)
     return Typed(chosen, arguments[0].kind, nullable=bool(present), low=low, high=high)

@@ -246,7 +246,7 @@ class Groups:
 
     def finish(self, c: Compiler, tree: exp.Select, having: exp.Expr | None) -> exp.Expr | None:
         """Add GROUP BY to the SELECT, and return its HAVING."""
-        if having is not None and not c.target.having_sees_keys:
+        if having is not None and c.lowers("having-keys"):
             having = self._aggregated(having)
         if self.nodes:
             tree.set("group", exp.Group(expressions=[node.copy() for node in self.nodes]))

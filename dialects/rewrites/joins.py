@@ -192,7 +192,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
                 grouped=common_table.grouped,
             )
         )
-        if again and common_table.query is not None and not c.target.joins_ctes_to_themselves:
+        if again and common_table.query is not None and c.lowers("self-joined-ctes"):
             # MySQL 9.7 cannot sort or group by the column that joins a common table expression to itself.
             named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
             return exp.Subquery(this=common_table.query.copy(), alias=named)
@@ -377,7 +377,7 @@ def _named(name: str, alias: str) -> exp.Table:
 def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """Return an alias for a source, as written if that is free; in lower case, which SQLite treats alike."""
     taken = {folded(name) for name in scope.names()}
-    if c.target.columns_hide_tables:
+    if c.lowers("columns-hide-tables"):
         read = [found for table in c.root.find_all(exp.Table) if (found := c.tables.find(table.name))]
         taken |= {folded(column.source.name) for table in read for column in table.columns}
     plain = shown if c.target.aliases_keep_case else ascii_lower(shown)
@@ -585,7 +585,7 @@ def _on(
                 "ON without a column before a RIGHT or FULL JOIN", "SQLite 3.40 drops all rows"
             )
     if not ahead:
-        apart = target.side and not c.target.joins_outward_by_subqueries and node.find(exp.Query)
+        apart = target.side and c.lowers("outer-join-subqueries") and node.find(exp.Query)
         target.set("on", _apart(node) if apart else node)
         return
     if outer:

@@ -197,7 +197,7 @@ def target_names(
     if not derived:
         return [
             name
-            if explicit and name and (c.target.names_take_any_character or max(name) <= LAST_IN_NAMES)
+            if explicit and name and (not c.lowers("names-beyond-bmp") or max(name) <= LAST_IN_NAMES)
             else None
             for name, _, explicit in results
         ]

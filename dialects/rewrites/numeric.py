@@ -49,7 +49,7 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
     if x.constant is not None and x.constant.value == -(2**63):
         raise Untranslatable("abs() of the least integer", "SQLite stops with an error where it runs")
     node = x.node
-    if c.target.computes_untaken and x.kind is Kind.INTEGER and x.low == -(2**63):
+    if c.lowers("untaken-branches") and x.kind is Kind.INTEGER and x.low == -(2**63):
         # SQLite fails for the least integer, but only in a branch that is evaluated.
         least = exp.Sub(this=number(-BIGGEST), expression=number(1))
         node = unless(node, exp.Paren(this=least))
@@ -153,7 +153,7 @@ def mod(c: Context, arguments: list[Typed]) -> Typed:
         return null()
     if x.kind is Kind.INTEGER and y.kind is Kind.INTEGER and within(x, EXACT) and within(y, EXACT):
         return real(Double(this=Remainder(this=x.node, expression=y.node)))
-    if c.target.has_real_modulo:
+    if not c.lowers("real-modulo"):
         return real(Remainder(this=as_double(c, x).node, expression=as_double(c, y).node))
     raise Untranslatable("mod() of reals", f"{c.target.title} has it for exact numbers alone")
 

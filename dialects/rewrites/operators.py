@@ -448,7 +448,7 @@ def invert(c: Context, operand: Typed) -> Typed:
 
 
 def _as_bits(c: Context, node: exp.Expr) -> exp.Expr:
-    return Bigint(this=node) if c.target.bits_are_unsigned else node
+    return Bigint(this=node) if c.lowers("unsigned-bits") else node
 
 
 def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -523,7 +523,7 @@ def _is_small(t: Typed) -> bool:
 def _wide(c: Context, t: Typed, low: float | None, high: float | None) -> exp.Expr:
     """Cast the operand so that PostgreSQL computes in 64 bits, if 32 may be too few."""
     fits = low is not None and high is not None and low >= -_SMALL and high <= _SMALL
-    return t.node if fits or not c.target.computes_in_32_bits else Bigint(this=t.node)
+    return t.node if fits or not c.lowers("narrow-arithmetic") else Bigint(this=t.node)
 
 
 def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
@@ -538,7 +538,7 @@ def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typ
         several = a * b > _HIGHEST
     if not several and (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
         # Results of aggregates: if they are near 2^63, the target raises an error.
-        first = Bigint(this=left.node) if _is_small(left) and c.target.computes_in_32_bits else left.node
+        first = Bigint(this=left.node) if _is_small(left) and c.lowers("narrow-arithmetic") else left.node
         return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
     c.applies("integer-overflow")
     exact = _node(operator, Exact(this=left.node), Exact(this=right.node))

@@ -28,7 +28,7 @@ def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
     most, skip = row_counts(c, _without_bound(node))
     if most < 0 and written is None:
         c.applies("limit-forms")
-    set_limit(c, tree, BIGGEST if skipped and most < 0 and not c.target.has_offset_alone else most, skip)
+    set_limit(c, tree, BIGGEST if skipped and most < 0 and c.lowers("offset-alone") else most, skip)
     if written is not None:
         tree.set("limit", exp.Limit(expression=written))
     if skipped is not None:
@@ -53,7 +53,7 @@ def _bound(c: Compiler, part: exp.Expr | None) -> exp.Expr | None:
 
 def set_limit(c: Compiler, tree: exp.Expr, most: int, skip: int) -> None:
     """Add LIMIT and OFFSET to `tree`: `most` rows, below 0 for all, after `skip` rows."""
-    if most < 0 and skip and not c.target.has_offset_alone:
+    if most < 0 and skip and c.lowers("offset-alone"):
         most = BIGGEST
     if most >= 0:
         tree.set("limit", exp.Limit(expression=number(most)))
@@ -88,7 +88,7 @@ def limited(
         return tree
     most, skip = bounds
     start = number(0) if skip is None else exp.Greatest(this=skip, expressions=[number(0)])
-    if c.target.limits_by_expressions:
+    if not c.lowers("computed-limits"):
         if most is not None:
             negative = exp.LT(this=most.copy(), expression=number(0))
             tree.set("limit", exp.Limit(expression=case((negative, exp.Null()), default=most)))
@@ -171,7 +171,7 @@ def first_row(c: Compiler, tree: exp.Expr) -> None:
     """Keep only the first row of `tree`."""
     c.applies("first-row")
     limit = tree.args.get("limit")
-    if limit and isinstance(limit.expression, BoundValue) and not c.target.limits_by_expressions:
+    if limit and isinstance(limit.expression, BoundValue) and c.lowers("computed-limits"):
         raise Untranslatable("LIMIT", "a subquery of one row has a parameter there")
     if limit is not None and not isinstance(limit.expression, exp.Literal):
         # NULL, which means no limit, has no effect there.
@@ -409,7 +409,7 @@ def _distinct_order(
     ]  # fmt: skip
     if free:
         c.warn(FOREIGN)
-    if c.target.sorts_distinct_by_others:
+    if not c.lowers("distinct-order"):
         return terms
     if tree.args.get("group") is not None or any(found.node.find(exp.AggFunc) for found in values):
         raise Untranslatable(

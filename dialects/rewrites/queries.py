@@ -173,7 +173,7 @@ def _selected(
     ]
     result = Relation(tree, columns, one_row or wanted is RowsNeeded.FIRST)
     _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
-    result.sort = result.sort if bounds is None or c.target.limits_by_expressions else []
+    result.sort = result.sort if bounds is None or not c.lowers("computed-limits") else []
     return result
 
 

@@ -231,7 +231,7 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     """
     node = relation.node
     compound = isinstance(node, exp.SetOperation)
-    if not c.target.in_takes_any_query and (compound or node.args.get("limit") or node.find(exp.Window)):
+    if c.lowers("in-any-query") and (compound or node.args.get("limit") or node.find(exp.Window)):
         alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=node, alias=alias)))
     return node

@@ -309,7 +309,7 @@ def _trimmed(side: str, function: str, c: Context, arguments: list[Typed]) -> Ty
     if known == "":
         return x.of(nullable=nullable)
     single = isinstance(known, str) and len(known) == 1
-    if single or c.target.has_trim_sets:
+    if single or not c.lowers("trim-sets"):
         return text(Trimmed(this=x.node, expression=characters.node, side=side), nullable=nullable)
     return text(server(f"{function}_set", x.node, characters.node), nullable=nullable)
 

@@ -38,7 +38,7 @@ def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: b
 
 def needs_numbers(c: Compiler, frame: exp.WindowSpec | None) -> bool:
     """True if the target lacks such a frame; replaces one that it has under another name."""
-    if frame is None or c.target.has_group_frames:
+    if frame is None or not c.lowers("group-frames"):
         return False
     if str(frame.args.get("exclude") or "").upper() == "NO OTHERS":
         frame.set("exclude", None)
@@ -160,7 +160,7 @@ def share_windows(c: Compiler, tree: exp.Expr) -> None:
     Raises:
         Untranslatable: too many of them are different.
     """
-    most = c.target.most_windows
+    most = c.most("windows-in-a-select")
     if most is None or len(list(tree.find_all(exp.Window))) <= most:
         return
     for select in list(tree.find_all(exp.Select)):
@@ -201,7 +201,7 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
         lists = row.lists
-        spec.numbered = spec.numbered or (lists and not c.target.has_list_over)
+        spec.numbered = spec.numbered or (lists and c.lowers("list-windows"))
         if spec.counts_rows() or lists:
             spec.note_ties()
         if lists and not name.startswith("json") and spec.slides() and not spec.excludes():
@@ -243,7 +243,7 @@ _UNSEEN = 1e6
 
 def _signed(c: Compiler, node: exp.Expr) -> exp.Expr:
     """Cast a row number to signed: MySQL's are unsigned, and a negative difference is an error."""
-    return Bigint(this=node) if c.target.bits_are_unsigned else node
+    return Bigint(this=node) if c.lowers("unsigned-bits") else node
 
 
 def _count(t: Typed, name: str, least: int = 1) -> int:
@@ -266,7 +266,7 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     elif len(kinds) > 1 or Kind.ANY in kinds:
         first, default = _both_carried(c, first, default)
     shown = first.node if first.tagged else value(c, first)
-    if c.target.computes_in_32_bits and first.kind is default.kind is Kind.INTEGER and is_constant(shown):
+    if c.lowers("narrow-arithmetic") and first.kind is default.kind is Kind.INTEGER and is_constant(shown):
         # A literal has 32 bits, and the default is converted to its type.
         shown = Bigint(this=shown)
     # PostgreSQL assigns no type to a literal argument of a polymorphic function.
@@ -305,7 +305,7 @@ def _pick_computed(
     c.applies("computed-offset")
     rows: exp.Expr = value(c, count)
     other = None if default.kind is Kind.NULL else default.node if default.tagged else value(c, default)
-    if not c.target.has_computed_offsets:
+    if c.lowers("computed-offsets"):
         found = spec.picked(name, shown, rows, other)
     else:
         near = exp.Least(this=Bigint(this=rows.copy()), expressions=[number(_FARTHEST)])
@@ -366,7 +366,7 @@ class _Specification:
         """True if the rows must be numbered for it."""
         self.terms = [term for found, part in sorting for term in ordered(c, found, part)]
         self.terms = [term for term in self.terms if not is_constant(term.this)]
-        if not c.target.sorts_windows_by_constants:
+        if c.lowers("window-constants"):
             self.keys = [key for key in self.keys if _varies(key, scope)]
             self.terms = [term for term in self.terms if _varies(term, scope)]
 
@@ -414,7 +414,7 @@ class _Specification:
         )
         if self.numbered:
             return self._numbered(window)
-        if self.c.target.frames_single_rows or not self._leaves_out_the_row():
+        if not self.c.lowers("single-row-frames") or not self._leaves_out_the_row():
             return window
         # MySQL 9.7 ignores the frame over a single row; this frame is then empty.
         rows = exp.Window(this=exp.Count(this=exp.Star()), over="OVER")

@@ -15,7 +15,7 @@ import pytest
 
 import dialects
 from dialects.enums import Dialect
-from dialects.targets import TARGETS
+from dialects.lowerings import lowerings
 from dialects.translation import translate
 from loaders import functions
 from loaders.duckdb import functions as duckdb_functions
@@ -59,7 +59,7 @@ def called(dialect: Dialect) -> set[str]:
     found = set(rewrites())
     for path in (TRANSLATOR / dialect).glob("*.py"):
         found |= set(NAMED.findall(path.read_text(encoding="utf-8")))
-    return found - TRIMS if TARGETS[dialect].has_trim_sets else found
+    return found if lowerings(dialect)["trim-sets"] else found - TRIMS
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -117,7 +117,7 @@ def test_an_engine_that_trims_sets_calls_no_function_for_them(dialect: Dialect, 
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (a TEXT, b TEXT)")
     found = translate("SELECT trim(a, b), ltrim(a, b) FROM t", census(path), dialect).sql
-    assert {name for name in TRIMS if name in found} == (set() if TARGETS[dialect].has_trim_sets else TRIMS)
+    assert {name for name in TRIMS if name in found} == (TRIMS if lowerings(dialect)["trim-sets"] else set())
 
 
 DOUBLED = """-- x + x.

@@ -9,7 +9,7 @@ from tests.docs.reference.command_line import cli, make
 from tests.docs.reference.extraction import extraction
 from tests.docs.reference.functions import on_other_engines
 from tests.docs.reference.plugin import plugin
-from tests.docs.reference.records import file_formats
+from tests.docs.reference.records import file_formats, rewrites
 from tests.docs.reference.vocabularies import errors, vocabularies
 from tests.docs.reference.written import COMMAND, WRITTEN
 
@@ -24,7 +24,7 @@ def pages() -> Mapping[str, str]:
         "extraction.md": extraction(),
         "words.md": f"{vocabularies()}\n{errors()}",
         "file-formats.md": file_formats(HOME / "file-formats.md"),
-        "rewrites.md": on_other_engines(HOME / "rewrites.md"),
+        "rewrites.md": rewrites(on_other_engines(HOME / "rewrites.md")),
     }
 
 

@@ -1,0 +1,17 @@
+"""What DuckDB cannot do, or does otherwise than SQLite: some of it as PostgreSQL does."""
+
+from dialects.lowerings import MEASURED, Lowering
+from dialects.postgresql import lowerings as postgresql
+
+_AS_POSTGRESQL = frozenset({"narrow-arithmetic", "exact-sums", "extremes-skip-null"})
+
+LOWERINGS = (
+    *(each for each in postgresql.LOWERINGS if each.name in _AS_POSTGRESQL),
+    Lowering(
+        "columns-hide-tables",
+        "In a subquery, the name of a column hides an outer table of that name.",
+        MEASURED,
+        "SELECT (SELECT item.id FROM part ORDER BY 1 LIMIT 1) FROM item",
+        "An alias that no column has.",
+    ),
+)

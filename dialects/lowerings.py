@@ -1,0 +1,68 @@
+"""What a target cannot do, or does otherwise than SQLite, with a name, a reason and a query that shows it.
+
+A rewrite or a generator asks `lowers("name")`. The list of a dialect is `LOWERINGS` of
+`dialects/<name>/lowerings.py`. A test runs the query of each lowering on the engine, with and without it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from dialects.by_dialect import ByDialect
+from dialects.enums import Dialect
+
+MEASURED = "measured"
+"""The source where no page or bug report of the server is known: the query shows it."""
+
+EXAMPLE = """
+CREATE TABLE item (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER, x REAL, t TEXT);
+INSERT INTO item VALUES
+    (1, 'a', 1, 0.5, 'xaxy'), (2, 'a', NULL, 1.5, 'b'), (3, 'b', -3, NULL, NULL), (4, 'c', 9, 2.5, 'é');
+CREATE TABLE part (item INTEGER, n INTEGER, name TEXT);
+INSERT INTO part VALUES (1, 1, 'p'), (1, 2, 'q'), (3, NULL, 'p'), (7, 4, NULL);
+CREATE TABLE essay (id INTEGER PRIMARY KEY, big INTEGER, text TEXT);
+INSERT INTO essay VALUES
+    (1, -9223372036854775808, replace(hex(zeroblob(150000)), '00', 'abcd')),
+    (2, 9223372036854775807, replace(hex(zeroblob(140000)), '00', 'efgh'));
+"""
+"""The database of the queries, in SQLite."""
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Something that a query needs on one target and that is written otherwise there.
+
+    Without it, the query fails on the target or has other rows than SQLite's.
+    """
+
+    name: str
+    why: str
+    source: str
+    """The page or bug report that says so, or `MEASURED`."""
+    query: str
+    """The smallest query that needs it, on the database `EXAMPLE`."""
+    instead: str | None
+    """What is written; None where the query is refused."""
+    since: str | None = None
+    until: str | None = None
+    """The first version of the server that has it, and the first one that no longer has it, where known."""
+    most: int | None = None
+    """The number that is the target's limit."""
+    hint: str | None = None
+    """The optimizer hint that is written."""
+
+
+LOWERINGS = ByDialect[tuple[Lowering, ...]]("dialects.{}.lowerings", "LOWERINGS")
+
+
+@cache
+def lowerings(target: Dialect, without: frozenset[str] = frozenset()) -> Mapping[str, Lowering | None]:
+    """Return the lowerings of all targets by name: None for those that this one does without.
+
+    A name that no target has is missing, so that a misspelt one is an error.
+    """
+    own = {each.name: each for each in LOWERINGS[target]}
+    names = {each.name for one in LOWERINGS.values() for each in one}
+    if unknown := without - names:
+        raise ValueError(f"no lowering has the name {min(unknown)}")
+    return {name: None if name in without else own.get(name) for name in names}

@@ -1,0 +1,241 @@
+"""What MySQL cannot do, or does otherwise than SQLite; most of it holds for MariaDB, too."""
+
+from dialects.lowerings import MEASURED, Lowering
+
+_NUMBERS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {})"
+
+LOWERINGS = (
+    # Limits.
+    Lowering(
+        "recursion-limit",
+        "A recursive query stops with an error after 1,000 steps.",
+        "https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_cte_max_recursion_depth",
+        _NUMBERS.format(1500) + " SELECT MAX(i) FROM c",
+        "A hint that sets cte_max_recursion_depth.",
+        hint="SET_VAR(cte_max_recursion_depth = 4294967295)",
+    ),
+    Lowering(
+        "list-limit",
+        "GROUP_CONCAT cuts its result off after 1,024 bytes.",
+        "https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_group_concat_max_len",
+        _NUMBERS.format(500) + " SELECT LENGTH(GROUP_CONCAT(i)) FROM c",
+        "A hint that sets group_concat_max_len.",
+        hint="SET_VAR(group_concat_max_len = 1073741824)",
+    ),
+    Lowering(
+        "planning-limit",
+        "Every order of the joins is tried: 12 tables take 0.1 s, 14 take 2.6 s, 16 more than 40 s.",
+        "https://dev.mysql.com/doc/refman/9.7/en/controlling-query-plan-evaluation.html",
+        "SELECT COUNT(*) FROM "
+        + ", ".join(f"item i{at}" for at in range(1, 19))
+        + " WHERE "
+        + " AND ".join(f"i{at}.id = i{at + 1}.n" for at in range(1, 18)),
+        "From 11 tables on, a hint that sets optimizer_search_depth.",
+        most=10,
+        hint="SET_VAR(optimizer_search_depth = 5)",
+    ),
+    Lowering(
+        "sorting-limit",
+        "A sort for window functions or lists fails where few of its long texts fit the buffer.",
+        "https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_sort_buffer_size",
+        "SELECT id, RANK() OVER (ORDER BY text) FROM essay",
+        "A hint that sets sort_buffer_size, where the census has found long texts.",
+        hint="SET_VAR(sort_buffer_size = 33554432)",
+    ),
+    Lowering(
+        "windows-in-a-select",
+        "A SELECT has at most 127 windows.",
+        MEASURED,
+        "SELECT "
+        + ", ".join(f"SUM(n) OVER (ORDER BY id ROWS {at} PRECEDING)" for at in range(128))
+        + " FROM item",
+        None,
+        most=127,
+    ),
+    Lowering(
+        "nested-selects",
+        "SELECTs are nested at most 63 deep, with common table expressions expanded.",
+        MEASURED,
+        "WITH c1 AS (SELECT id FROM item)"
+        + "".join(f", c{at} AS (SELECT DISTINCT id FROM c{at - 1})" for at in range(2, 66))
+        + " SELECT id FROM c65",
+        None,
+        most=64,
+    ),
+    Lowering(
+        "joined-tables",
+        "A join has at most 61 tables.",
+        "https://dev.mysql.com/doc/refman/9.7/en/join.html",
+        "SELECT 1 FROM " + ", ".join(f"item i{at}" for at in range(62)) + " LIMIT 1",
+        None,
+        most=61,
+    ),
+    # What it lacks.
+    Lowering(
+        "full-join",
+        "There is no FULL JOIN.",
+        "https://dev.mysql.com/doc/refman/9.7/en/join.html",
+        "SELECT i.id, p.name FROM item i FULL JOIN part p ON i.id = p.item",
+        "LEFT JOIN, and UNION ALL of the right rows without a partner.",
+    ),
+    Lowering(
+        "aggregate-filter",
+        "Aggregates take no FILTER.",
+        "https://dev.mysql.com/doc/refman/9.7/en/aggregate-functions.html",
+        "SELECT SUM(n) FILTER (WHERE id > 1) FROM item",
+        "CASE within the aggregate.",
+    ),
+    Lowering(
+        "group-frames",
+        "Frames take neither GROUPS nor EXCLUDE.",
+        "https://dev.mysql.com/doc/refman/9.7/en/window-functions-frames.html",
+        "SELECT SUM(n) OVER (ORDER BY kind GROUPS 1 PRECEDING) FROM item",
+        "A subquery over the rows, numbered by ROW_NUMBER and DENSE_RANK.",
+    ),
+    Lowering(
+        "list-windows",
+        "GROUP_CONCAT takes no OVER.",
+        "https://dev.mysql.com/doc/refman/9.7/en/window-functions-usage.html",
+        "SELECT id, GROUP_CONCAT(kind) OVER (ORDER BY id) FROM item",
+        "A subquery over the numbered rows.",
+    ),
+    Lowering(
+        "computed-offsets",
+        "LAG, LEAD and NTH_VALUE take only a constant number of rows.",
+        "https://dev.mysql.com/doc/refman/9.7/en/window-function-descriptions.html",
+        "SELECT id, LAG(id, n) OVER (ORDER BY id) FROM item",
+        "A subquery that finds the row by its number.",
+    ),
+    Lowering(
+        "computed-limits",
+        "LIMIT and OFFSET take only constants.",
+        "https://dev.mysql.com/doc/refman/9.7/en/select.html",
+        "SELECT id FROM item ORDER BY id LIMIT (SELECT COUNT(*) FROM part WHERE n > 1)",
+        "A derived table whose rows ROW_NUMBER counts.",
+    ),
+    Lowering(
+        "offset-alone",
+        "OFFSET needs a LIMIT.",
+        "https://dev.mysql.com/doc/refman/9.7/en/select.html",
+        "SELECT id FROM item ORDER BY id LIMIT -1 OFFSET 2",
+        "The greatest LIMIT.",
+    ),
+    Lowering(
+        "ordered-picks",
+        "No aggregate returns the first of its group's values in an order of its own.",
+        "https://dev.mysql.com/doc/refman/9.7/en/aggregate-functions.html",
+        "SELECT kind, MAX(x), t FROM item GROUP BY kind",
+        "The row that ROW_NUMBER puts first.",
+    ),
+    Lowering(
+        "trim-sets",
+        "TRIM removes a text, not each character of a set.",
+        "https://dev.mysql.com/doc/refman/9.7/en/string-functions.html#function_trim",
+        "SELECT TRIM(t, 'yx') FROM item",
+        "A function of `bird_sqlite`, for more than one character.",
+    ),
+    Lowering(
+        "in-any-query",
+        "IN takes no query with LIMIT.",
+        "https://dev.mysql.com/doc/refman/9.7/en/subquery-restrictions.html",
+        "SELECT id FROM item WHERE id IN (SELECT item FROM part ORDER BY n DESC LIMIT 2)",
+        "The query as a derived table.",
+    ),
+    Lowering(
+        "having-keys",
+        "HAVING does not find the expressions of GROUP BY.",
+        "https://dev.mysql.com/doc/refman/9.7/en/group-by-handling.html",
+        "SELECT COUNT(*) FROM item GROUP BY n + 1 HAVING n + 1 > 2",
+        "MIN of the key.",
+    ),
+    Lowering(
+        "outer-aggregates",
+        "A subquery with an aggregate of the SELECT around it has no row where that one has none.",
+        MEASURED,
+        "SELECT (SELECT COUNT(item.n) FROM part LIMIT 1) FROM item WHERE id > 9",
+        "The aggregate in a derived table.",
+    ),
+    Lowering(
+        "eager-recursion",
+        "A recursive query computes all its rows, read or not.",
+        "https://dev.mysql.com/doc/refman/9.7/en/with.html#common-table-expressions-recursive",
+        "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i FROM c LIMIT 3",
+        "LIMIT in the recursive query.",
+    ),
+    # What it does otherwise.
+    Lowering(
+        "unsigned-bits",
+        "Bit operations and row numbers are unsigned.",
+        "https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html",
+        "SELECT ~n FROM item",
+        "A cast to a signed integer.",
+    ),
+    Lowering(
+        "window-constants",
+        "PARTITION BY and ORDER BY of a window fail where nothing in them varies.",
+        MEASURED,
+        "SELECT (SELECT RANK() OVER (ORDER BY item.n) FROM part LIMIT 1) FROM item",
+        "The window without them.",
+    ),
+    Lowering(
+        "outer-constants",
+        "WHERE sees a derived table's constant even where an outer join makes it NULL.",
+        MEASURED,
+        "SELECT i.id FROM item i LEFT JOIN (SELECT item, -1 AS c FROM part) q ON q.item = i.id"
+        " WHERE q.c = -1",
+        "A derived table that is not merged.",
+    ),
+    Lowering(
+        "counted-null-subqueries",
+        "COUNT(DISTINCT) of a subquery's NULL is 1, if no row decides it.",
+        MEASURED,
+        "SELECT COUNT(DISTINCT (SELECT n FROM part WHERE item = 3)) FROM item",
+        "CASE WHEN it IS NULL THEN 0.",
+    ),
+    Lowering(
+        "outer-join-subqueries",
+        "EXISTS and IN in ON of an outer join repeat rows where only the left side decides.",
+        MEASURED,
+        "SELECT i.id, p.n FROM item i LEFT JOIN part p ON i.id IN (SELECT item FROM part)",
+        "The condition compared with 1, of which no semijoin is made.",
+        until="9.7.4",
+    ),
+    Lowering(
+        "self-joined-ctes",
+        "A common table expression joined to itself cannot be sorted or grouped by the column that joins it.",
+        MEASURED,
+        "WITH c AS (SELECT item, MAX(n) AS n FROM part GROUP BY item)"
+        " SELECT a.item, b.n FROM c a JOIN c b ON a.item = b.item ORDER BY a.item",
+        "Its query as a derived table, the second time.",
+        until="9.7.4",
+    ),
+    Lowering(
+        "set-operation-nulls",
+        "INTERSECT and EXCEPT after another set operation take NULL for a value.",
+        MEASURED,
+        "SELECT n FROM item EXCEPT SELECT id FROM item INTERSECT SELECT 0",
+        "Columns with room for NULL in all parts.",
+    ),
+    Lowering(
+        "single-row-frames",
+        "Over a single row a window's frame has no effect.",
+        MEASURED,
+        "SELECT SUM(n) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING) FROM item WHERE id = 1",
+        "CASE WHEN COUNT(*) OVER () > 1.",
+    ),
+    Lowering(
+        "untaken-branches",
+        "With window functions, CASE also computes branches that it does not take.",
+        MEASURED,
+        "SELECT CASE WHEN COUNT(*) OVER () > 9 THEN ABS(big) ELSE big END FROM essay",
+        "NULLIF around what would fail.",
+    ),
+    Lowering(
+        "reread-set-operations",
+        "A common table expression with INTERSECT or EXCEPT has other rows when it is read again.",
+        MEASURED,
+        "WITH c AS (SELECT id FROM item EXCEPT SELECT 1 FROM part)"
+        " SELECT 1 FROM c UNION ALL SELECT 2 FROM c WHERE NOT id <> 1",
+        "SELECT DISTINCT of it.",
+    ),
+)

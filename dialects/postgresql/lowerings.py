@@ -1,0 +1,55 @@
+"""What PostgreSQL cannot do, or does otherwise than SQLite; most of it holds for DuckDB, too."""
+
+from dialects.lowerings import MEASURED, Lowering
+
+LOWERINGS = (
+    Lowering(
+        "full-join-conditions",
+        "FULL JOIN takes only equalities between both sides.",
+        "https://www.postgresql.org/docs/current/queries-table-expressions.html",
+        "SELECT i.id, p.name FROM item i FULL JOIN part p ON i.n < p.n",
+        "LEFT JOIN, and UNION ALL of the right rows without a partner.",
+    ),
+    Lowering(
+        "real-modulo",
+        "The remainder of a division takes exact numbers alone.",
+        "https://www.postgresql.org/docs/current/functions-math.html",
+        "SELECT MOD(x, 0.4) FROM item",
+        None,
+    ),
+    Lowering(
+        "narrow-arithmetic",
+        "Literals that fit 32 bits are computed in 32 bits.",
+        "https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-CONSTANTS-NUMERIC",
+        "SELECT 2 * CASE WHEN n > 0 THEN 2000000000 ELSE 1 END FROM item",
+        "A cast to BIGINT.",
+    ),
+    Lowering(
+        "exact-sums",
+        "The sum of integers is an exact number that is no integer.",
+        "https://www.postgresql.org/docs/current/functions-aggregate.html",
+        "SELECT SUBSTR('abcdefghij', SUM(n)) FROM item",
+        "A cast to BIGINT.",
+    ),
+    Lowering(
+        "extremes-skip-null",
+        "LEAST and GREATEST ignore NULL, where SQLite's return NULL.",
+        "https://www.postgresql.org/docs/current/functions-conditional.html#FUNCTIONS-GREATEST-LEAST",
+        "SELECT MAX(n, 2) FROM item",
+        "CASE WHEN none is NULL.",
+    ),
+    Lowering(
+        "subquery-keys",
+        "A subquery finds no key of GROUP BY that is an expression.",
+        MEASURED,
+        "SELECT n + 1 AS k FROM item GROUP BY k ORDER BY (SELECT COUNT(*) FROM part WHERE n < k)",
+        "MIN of the key.",
+    ),
+    Lowering(
+        "distinct-order",
+        "SELECT DISTINCT cannot be sorted by what it does not return.",
+        "https://www.postgresql.org/docs/current/sql-select.html#SQL-DISTINCT",
+        "SELECT DISTINCT id FROM item ORDER BY n",
+        "GROUP BY, sorted by the least value of the group.",
+    ),
+)
