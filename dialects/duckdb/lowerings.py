@@ -14,4 +14,11 @@ LOWERINGS = (
         "SELECT (SELECT item.id FROM part ORDER BY 1 LIMIT 1) FROM item",
         "An alias that no column has.",
     ),
+    Lowering(
+        "distinct-order",
+        "A row of SELECT DISTINCT is sorted by any of its values of what is not returned.",
+        MEASURED,
+        "SELECT DISTINCT i.kind FROM item i LEFT JOIN part p ON i.id = p.item ORDER BY p.name",
+        "GROUP BY, sorted by the value that SQLite finds first.",
+    ),
 )

@@ -50,6 +50,6 @@ LOWERINGS = (
         "SELECT DISTINCT cannot be sorted by what it does not return.",
         "https://www.postgresql.org/docs/current/sql-select.html#SQL-DISTINCT",
         "SELECT DISTINCT id FROM item ORDER BY n",
-        "GROUP BY, sorted by the least value of the group.",
+        "GROUP BY, sorted by the value that SQLite finds first.",
     ),
 )
