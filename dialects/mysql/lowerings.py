@@ -27,9 +27,9 @@ LOWERINGS = (
         "Every order of the joins is tried: 12 tables take 0.1 s, 14 take 2.6 s, 16 more than 40 s.",
         "https://dev.mysql.com/doc/refman/9.7/en/controlling-query-plan-evaluation.html",
         "SELECT COUNT(*) FROM "
-        + ", ".join(f"item i{at}" for at in range(1, 19))
+        + ", ".join(f"item i{at}" for at in range(1, 27))
         + " WHERE "
-        + " AND ".join(f"i{at}.id = i{at + 1}.n" for at in range(1, 18)),
+        + " AND ".join(f"i{at}.id = i{at + 1}.n" for at in range(1, 26)),
         "From 11 tables on, a hint that sets optimizer_search_depth.",
         most=10,
         hint="SET_VAR(optimizer_search_depth = 5)",
