@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import secrets
 import time
@@ -19,7 +18,6 @@ from harness.labs.tasks.engine import (
     State,
     StatementFault,
     TaskEngine,
-    is_alive,
     only_reads,
 )
 from harness.labs.tasks.families import ScriptFamily
@@ -350,8 +348,10 @@ class MySQLCopies:
             self._prepared = {str(row[-1]) for row in _ask(self._admin, "XA RECOVER CONVERT XID")}
         except pymysql.Error as error:
             raise EngineUnavailable(f"mysql: {error}") from error
-        self._token = f"{os.getpid()}_{secrets.token_hex(4)}"
+        self._token = secrets.token_hex(7)
         self._role = f"{_ROLE}{self._token}"
+        # Held as long as the worker lives: what is named by it is then no orphan to any other.
+        _ask(self._admin, "SELECT get_lock(%s, 0)", self._role)
         self._password: str | None = None
         self._role_state: object = None
         self._made = 0
@@ -380,7 +380,7 @@ class MySQLCopies:
             _ask(self._admin, "SELECT release_lock(%s)", _LOCK)
 
     def _remove_orphans(self) -> None:
-        """Remove the databases and accounts of workers that were killed."""
+        """Remove the databases and accounts of killed workers: nobody holds the lock of their names."""
         for query, prefix, drop in (
             ("SELECT user FROM mysql.user WHERE user LIKE %s", _ROLE, self._drop_role),
             (
@@ -391,7 +391,7 @@ class MySQLCopies:
         ):
             for (name,) in _ask(self._admin, query, prefix.replace("_", r"\_") + "%"):
                 owner = name.removeprefix(prefix).partition("_")[0]
-                if owner.isdigit() and not is_alive(int(owner)):
+                if _ask(self._admin, "SELECT is_used_lock(%s)", f"{_ROLE}{owner}") == [(None,)]:
                     drop(name)
 
     def fresh(self, database: str) -> str:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import secrets
 import time
@@ -25,7 +24,6 @@ from harness.labs.tasks.engine import (
     State,
     StatementFault,
     TaskEngine,
-    is_alive,
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
@@ -189,6 +187,8 @@ _TEMPLATES_MADE = "2"
 _EMPTY = "TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
 _COPY = "bird_task_copy_"
 _ROLE = "bird_task_role_"
+_TOKEN = 14
+"""Hexadecimal digits in the names of what belongs to a worker: a number that fits 64 bits."""
 _LOCK = 0x42495244
 """Key of the advisory lock under which templates are made."""
 
@@ -212,7 +212,9 @@ class PostgreSQLCopies:
         self._databases, self._server = databases, server
         self._admin = _connected(server, "postgres")
         self._admin.execute("SET synchronous_commit = off")
-        self._token = f"{os.getpid()}_{secrets.token_hex(4)}"
+        self._token = secrets.token_hex(_TOKEN // 2)
+        # Held as long as the worker lives: what is named by it is then no orphan to any other.
+        self._admin.execute("SELECT pg_advisory_lock(%s)", [int(self._token, 16)])
         self._role = f"{_ROLE}{self._token}"
         self._password = ""
         self._role_state: object = None
@@ -393,7 +395,7 @@ def _create_owner(admin: psycopg.Connection[Any]) -> None:
 
 
 def _remove_orphaned_copies(admin: psycopg.Connection[Any]) -> None:
-    """Remove the databases and roles of workers that were killed; only this machine's are known."""
+    """Remove the databases and roles of workers that were killed: nobody holds the lock of their names."""
     for prefix, query, drop in (
         (
             _COPY,
@@ -404,8 +406,12 @@ def _remove_orphaned_copies(admin: psycopg.Connection[Any]) -> None:
     ):
         for (name,) in admin.execute(query.encode(), [prefix]).fetchall():
             owner = name.removeprefix(prefix).partition("_")[0]
-            if owner.isdigit() and not is_alive(int(owner)):
+            if len(owner) != _TOKEN:
+                continue
+            lock = [int(owner, 16)]
+            if admin.execute("SELECT pg_try_advisory_lock(%s)", lock).fetchone() == (True,):
                 admin.execute(sql.SQL(drop).format(sql.Identifier(name)))
+                admin.execute("SELECT pg_advisory_unlock(%s)", lock)
 
 
 def _dumps(databases: Path, database: str) -> list[Path]:

@@ -315,8 +315,27 @@ def test_what_a_killed_worker_left_on_a_server_is_removed_by_the_next(
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(process, 0)
     assert len(left_on(task_server)) == 3
-    engine_of(family).copies(tmp_path, task_server).close()
+    deadline = time.monotonic() + 60  # the server has to notice that the worker is gone
+    while left_on(task_server) and time.monotonic() < deadline:
+        engine_of(family).copies(tmp_path, task_server).close()
     assert left_on(task_server) == []
+
+
+@pytest.mark.engine
+@on_servers()
+def test_what_a_worker_has_on_a_server_is_not_removed_by_the_next(
+    tmp_path: Path, task_server: Server
+) -> None:
+    family = FAMILIES[_FAMILY[task_server.dialect]]
+    _DUMPS[task_server.dialect](tmp_path)
+    copies = engine_of(family).copies(tmp_path, task_server)
+    try:
+        copies.fresh("shop")
+        before = left_on(task_server)
+        engine_of(family).copies(tmp_path, task_server).close()
+        assert left_on(task_server) == before != []
+    finally:
+        copies.close()
 
 
 @pytest.mark.slow
