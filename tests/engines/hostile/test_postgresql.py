@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 LIMITS = Limits(seconds=0.1, rows=100_000)
 PATIENT = Limits(seconds=60.0)
-GENEROUS_SECONDS = 4.0
+GENEROUS_SECONDS = 8.0
 """The promise is the limit and one second; a machine that is busy otherwise takes longer."""
 
 SOON_SECONDS = 60.0
