@@ -12,7 +12,6 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.generator import Generator
 
 from dialects.errors import Untranslatable
-from dialects.lowerings import Lowering
 from dialects.nodes import Alternatives, BoundValue, Double, Fits, Joined, Matches, Quotient, Remainder, Whole
 
 _OR, _AND, _NOT, _COMPARISON, _OTHER, _SUM, _PRODUCT, _SIGN, ATOM = range(1, 10)
@@ -98,8 +97,6 @@ class TargetGenerator(Generator):
 
     TYPES: ClassVar[Mapping[exp.DType, str]] = {}
     """The names of types in CAST."""
-    lowerings: Mapping[str, Lowering | None]
-    """What the target needs; see `dialects.lowerings`."""
     BOUND: ClassVar[Mapping[str, str]] = {}
     """The types to which values that a driver binds are cast, by their storage class."""
 
@@ -153,10 +150,6 @@ class TargetGenerator(Generator):
         if isinstance(expression, exp.Expr) and key is None and type(expression) not in self._dispatch:
             raise Untranslatable(type(expression).__name__, "no target spells this node")
         return super().sql(expression, key, comment)
-
-    def lowers(self, name: str) -> bool:
-        """Return whether the target needs a lowering."""
-        return self.lowerings[name] is not None
 
     def parenthesized(self, node: exp.Expr) -> str:
         """Write the node in one pair of parentheses."""

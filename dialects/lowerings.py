@@ -1,6 +1,6 @@
 """What a target cannot do, or does otherwise than SQLite, with a name, a reason and a query that shows it.
 
-A rewrite or a generator asks `lowers("name")`. The list of a dialect is `LOWERINGS` of
+A rewrite asks `lowers("name")`. The list of a dialect is `LOWERINGS` of
 `dialects/<name>/lowerings.py`. A test runs the query of each lowering on the engine, with and without it.
 """
 

@@ -172,7 +172,8 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         relation = compiler.query(tree, None)
         # A text that SQLite rejects has no meaning to keep, even if the compiler found one.
         _ = compiler.plan
-        if len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
+        few = compiler.most("planning-limit")
+        if few is not None and len(list(relation.node.find_all(exp.Table))) > few:
             compiler.hint("planning-limit")
         if relation.node.find(exp.Window, Listed) and compiler.reads_long_texts:
             compiler.hint("sorting-limit")
@@ -189,7 +190,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
             compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
         simplify(relation.node, compiler.target)
-        text = spell(relation.node, target, without)
+        text = spell(relation.node, target)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:
@@ -233,9 +234,6 @@ def _refuse_width(c: Compiler, node: exp.Expr) -> None:
     ):
         raise Untranslatable("FROM", f"{c.target.title} joins no more than {most} tables")
 
-
-_FEW_TABLES = 10
-"""MySQL 9.7 plans a join of 12 tables in 0.1 s, of 14 in 2.6 s, of 16 in more than 40 s."""
 
 _KNOWN: dict[tuple[int, Dialect], tuple[Schema, Tables]] = {}
 """Keyed by identity: comparing schemas costs more than compiling a query. A cached schema keeps its id."""

@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from harness.labs.tasks.engine import TaskSession, engine_of, run_officially
+from harness.labs.tasks.engine import StatementsResult, TaskSession, engine_of, run_officially
 from harness.labs.tasks.families import ScriptFamily, TaskCategory, UntestedTask
 from harness.labs.tasks.helpers import (
     Rows,
@@ -222,7 +222,11 @@ def _default(
 
 
 def _answered(session: TaskSession, statements: str | Sequence[str]) -> tuple[Rows, bool, bool]:
-    done = run_officially(session, statements)
+    return _reported(run_officially(session, statements))
+
+
+def _reported(done: StatementsResult) -> tuple[Rows, bool, bool]:
+    """Return the rows, whether there was an error, and whether that was the time limit, as the scripts do."""
     fault = done.fault
     return done.rows, fault is not None and not fault.is_timeout, fault is not None and fault.is_timeout
 
@@ -241,9 +245,7 @@ def _execute_queries(
     if isinstance(queries, str) and family.statements_by_letter:
         queries = list(queries)
     done = run_officially(session, queries)
-    fault = done.fault
-    found = done.rows, fault is not None and not fault.is_timeout, fault is not None and fault.is_timeout
-    return (*found, str(fault or "")) if return_error else found
+    return (*_reported(done), str(done.fault or "")) if return_error else _reported(done)
 
 
 def _execute_all(
