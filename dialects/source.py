@@ -227,11 +227,22 @@ class _Parser(SQLiteParser):
         return exp.Between(this=this, low=low, high=self._parse_comparison())
 
 
+_NAMES_IN_SQLITE = frozenset(
+    {
+        "ANTI", "ASOF", "CURRENT_USER", "DESCRIBE", "FETCH", "GRANT", "LATERAL", "LOCK", "PARTITIONED_BY",
+        "QUALIFY", "REVOKE", "SEMI", "STRAIGHT_JOIN", "TABLESAMPLE", "UNCACHE",
+    }
+)  # fmt: skip
+"""Keywords of other dialects that are names in SQLite. https://sqlite.org/lang_keywords.html"""
+
+
 class _Source(SQLite):
     class Tokenizer(SQLite.Tokenizer):
         # Operators of other dialects that begin with ~, which is itself an operator of SQLite.
         KEYWORDS: ClassVar = {
-            word: token for word, token in SQLite.Tokenizer.KEYWORDS.items() if not word.startswith("~")
+            word: token
+            for word, token in SQLite.Tokenizer.KEYWORDS.items()
+            if not word.startswith("~") and word not in _NAMES_IN_SQLITE
         }
 
     Parser = _Parser

@@ -707,3 +707,20 @@ SELECT group_concat(id) FROM (SELECT id, name FROM pupil ORDER BY name);
 SELECT group_concat(id) FROM (SELECT id FROM pupil ORDER BY points + 1, height * 2 DESC);
 SELECT group_concat(ifnull(m, '-')) FROM (SELECT mentor AS m, COUNT(*) FROM pupil GROUP BY mentor ORDER BY mentor);
 SELECT group_concat(ifnull(points, '-')) FROM (SELECT points FROM pupil UNION SELECT 0 ORDER BY 1 DESC);
+-- names that are keywords elsewhere
+
+SELECT anti.id, x.id anti FROM pupil anti JOIN pupil AS x ON x.mentor = anti.id ORDER BY x.id;
+SELECT asof.id, x.id asof FROM pupil asof JOIN pupil AS x ON x.mentor = asof.id ORDER BY x.id;
+SELECT current_user.id, x.id current_user FROM pupil current_user JOIN pupil AS x ON x.mentor = current_user.id ORDER BY x.id;
+SELECT describe.id, x.id describe FROM pupil describe JOIN pupil AS x ON x.mentor = describe.id ORDER BY x.id;
+SELECT fetch.id, x.id fetch FROM pupil fetch JOIN pupil AS x ON x.mentor = fetch.id ORDER BY x.id;
+SELECT grant.id, x.id grant FROM pupil grant JOIN pupil AS x ON x.mentor = grant.id ORDER BY x.id;
+SELECT lateral.id, x.id lateral FROM pupil lateral JOIN pupil AS x ON x.mentor = lateral.id ORDER BY x.id;
+SELECT lock.id, x.id lock FROM pupil lock JOIN pupil AS x ON x.mentor = lock.id ORDER BY x.id;
+SELECT partitioned_by.id, x.id partitioned_by FROM pupil partitioned_by JOIN pupil AS x ON x.mentor = partitioned_by.id ORDER BY x.id;
+SELECT qualify.id, x.id qualify FROM pupil qualify JOIN pupil AS x ON x.mentor = qualify.id ORDER BY x.id;
+SELECT revoke.id, x.id revoke FROM pupil revoke JOIN pupil AS x ON x.mentor = revoke.id ORDER BY x.id;
+SELECT semi.id, x.id semi FROM pupil semi JOIN pupil AS x ON x.mentor = semi.id ORDER BY x.id;
+SELECT straight_join.id, x.id straight_join FROM pupil straight_join JOIN pupil AS x ON x.mentor = straight_join.id ORDER BY x.id;
+SELECT tablesample.id, x.id tablesample FROM pupil tablesample JOIN pupil AS x ON x.mentor = tablesample.id ORDER BY x.id;
+SELECT uncache.id, x.id uncache FROM pupil uncache JOIN pupil AS x ON x.mentor = uncache.id ORDER BY x.id;
