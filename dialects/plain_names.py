@@ -133,7 +133,8 @@ def _drop_tables(select: exp.Select, alike: Callable[[str], str]) -> None:
     source = start.this
     if not isinstance(source, exp.Table | exp.Subquery) or source.args.get("joins"):
         return
-    alias, computed = source.alias_or_name, _computed_names(select)
+    alias = source.alias_or_name
+    computed = _computed_names(select) | _outer_names(select, alias)
     # PostgreSQL names a computed column after a function or a type, and ORDER BY looks there first.
     is_open = any(not isinstance(each, exp.Column | exp.Alias) for each in select.expressions)
     for column in list(_own_columns(select)):
@@ -173,4 +174,13 @@ def _computed_names(select: exp.Select) -> frozenset[str]:
         for each in select.expressions
         if isinstance(each, exp.Alias)
         and not (isinstance(each.this, exp.Column) and ascii_lower(each.this.name) == ascii_lower(each.alias))
+    )
+
+
+def _outer_names(select: exp.Select, source: str) -> frozenset[str]:
+    """Return, in lower case, the names of result columns of outer rows: GROUP BY takes them for its own."""
+    return frozenset(
+        each.name.lower()
+        for each in select.expressions
+        if isinstance(each, exp.Column) and each.table not in {source, ""}
     )

@@ -701,4 +701,13 @@ REGRESSIONS = (
     Regression("a window over long texts", "SELECT MAX(f.essay) OVER () FROM far AS f JOIN dirty ORDER BY 1"),
     Regression("LEAD in no order", "SELECT LEAD(2, 0, 1) OVER (ORDER BY d.c) FROM (SELECT NULL AS c) AS d"),
     Regression("NOT of a constant in ORDER BY", "SELECT n, 1 NOT LIKE 1 FROM extreme ORDER BY 1, 2"),
+    Regression(
+        "texts of 17,000 characters that differ at their end",
+        "SELECT essay, digits FROM far ORDER BY ROUND(big) DESC, 1, 2 LIMIT 3",
+        ordered=True,
+    ),
+    Regression(
+        "a key with the name of an outer row's column",
+        "SELECT id FROM dirty AS d WHERE NOT EXISTS (SELECT id, d.id FROM far GROUP BY doc, id)",
+    ),
 )

@@ -73,12 +73,13 @@ class MariaDBConnections(MySQLConnections):
 
         A recursive query ends without an error after `max_recursive_iterations` steps, a list at
         `group_concat_max_len` bytes with a warning, and texts are sorted by their first `max_sort_length`
-        bytes, which need room in `sort_buffer_size`: translations need all lifted, and have no hint for it.
+        bytes, four a character, which need room in `sort_buffer_size`: translations need all lifted, and have
+        no hint for it. Of texts that are longer, the first 65,536 characters decide.
         With `split_materialized`, a join with a derived table that has IN in its HAVING loses rows.
         """
         unlimited = (
             ", SESSION max_recursive_iterations = 4294967295, SESSION group_concat_max_len = 1073741824"
-            ", SESSION max_sort_length = 65536, SESSION sort_buffer_size = 33554432"
+            ", SESSION max_sort_length = 262144, SESSION sort_buffer_size = 67108864"
             ", SESSION optimizer_search_depth = 5, SESSION optimizer_switch = 'split_materialized=off'"
             if database.profile is Profile.FAITHFUL
             else ""
