@@ -8,7 +8,7 @@ three answers, all different texts. On a server the files are loaded from dumps 
 The loop makes a new copy for each answer, judges it there, and removes the copy: nothing is made ahead or
 used again, and the official verdict is all it gives. It is kinder than the scripts, which also start a
 Python for each answer. The harness gives its three verdicts. Both run in turn with the same number of
-processes, and have to agree on every official verdict.
+processes, and have to agree on every official verdict. Golds and the first of the answers have to pass.
 """
 
 import json
@@ -91,6 +91,9 @@ def main(
     different = [key for key, status in verdicts["loop"].items() if verdicts["harness"][key] != status]
     if different:
         raise HarnessError(f"{len(different)} official verdicts differ, that on {different[0]} first")
+    right = (GOLD, predictors[0].predictor)
+    if failed := [key for key, status in verdicts["loop"].items() if key[0] in right and status != "passed"]:
+        raise HarnessError(f"{len(failed)} right answers fail, that on {failed[0]} first")
     number = len(verdicts["loop"])
     rates = {each: number / statistics.median(times) for each, times in seconds.items()}
     options.print_row(
@@ -207,7 +210,7 @@ def _tasks_of(path: Path) -> Iterator[dict[str, Any]]:
                     "sol_sql": [grouped],
                     "test_cases": [],
                     "answers": [
-                        [f"SELECT * FROM ({grouped}) AS some"],  # noqa: S608
+                        [f"SELECT * FROM ({grouped}) AS counted"],  # noqa: S608
                         [grouped.replace("count(*)", "count(*) + 1")],
                         [f"SELECT missing FROM {where}"],  # noqa: S608
                     ],

@@ -60,7 +60,7 @@ class VerdictCache:
             (name, task.id): key
             for name, answers in _answered(self._tasks, predictors)
             for task in self._tasks.tasks
-            if (key := self._key(task, answers.get(task.id) or ())) is not None
+            if (key := self._key(task, answers.get(task.id))) is not None
         }
         values = self._store.get(set(keys.values()))
         found = {}
@@ -78,15 +78,15 @@ class VerdictCache:
         values = {}
         for result in results:
             said = f"{result.official.message} {result.strict.message}"
-            key = self._key(tasks[result.task], of[result.predictor].get(result.task) or ())
+            key = self._key(tasks[result.task], of[result.predictor].get(result.task))
             if key is not None and not _BUSY.search(said):
                 values[key] = as_json(as_record(result, self._tasks.family.name)).encode()
         self._store.put(values, EntryKind.JUDGEMENT)
 
-    def _key(self, task: Task, answer: Sequence[str]) -> bytes | None:
-        """Return the key of an answer; None if it is not kept."""
+    def _key(self, task: Task, answer: Sequence[str] | None) -> bytes | None:
+        """Return the key of an answer, None of one that is missing; None if it is not kept."""
         files = self._sources(task.database)
-        texts = (*task.preprocess, *task.gold, *task.issue, *answer)
+        texts = (*task.preprocess, *task.gold, *task.issue, *(answer or ()))
         if files is None or any(lifetime(text) is not Lifetime.ALWAYS for text in texts):
             return None
         if any(_CHANCE.search(test) for test in task.test_cases):
@@ -100,7 +100,7 @@ class VerdictCache:
             files,
             task.record,
             task.phase_conditions,
-            list(answer),
+            None if answer is None else list(answer),
         ]
         return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).digest()
 
@@ -136,8 +136,9 @@ def to_judge(
         replace(
             one,
             answers={
-                task.id: task.gold if (one.predictor, task.id) in known else one.answers.get(task.id, ())
+                task.id: task.gold if (one.predictor, task.id) in known else one.answers[task.id]
                 for task in left
+                if (one.predictor, task.id) in known or task.id in one.answers
             },
         )
         for one in predictors

@@ -9,7 +9,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -50,10 +50,12 @@ class StatementsResult:
 class TaskSession(Protocol):
     """One connection to a copy.
 
-    `connection` is what test cases get. `goes_on`: whether the scripts go on after a statement that fails.
+    `connection` is what test cases get, and `place` what they get as the place of the copy. `goes_on`:
+    whether the scripts go on after a statement that fails.
     """
 
     connection: Any
+    place: str
     goes_on: bool
 
     def official(self, text: str) -> Rows:
@@ -191,10 +193,12 @@ class TaskEngine:
     """An engine on which tasks are judged.
 
     `session` opens a session on a copy for a script family. `copies` makes copies from a folder of databases,
-    on a server if `has_server`. Test cases call `query_function` to execute a text, and get the place of the
-    copy as `place`; `imports` are the lines before them. `cost` takes the cost out of the rows of `explain`
-    and a text; None if nothing is known of plans. `sources` returns the files that a database is made of, all
-    that its rows depend on; without it, no verdict is kept for a later run.
+    on a server if `has_server`. Test cases call `query_function` to execute a text, with `query_options` that
+    mean nothing here, and get the place of the copy as `place`; `imports` are the lines before them. `on`
+    returns the session of another connection that a test case has made, and of a new one for None; without
+    it there is one connection, because test cases reach no server. `cost` takes the cost out of the rows of
+    `explain` and a text; None if nothing is known of plans. `sources` returns the files that a database is
+    made of, all that its rows depend on; without it, no verdict is kept for a later run.
     """
 
     has_server: bool
@@ -202,6 +206,8 @@ class TaskEngine:
     copies: Callable[[Path, Server | None], Copies]
     query_function: str
     place: str
+    query_options: Mapping[str, object] = field(default_factory=dict)
+    on: Callable[[Any, Any], TaskSession] | None = None
     imports: str = ""
     explain: str = ""
     cost: Callable[[Rows], float] | None = None

@@ -35,28 +35,36 @@ class UntestedTask(StrEnum):
 _SPLIT = re.compile(r"\[split\]\s*")
 
 
+def _listed(value: Any) -> list[str]:
+    """Return a list of statements; what is no text becomes its JSON, which fails as a statement, too."""
+    if not isinstance(value, list):
+        return []
+    return [each if isinstance(each, str) else json.dumps(each) for each in value]
+
+
 def whole_statements(value: Any) -> list[str]:
     """Read a field of statements as LiveSQLBench does: a text is one statement, a list stays."""
     if isinstance(value, str):
         return [value] if value else []
-    return list(value) if isinstance(value, list) else []
+    return _listed(value)
 
 
 def marked_statements(value: Any) -> list[str]:
     """Read a field of statements as BIRD-CRITIC does: a text is split at `[split]`, a list stays."""
     if isinstance(value, str):
         return [part for each in _SPLIT.split(value) if (part := each.strip())]
-    return list(value) if isinstance(value, list) else []
+    return _listed(value)
 
 
 def encoded_statements(value: Any) -> list[str]:
     """Read a field of statements as BIRD-Interact does: a text may be a JSON list of texts."""
     if not isinstance(value, str):
-        return list(value) if isinstance(value, list) else []
+        return _listed(value)
+    text = value.strip()
     try:
-        decoded = json.loads(value)
+        decoded = json.loads(text)
     except ValueError:
-        return [value] if value else []
+        return [text]
     return [each for each in decoded if isinstance(each, str)] if isinstance(decoded, list) else []
 
 
@@ -75,12 +83,14 @@ class ScriptFamily:
     of strings, too. `passes_conditions`: whether test cases get `conditions=`. `has_efficiency`: whether
     tasks of efficiency compare the user's SQL with the answer by cost. `cuts_all_rows`: whether the rows of
     any text are cut to the first 10,000, not those of SELECT and WITH alone.
-    `statements_by_letter`: whether `execute_queries` takes a text for a list of letters.
+    `statements_by_letter`: whether `execute_queries` takes a text for a list of letters, and
+    `prepares_by_letter`: whether a text before the answer is one, so that nothing of it is executed.
     `calls_every_function`: whether everything callable that test cases define is a test.
     `knows_dates`: whether the functions of test cases see `date`.
     `ignores_faults`: whether `ex_base` compares rows after errors, too; `execute_queries` returns messages.
     `begins_costs`: whether BEGIN and ROLLBACK stand around statements whose costs are compared.
-    `required` are the fields without which a task fails.
+    `required` are the fields without which a task fails, and `needs_answer`: whether one does to which
+    there is no answer; an empty list of statements is one.
     """
 
     name: str
@@ -102,11 +112,13 @@ class ScriptFamily:
     has_efficiency: bool = False
     cuts_all_rows: bool = True
     statements_by_letter: bool = False
+    prepares_by_letter: bool = False
     calls_every_function: bool = False
     knows_dates: bool = True
     ignores_faults: bool = False
     begins_costs: bool = True
     required: tuple[str, ...] = ("sol_sql",)
+    needs_answer: bool = True
 
 
 FAMILIES: Mapping[str, ScriptFamily] = {
@@ -186,10 +198,12 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             statement_seconds=60,
             recursive_seconds=15,
             tests_queries=False,
-            required=("selected_database", "sol_sql"),
+            required=("selected_database",),
+            needs_answer=False,
             cuts_all_rows=False,
             calls_every_function=True,
             statements_by_letter=True,
+            prepares_by_letter=True,
         ),
     )
 }

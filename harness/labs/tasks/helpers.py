@@ -6,7 +6,7 @@ here corrects a fault: docs/explanation/tasks.md lists what each of them does wr
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -35,32 +35,32 @@ _ROUND = re.compile(r"ROUND\s*\(", re.IGNORECASE)
 _DISTINCT = re.compile(r"\bDISTINCT\b", re.IGNORECASE)
 
 
-def remove_comments(statements: Iterable[str]) -> list[str]:
+def remove_comments(sql_list: Iterable[str]) -> list[str]:
     """Remove comments, also inside strings; a line comment at the end of a text stays."""
     found = []
-    for statement in statements:
+    for statement in sql_list:
         bare = _BLOCK_COMMENT.sub(lambda found: "" if found["open"] is None else found[0], statement)
         bare = _LINE_COMMENT.sub(lambda found: found["end"] or found[0], bare)
         found.append(_BLANK_LINES.sub("\n", bare).strip())
     return found
 
 
-def remove_distinct(statements: Iterable[str]) -> list[str]:
+def remove_distinct(sql_list: Iterable[str]) -> list[str]:
     """Remove DISTINCT between blanks, at either end of a text as well."""
     return [
         " ".join(word for word in statement.split(" ") if word.lower() != "distinct")
-        for statement in statements
+        for statement in sql_list
     ]
 
 
-def remove_every_distinct(statements: Iterable[str]) -> list[str]:
+def remove_every_distinct(sql_list: Iterable[str]) -> list[str]:
     """Remove the word DISTINCT, also inside strings: BIRD-CRITIC's."""
-    return [_DISTINCT.sub("", statement) for statement in statements]
+    return [_DISTINCT.sub("", statement) for statement in sql_list]
 
 
-def remove_round(statements: Iterable[str]) -> list[str]:
+def remove_round(sql_list: Iterable[str]) -> list[str]:
     """Replace each call of ROUND by its first argument, without parentheses."""
-    return [_without_round(statement) for statement in statements]
+    return [_without_round(statement) for statement in sql_list]
 
 
 def _without_round(text: str) -> str:
@@ -134,7 +134,7 @@ def ex_base(
     run: Answered,
     answer: Sequence[str],
     gold: Sequence[str],
-    conditions: Mapping[str, Any] | None = None,
+    conditions: Any = None,
 ) -> int:
     """Return 1 if the last rows of both lists of statements are equal, 0 if not, or if either is empty.
 
@@ -142,6 +142,7 @@ def ex_base(
 
     Raises:
         TypeError: rows cannot be compared, which fails a test case.
+        AttributeError: the conditions are no object, and rows were to be compared.
     """
     if not answer or not gold:
         return 0
@@ -149,16 +150,17 @@ def ex_base(
     wanted, *other = run(gold)
     if not family.ignores_faults and any((*faults, *other)):
         return 0
-    return int(_equal(family, rows, wanted, is_ordered=bool((conditions or {}).get("order"))))
+    return int(_equal(family, rows, wanted, conditions))
 
 
-def _equal(family: ScriptFamily, rows: Rows, gold: Rows, *, is_ordered: bool) -> bool:
+def _equal(family: ScriptFamily, rows: Rows, gold: Rows, conditions: Any) -> bool:
     """Return True if rows are equal as lists or as sets, and there are some."""
     if not family.converts_numbers:
         return bool(rows and gold) and set(dated_results(rows or ())) == set(dated_results(gold or ()))
     left, right = preprocess_results(_present(rows)), preprocess_results(_present(gold))
     if not left or not right:
         return False
+    is_ordered = conditions is not None and conditions.get("order", False)
     return left == right if family.orders and is_ordered else set(left) == set(right)
 
 
@@ -173,7 +175,7 @@ def test_by_default(
     run: Answered,
     answer: Sequence[str],
     gold: Sequence[str],
-    conditions: Mapping[str, Any],
+    conditions: Any,
 ) -> None:
     """Judge an answer as a task without test cases is judged.
 

@@ -20,6 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from types import TracebackType
@@ -47,7 +48,7 @@ from harness.labs.tasks.official import (
     official_verdict,
     tests_of,
 )
-from harness.labs.tasks.strict import StrictStatus, StrictVerdict, strict_verdict
+from harness.labs.tasks.strict import StrictStatus, StrictVerdict, issue_cost, strict_verdict
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import ascii_json, parse_json
 from loaders.base.processes import end_with
@@ -278,7 +279,7 @@ def judge(
 
     Args:
         tasks: the tasks.
-        predictors: their answers; an id without one is an empty list, which the scripts run as any other.
+        predictors: their answers; an id may have none, which fails, unlike an empty list.
         workers: processes that judge.
         server: where copies are made, if the family's engine has servers.
 
@@ -305,6 +306,14 @@ def judge(
             pool.shutdown(cancel_futures=True)
 
 
+_IMPORTED = (
+    *("ast", "base64", "bisect", "calendar", "cmath", "configparser", "csv", "dataclasses", "difflib"),
+    *("fractions", "glob", "heapq", "hmac", "html", "inspect", "locale", "logging", "numbers", "pprint"),
+    *("random", "shutil", "sqlite3", "statistics", "string", "struct", "subprocess", "tempfile"),
+    *("textwrap", "timeit", "traceback", "typing", "unicodedata", "unittest", "uuid", "zoneinfo"),
+)
+"""Modules that test cases may import: the account without rights cannot read those of root's own Python."""
+
 _copies: Copies | None = None
 """Of this worker process."""
 
@@ -313,12 +322,16 @@ def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent:
     global _copies  # noqa: PLW0603 - one a process, made by its initializer
     end_with(parent, grace=False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _IMPORTED:
+        import_module(name)
     _copies = engine_of(family).copies(databases, server)
     # What is there now is looked at by no child, so that no page of it is copied.
     gc.freeze()
     # A worker that ends by itself leaves nothing; one that is killed is cleaned up after by the next.
     atexit.register(_copies.close)
 
+
+_NO_ANSWER = "there is no answer"
 
 Verdicts = tuple[OfficialVerdict, StrictVerdict, bool | None, Sequence[str]]
 
@@ -335,6 +348,10 @@ def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> 
         if texts not in known:
             known[texts] = (judging.official(texts), *judging.strict(texts))
         official, strict, state, changed = known[texts]
+        if answer is None:
+            strict = StrictVerdict(StrictStatus.ERROR, _NO_ANSWER)
+            if task.family.needs_answer:
+                official = OfficialVerdict(OfficialStatus.EXECUTION_ERROR, _NO_ANSWER)
         results.append(
             TaskResult(
                 predictor,
@@ -357,11 +374,15 @@ _untouched: dict[str, State] = {}
 
 @dataclass(frozen=True)
 class _Run:
-    """What statements return on a copy, and its state after them; a state is None if nothing was written."""
+    """What statements return on a copy, and its state after them; a state is None if nothing was written.
+
+    `issue_cost` is what the issue's statements cost before, None if it is unknown or not asked for.
+    """
 
     result: StatementsResult
     before: State | None = None
     after: State | None = None
+    issue_cost: float | None = None
 
 
 class _TaskJudging:
@@ -401,7 +422,8 @@ class _TaskJudging:
             # Before the test cases, which may change the copy, too.
             is_decided = gold.result.fault is None and done.fault is None
             after = session.state() if is_decided and not session.is_untouched() else None
-            found = strict_verdict(self._task, self._task.family, answer, done, gold.result, session)
+            task, family = self._task, self._task.family
+            found = strict_verdict(task, family, answer, done, gold.result, session, gold.issue_cost)
             return found.status, found.message, is_decided, after
 
         try:
@@ -418,10 +440,11 @@ class _TaskJudging:
 
         def run(places: Sequence[str]) -> _Run:
             session = _prepared(task, places)
+            cost = issue_cost(task, session)
             before = None if session.is_untouched() else session.state()
             result = run_whole(session, task.gold)
             after = None if result.fault is not None or session.is_untouched() else session.state()
-            return _Run(result, before, after)
+            return _Run(result, before, after, cost)
 
         try:
             return self._on_copies(run, task.gold, TASK_SECONDS, is_plain=False, has_code=False)

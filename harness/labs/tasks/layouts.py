@@ -78,14 +78,22 @@ class Task:
 
     @cached_property
     def test_cases(self) -> Sequence[str]:
-        """The texts of its test cases."""
-        return tuple(self.record.get("test_cases") or ())
+        """The texts of its test cases; one text is one of them."""
+        found = self.record.get("test_cases")
+        if isinstance(found, str):
+            return (found,) if found else ()
+        return tuple(found) if isinstance(found, list | dict) else ()
 
     @cached_property
     def conditions(self) -> Mapping[str, Any]:
         """How rows are compared."""
         found = self.record.get("conditions")
         return found if isinstance(found, dict) else {}
+
+    @property
+    def given_conditions(self) -> Any:
+        """What the record says of comparing rows, whatever it is: the scripts take it as it is."""
+        return self.record.get("conditions", {})
 
     @property
     def own_conditions(self) -> Mapping[str, Any]:

@@ -59,7 +59,7 @@ class MySQLTaskSession:
         options = json.loads(place)
         self._seconds = family.statement_seconds or 0.0
         self._written = options.pop("written")
-        self._name = str(options["database"])
+        self.place = str(options["database"])
         self.connection: Any = pymysql.connect(**options)
         # What a session changes for itself, like temporary tables, is not to be seen by it.
         self._watching = pymysql.connect(**options, autocommit=True, read_timeout=600)
@@ -125,13 +125,13 @@ class MySQLTaskSession:
         with suppress(pymysql.Error):
             self.connection.rollback()
             _ask(self.connection, "UNLOCK TABLES")
-        return mysql_state(self._watching, self._name)
+        return mysql_state(self._watching, self.place)
 
     def is_untouched(self) -> bool:
         """See `TaskSession.is_untouched`."""
         with suppress(pymysql.Error):
             self.connection.rollback()
-            return self._only_reads and _ask(self._watching, _WRITTEN, self._name) == [(self._written,)]
+            return self._only_reads and _ask(self._watching, _WRITTEN, self.place) == [(self._written,)]
         return False
 
     def close(self) -> None:

@@ -4,19 +4,23 @@ What differs from the scripts: the answer is judged, not gold (T2), each task ha
 error of the harness is no verdict (T4). docs/explanation/tasks.md has the list.
 """
 
+import argparse
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from functools import partial
+from inspect import Parameter, Signature
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.labs.tasks.engine import StatementsResult, TaskSession, engine_of, run_officially
 from harness.labs.tasks.families import ScriptFamily, TaskCategory, UntestedTask
 from harness.labs.tasks.helpers import (
+    Answered,
     Rows,
     check_sql_function_usage,
     compared_by_cost,
@@ -57,8 +61,15 @@ class OfficialVerdict:
 
 
 def missing_fields(task: Task, family: ScriptFamily) -> list[str]:
-    """Return the fields without which the scripts fail a task."""
-    return [name for name in family.required if name not in task.record]
+    """Return the fields without which the scripts fail a task.
+
+    Test cases may be left out, but what is there in their place has to have a length.
+    """
+    missing = [name for name in family.required if name not in task.record]
+    is_read = not family.calls_every_function and (family.tests_queries or task.category != "Query")
+    if is_read and not isinstance(task.record.get("test_cases", ()), Sized):
+        missing.append("test_cases")
+    return missing
 
 
 def tests_of(task: Task, family: ScriptFamily) -> Sequence[str] | None:
@@ -91,7 +102,10 @@ def official_verdict(
 
 
 def _phase(task: Task, family: ScriptFamily, answer: Sequence[str], session: TaskSession) -> OfficialVerdict:
-    run_officially(session, task.preprocess)
+    prepared = task.preprocess
+    if family.prepares_by_letter and isinstance(given := task.record.get("preprocess_sql"), str):
+        prepared = list(given)
+    run_officially(session, prepared)
     done = run_officially(session, answer)
     if done.fault is not None:
         status = OfficialStatus.TIMEOUT if done.fault.is_timeout else OfficialStatus.EXECUTION_ERROR
@@ -107,21 +121,23 @@ def _first_failure(
 ) -> str | None:
     """Run all tests; return what the first failure says, None if there is none."""
     tests = tests_of(task, family)
+    if tests and isinstance(task.record["test_cases"], str) and not family.calls_every_function:
+        return "test_cases is one text, and each of its letters is no test"
     if tests is not None and family.calls_every_function:
         functions = _defined(tests, {**namespace(family, session), "pred_query_result": rows})
         for function in functions:
             try:
                 with redirect_stdout(io.StringIO()):
-                    function(list(answer), list(task.gold), "copy", session.connection)
+                    function(list(answer), list(task.gold), session.place, session.connection)
             except Exception as error:  # noqa: BLE001 - any exception fails a test
                 return f"{type(error).__name__}: {error}"
         if functions:
             return None
         tests = None
     if tests is None:
-        run = partial(_answered, session)
+        run = _answering(session, family, session.connection)
         try:
-            test_by_default(family, run, answer, task.gold, task.conditions)
+            test_by_default(family, run, answer, task.gold, task.given_conditions)
         except Exception as error:  # noqa: BLE001 - any exception fails a test
             return f"{type(error).__name__}: {error}"
         return None
@@ -144,14 +160,14 @@ def _failure(  # noqa: PLR0913, PLR0917 - what a test case can see
     given = {
         "pred_sqls": lists[0],
         "sol_sqls": lists[1],
-        **dict.fromkeys(("db_path", "db_name"), "copy"),
+        engine_of(family).place: session.place,
         "conn": session.connection,
-        "kwargs": {"conditions": dict(task.conditions)} if family.passes_conditions else {},
+        "kwargs": {"conditions": task.given_conditions} if family.passes_conditions else {},
     }
     try:
         with redirect_stdout(io.StringIO()):
             _call(text, family, known, given)
-    except BaseException as error:  # noqa: BLE001 - any exception fails a test, SystemExit as well
+    except Exception as error:  # noqa: BLE001 - any exception fails a test; SystemExit ends the process
         return f"{type(error).__name__}: {error}"
     return None
 
@@ -180,49 +196,130 @@ def _defined(tests: Sequence[str], known: dict[str, Any]) -> list[Callable[..., 
 def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = False) -> dict[str, Any]:
     """Return what a test case of the family finds in its globals, by name; all helpers if `is_whole`."""
     engine = engine_of(family)
-    run = partial(_answered, session)
+    lists, places = ("pred_sqls", "sol_sqls"), (engine.place, "conn")
     common: dict[str, Any] = {
-        "execute_queries": partial(
-            _execute_all if family.ignores_faults else _execute_queries, session, family
+        "execute_queries": with_parameters(
+            partial(_execute_queries, session, family),
+            "queries",
+            *places,
+            logger=None,
+            section_title="",
+            **_MORE_OF_EXECUTION.get(family.dialect, {}),
         ),
-        engine.query_function: partial(_perform_query, session),
+        engine.query_function: with_parameters(
+            partial(_perform_query, session, family), "query", engine.place, conn=None, **engine.query_options
+        ),
         "check_sql_function_usage": check_sql_function_usage,
         "remove_distinct": remove_every_distinct if family.removes_distinct_anywhere else remove_distinct,
         "preprocess_results": preprocess_results if family.converts_numbers else dated_results,
-        "ex_base": lambda pred, sol, _place, _conn, conditions=None: ex_base(
-            family, run, pred, sol, conditions
+        "ex_base": with_parameters(
+            partial(_ex_base, session, family),
+            *lists,
+            *places,
+            **({"conditions": None} if family.has_default_test else {}),
         ),
     }
     if family.has_default_test:
         common |= {"remove_comments": remove_comments, "remove_round": remove_round}
     if family.calls_every_function:
-        common |= {"json": json, "test_case_default": partial(_default, family, run)}
+        common |= {
+            "argparse": argparse,
+            "json": json,
+            "StringIO": io.StringIO,
+            "redirect_stdout": redirect_stdout,
+            "test_case_default": with_parameters(
+                partial(_default, session, family), *lists, *places, conditions=None
+            ),
+        }
         # Its test cases see the evaluator's own names, among which are no other helpers.
-        own = {"execute_queries", "json", "test_case_default"}
+        own = {"argparse", "execute_queries", "json", "redirect_stdout", "StringIO", "test_case_default"}
         return common if is_whole else {name: common[name] for name in own}
     if (cost := engine.cost) is not None:
-        common["performance_compare_by_qep"] = lambda old, new, _place, _conn: compared_by_cost(
-            family, session.official, cost, engine.explain, old, new
+        common["performance_compare_by_qep"] = with_parameters(
+            lambda *, old_sqls, sol_sqls, **_: compared_by_cost(
+                family, session.official, cost, engine.explain, old_sqls, sol_sqls
+            ),
+            "old_sqls",
+            "sol_sqls",
+            *places,
         )
     if family.knows_dates:
         common["date"] = date
     return common
 
 
-def _default(
+_MORE_OF_EXECUTION: Mapping[str, Mapping[str, bool]] = {
+    Dialect.SQLITE: {"return_error": False},
+    Dialect.MYSQL: {"is_solution": True},
+}
+"""The last parameter of `execute_queries`, by engine."""
+
+
+def with_parameters(work: Callable[..., Any], *names: str, **optional: Any) -> Callable[..., Any]:
+    """Return a function that gives `work` its arguments by name, and takes them as the scripts' one does.
+
+    Raises:
+        TypeError: when it is called with others.
+    """
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    signature = Signature(
+        [
+            *(Parameter(name, kind) for name in names),
+            *(Parameter(name, kind, default=value) for name, value in optional.items()),
+        ]
+    )
+
+    def call(*values: Any, **named: Any) -> Any:
+        bound = signature.bind(*values, **named)
+        bound.apply_defaults()
+        return work(**bound.arguments)
+
+    return call
+
+
+def _default(  # noqa: PLR0913 - the parameters of the scripts, and the session
+    session: TaskSession,
     family: ScriptFamily,
-    run: Callable[[str | Sequence[str]], tuple[Rows, bool, bool]],
-    pred: Sequence[str],
-    sol: Sequence[str],
-    *_place: object,
-    conditions: Mapping[str, Any] | None = None,
+    *,
+    pred_sqls: Sequence[str],
+    sol_sqls: Sequence[str],
+    conn: Any,
+    conditions: Any,
+    **_place: object,
 ) -> int:
-    test_by_default(family, run, pred, sol, conditions or {})
+    test_by_default(family, _answering(session, family, conn), pred_sqls, sol_sqls, conditions)
     return 1
 
 
-def _answered(session: TaskSession, statements: str | Sequence[str]) -> tuple[Rows, bool, bool]:
-    return _reported(run_officially(session, statements))
+def _ex_base(  # noqa: PLR0913 - the parameters of the scripts, and the session
+    session: TaskSession,
+    family: ScriptFamily,
+    *,
+    pred_sqls: Sequence[str],
+    sol_sqls: Sequence[str],
+    conn: Any,
+    conditions: Any = None,
+    **_place: object,
+) -> int:
+    return ex_base(family, _answering(session, family, conn), pred_sqls, sol_sqls, conditions)
+
+
+def _answering(session: TaskSession, family: ScriptFamily, connection: Any) -> Answered:
+    """Return what executes statements on a connection and returns what the scripts' function does."""
+    return lambda statements: _reported(_run(session, family, statements, connection))
+
+
+def _run(
+    session: TaskSession, family: ScriptFamily, statements: str | Sequence[str], connection: Any
+) -> StatementsResult:
+    letters = isinstance(statements, str) and family.statements_by_letter
+    return run_officially(_on(session, family, connection), list(statements) if letters else statements)
+
+
+def _on(session: TaskSession, family: ScriptFamily, connection: Any) -> TaskSession:
+    """Return the session on the connection that test code names."""
+    on = engine_of(family).on
+    return session if on is None or connection is session.connection else on(session, connection)
 
 
 def _reported(done: StatementsResult) -> tuple[Rows, bool, bool]:
@@ -231,40 +328,26 @@ def _reported(done: StatementsResult) -> tuple[Rows, bool, bool]:
     return done.rows, fault is not None and not fault.is_timeout, fault is not None and fault.is_timeout
 
 
-def _execute_queries(
+def _execute_queries(  # noqa: PLR0913 - the parameters of the scripts, and the session
     session: TaskSession,
     family: ScriptFamily,
+    *,
     queries: str | Sequence[str],
-    _place: object = None,
-    _conn: object = None,
-    _logger: object = None,
-    section_title: str = "",
-    return_error: bool = False,  # noqa: FBT001, FBT002
+    conn: Any,
+    return_error: bool = False,
+    is_solution: bool = True,
+    **_others: object,
 ) -> tuple[Any, ...]:
-    del section_title
-    if isinstance(queries, str) and family.statements_by_letter:
-        queries = list(queries)
-    done = run_officially(session, queries)
-    return (*_reported(done), str(done.fault or "")) if return_error else _reported(done)
-
-
-def _execute_all(
-    session: TaskSession,
-    family: ScriptFamily,
-    queries: str | Sequence[str],
-    _place: object = None,
-    _conn: object = None,
-    _logger: object = None,
-    section_title: str = "",
-    is_solution: bool = True,  # noqa: FBT001, FBT002
-) -> tuple[Any, ...]:
-    """Be `execute_queries` of the family that ignores faults: errors count if `is_solution`."""
-    del section_title
-    rows, *faults, message = _execute_queries(session, family, queries, return_error=True)
-    return (rows, *(is_solution and fault for fault in faults), message)
+    """Execute statements; errors count if `is_solution`, where the family has that parameter."""
+    done = _run(session, family, queries, conn)
+    rows, *faults = _reported(done)
+    if family.ignores_faults:
+        return (rows, *(bool(is_solution and fault) for fault in faults), str(done.fault or ""))
+    return (rows, *faults, str(done.fault or "")) if return_error else (rows, *faults)
 
 
 def _perform_query(
-    session: TaskSession, query: str, _place: object = None, conn: Any = None, **_: object
+    session: TaskSession, family: ScriptFamily, *, query: str, conn: Any = None, **_others: object
 ) -> tuple[Rows, Any]:
-    return session.official(query), session.connection if conn is None else conn
+    used = _on(session, family, conn)
+    return used.official(query), used.connection

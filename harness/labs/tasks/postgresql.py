@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import secrets
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -31,6 +32,9 @@ from loaders.base.errors import EngineUnavailable
 from loaders.base.files import read_text
 from loaders.server import Server
 
+# Test cases catch the errors of the driver that the scripts have; this one's have the same names.
+sys.modules.setdefault("psycopg2", psycopg)
+
 _RECURSION = "WITH RECURSIVE"
 
 _TEXTS = ("uuid", "inet", "cidr", "macaddr", "macaddr8", "bit", "varbit", "money", "xml")
@@ -51,6 +55,7 @@ class PostgreSQLTaskSession:
         self._family = family
         # A text that was prepared by the driver could have one statement only.
         self.connection = psycopg.connect(place, prepare_threshold=None)
+        self.place = self.connection.info.dbname
         self._made: Mapping[str, object] = {}
         self._sequences: list[Any] = []
         for name in _TEXTS:

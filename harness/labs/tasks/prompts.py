@@ -67,7 +67,8 @@ def _schema(databases: Path, database: str) -> str:
 @cache
 def _meanings(databases: Path, database: str) -> str:
     path = _file(databases, database, "column_meaning_base.json")
-    return json.dumps(_parsed(read_text(path).text, str(path)), ensure_ascii=False, indent=1)
+    found = _parsed(read_text(path).text, str(path))
+    return json.dumps({key.lower(): value for key, value in found.items()}, ensure_ascii=False, indent=1)
 
 
 @cache

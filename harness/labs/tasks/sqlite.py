@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -108,13 +109,18 @@ class SQLiteTaskSession:
     goes_on = False
 
     def __init__(self, place: str, family: ScriptFamily, known: dict[str, Rows] | None = None) -> None:
-        self._place, self._family, self._seconds = place, family, math.inf
+        self.place, self._family, self._seconds = place, family, math.inf
         self._known = known
         self._made: set[tuple[str, int]] = set()
-        self.connection = sqlite3.connect(place, timeout=30)
-        self.connection.execute("PRAGMA busy_timeout = 30000")
         self._watch = _Watch()
-        self.connection.set_authorizer(self._watch)
+        self.connection = self.connected()
+
+    def connected(self) -> sqlite3.Connection:
+        """Connect to the file."""
+        connection = sqlite3.connect(self.place, timeout=30)
+        connection.execute("PRAGMA busy_timeout = 30000")
+        connection.set_authorizer(self._watch)
+        return connection
 
     def official(self, text: str) -> Rows:
         """See `TaskSession.official`."""
@@ -184,7 +190,7 @@ class SQLiteTaskSession:
         """See `TaskSession.state`."""
         self.connection.rollback()
         touched = self._watch.touched
-        with closing(sqlite3.connect(self._place)) as connection:
+        with closing(sqlite3.connect(self.place)) as connection:
             everything = _ALL_TABLES in touched or (touched and _has_virtual_tables(connection))
             now = set() if everything else self._made.intersection(connection.execute(_TABLES))
             written = _with_children(connection, touched)
@@ -198,12 +204,12 @@ class SQLiteTaskSession:
     def is_untouched(self) -> bool:
         """See `TaskSession.is_untouched`."""
         self.connection.rollback()
-        return is_untouched(Path(self._place))
+        return is_untouched(Path(self.place))
 
     def again(self) -> "SQLiteTaskSession":
         """See `TaskSession.again`."""
         self.close()
-        return SQLiteTaskSession(self._place, self._family, {} if self._known is None else self._known)
+        return SQLiteTaskSession(self.place, self._family, {} if self._known is None else self._known)
 
     def close(self) -> None:
         """See `TaskSession.close`."""
@@ -214,6 +220,13 @@ class SQLiteTaskSession:
 
 _STEPS = 100_000
 """Instructions of SQLite's virtual machine between two looks at the clock: some milliseconds."""
+
+
+def _on(session: SQLiteTaskSession, connection: sqlite3.Connection | None) -> SQLiteTaskSession:
+    """Return a session as this one on another connection; opened for None."""
+    other = copy(session)
+    other.connection = session.connected() if connection is None else connection
+    return other
 
 
 def _rest(cursor: sqlite3.Cursor) -> Rows:
@@ -259,17 +272,17 @@ class SQLiteCopies:
         self._made += 1
         folder = self._folder / str(self._made)
         folder.mkdir()
-        copy = folder / "copy.sqlite"
-        shutil.copyfile(source, copy)
-        with copy.open("r+b") as file:
+        path = folder / "copy.sqlite"
+        shutil.copyfile(source, path)
+        with path.open("r+b") as file:
             if file.read(_MODES.start)[: len(_MAGIC)] == _MAGIC:
                 # In WAL mode, which the scripts would set by writing to it.
                 file.seek(_MODES.start)
                 file.write(b"\x02\x02")
-        for path in (folder, copy):
-            os.chown(path, self._owner, self._owner)
-        os.utime(copy, ns=(_MADE, _MADE))
-        return copy
+        for each in (folder, path):
+            os.chown(each, self._owner, self._owner)
+        os.utime(path, ns=(_MADE, _MADE))
+        return path
 
     def prepare(self, database: str) -> None:
         """See `Copies.prepare`."""
@@ -316,12 +329,12 @@ _MADE = 10**9
 """The time of change of a copy, in nanoseconds since the epoch, to which nothing is written."""
 
 
-def is_untouched(copy: Path) -> bool:
+def is_untouched(path: Path) -> bool:
     """Return True if nothing was written to a copy, nor to a log next to it."""
-    if copy.stat().st_mtime_ns != _MADE:
+    if path.stat().st_mtime_ns != _MADE:
         return False
-    logs = (copy.with_name(f"{copy.name}{end}") for end in ("-wal", "-journal"))
-    return not any(path.exists() and path.stat().st_size for path in logs)
+    logs = (path.with_name(f"{path.name}{end}") for end in ("-wal", "-journal"))
+    return not any(log.exists() and log.stat().st_size for log in logs)
 
 
 def template(databases: Path, name: str) -> Path:
@@ -438,6 +451,8 @@ ENGINE = TaskEngine(
     copies=lambda databases, _server: SQLiteCopies(databases),
     query_function="perform_query_on_sqlite_databases",
     place="db_path",
+    query_options={"query_timeout": 30},
+    on=_on,
     imports="import datetime\n",
     sources=lambda databases, name: [template(databases, name)],
 )

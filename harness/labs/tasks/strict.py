@@ -7,6 +7,7 @@ cases have one namespace.
 
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
@@ -17,11 +18,11 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from harness.labs.tasks.engine import StatementsResult, TaskEngine, TaskSession, engine_of
+from harness.labs.tasks.engine import StatementsResult, TaskSession, engine_of
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import PLACES, Rows
 from harness.labs.tasks.layouts import Task
-from harness.labs.tasks.official import namespace, tests_of
+from harness.labs.tasks.official import namespace, tests_of, with_parameters
 
 
 class StrictStatus(StrEnum):
@@ -61,6 +62,7 @@ def strict_verdict(  # noqa: PLR0913, PLR0917 - both sides, and what judges them
     done: StatementsResult,
     gold: StatementsResult,
     session: TaskSession,
+    old_cost: float | None = None,
 ) -> StrictVerdict:
     """Judge an answer that was run.
 
@@ -71,6 +73,7 @@ def strict_verdict(  # noqa: PLR0913, PLR0917 - both sides, and what judges them
         done: what they returned on their copy.
         gold: what gold returned on its copy.
         session: the session in which the answer was run, for test cases.
+        old_cost: what the issue's statements cost before, of a task of efficiency.
     """
     if done.fault is not None:
         return StrictVerdict(StrictStatus.ERROR, str(done.fault))
@@ -82,30 +85,27 @@ def strict_verdict(  # noqa: PLR0913, PLR0917 - both sides, and what judges them
     if not tests:
         return StrictVerdict(StrictStatus.UNTESTED, "the task has no test cases")
     for text in tests:
-        failure = _failure(task, family, text, answer, done, gold, session)
+        failure = _failure(task, family, text, answer, done, gold, session, old_cost)
         if failure is not None:
             return StrictVerdict(StrictStatus.TEST_FAILED, failure)
     return StrictVerdict(StrictStatus.PASSED)
 
 
-def _compared_once(  # noqa: PLR0913, PLR0917 - both sides, and the parameters of `ex_base`
+def _compared_once(
     task: Task,
     answer: Sequence[str],
     rows: Rows,
     gold: StatementsResult,
     usual: Callable[..., int],
-    pred: Sequence[str],
-    sol: Sequence[str],
-    *others: object,
-    **more: object,
+    **given: Any,
 ) -> int:
     """Be `ex_base`: compare the rows that answer and gold have returned on their own copies.
 
     Other lists of statements, and those without rows, are executed as usual.
     """
-    is_known = [*pred] == [*answer] and [*sol] == [*task.gold] and gold.fault is None
-    if not is_known or rows is None or gold.rows is None:
-        return usual(pred, sol, *others, **more)
+    is_known = [*given["pred_sqls"]] == [*answer] and [*given["sol_sqls"]] == [*task.gold]
+    if not is_known or gold.fault is not None or rows is None or gold.rows is None:
+        return usual(**given)
     return int(bool(_compared(task, rows, gold.rows).passes))
 
 
@@ -185,39 +185,106 @@ def _failure(  # noqa: PLR0913, PLR0917 - what a test case can see
     done: StatementsResult,
     gold: StatementsResult,
     session: TaskSession,
+    old_cost: float | None,
 ) -> str | None:
     """Run one test case in one namespace; return why it fails, None if it passes."""
     lists = (list(answer), list(task.gold))
     if family.has_efficiency and task.is_efficiency:
         lists = (list(task.issue), list(answer))
     usual = namespace(family, session, is_whole=True)
+    places = (engine_of(family).place, "conn")
     known: dict[str, Any] = {
         **usual,
         "pred_query_result": done.rows,
         "date": date,
-        "ex_base": partial(_compared_once, task, answer, done.rows, gold, usual["ex_base"]),
+        "ex_base": with_parameters(
+            partial(_compared_once, task, answer, done.rows, gold, usual["ex_base"]),
+            *("pred_sqls", "sol_sqls", *places),
+            **({"conditions": None} if family.has_default_test else {}),
+        ),
     }
-    engine = engine_of(family)
-    if engine.cost is not None:
-        known["performance_compare_by_qep"] = lambda old, new, _place, _conn: _is_cheaper(
-            engine, session, old, new
+    if engine_of(family).cost is not None:
+        known["performance_compare_by_qep"] = with_parameters(
+            partial(_is_cheaper, task, session, answer, old_cost), "old_sqls", "sol_sqls", *places
         )
     options: Mapping[str, Any] = {"conditions": dict(task.conditions)} if family.passes_conditions else {}
     try:
         with redirect_stdout(io.StringIO()):
             exec(text, known)  # noqa: S102 - a test case
             test: Callable[..., object] = known["test_case"]
-            test(*lists, "copy", session.connection, **options)
+            test(*lists, session.place, session.connection, **options)
     except BaseException as error:  # noqa: BLE001 - any exception fails a test, SystemExit as well
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def _is_cheaper(engine: TaskEngine, session: TaskSession, old: Sequence[str], new: Sequence[str]) -> int:
-    """Return 1 if the plans of `new` cost less than those of `old`; an unknown cost is an error."""
+def issue_cost(task: Task, session: TaskSession) -> float | None:
+    """Return what the issue's statements cost by their plans; None if it is unknown, or nobody asks."""
+    family = task.family
+    if not (family.has_efficiency and task.is_efficiency and task.issue):
+        return None
+    try:
+        return _cost(family, session, task.issue)
+    except Exception:  # noqa: BLE001 - whatever the engine does not explain
+        return None
+
+
+_EXPLAINED = re.compile(
+    r"(?:[\s(\ufeff]|--[^\n]*+(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+    r"(?:select|with|values|table|insert|update|delete|replace|merge)\b",
+    re.IGNORECASE,
+)
+
+
+def _cost(
+    family: ScriptFamily, session: TaskSession, statements: Sequence[str], *, has_run: bool = False
+) -> float:
+    """Return what statements cost by their plans.
+
+    Those without a plan, as CREATE INDEX, are executed before those that follow, and rolled back afterwards
+    where an engine can; none is if all of them `has_run` already.
+
+    Raises:
+        ValueError: no statement has a plan.
+        Exception: the engine explains or executes one not.
+    """
+    engine = engine_of(family)
     assert engine.cost is not None  # noqa: S101 - the caller has looked
-    costs = [
-        sum(engine.cost(session.whole(f"{engine.explain} {text}")) for text in statements)
-        for statements in (old, new)
-    ]
-    return int(costs[1] < costs[0])
+    planned = [text for text in statements if _EXPLAINED.match(text)]
+    if not planned:
+        raise ValueError("no statement has a plan, so that the cost is unknown")
+    executes = family.begins_costs and not has_run and len(planned) < len(statements)
+    if executes:
+        session.whole("BEGIN")
+    try:
+        total = 0.0
+        for text in statements:
+            if _EXPLAINED.match(text):
+                total += engine.cost(session.whole(f"{engine.explain} {text}"))
+            elif executes:
+                session.whole(text)
+        return total
+    finally:
+        if executes:
+            session.whole("ROLLBACK")
+
+
+def _is_cheaper(  # noqa: PLR0913 - the parameters of the scripts, and both sides
+    task: Task,
+    session: TaskSession,
+    answer: Sequence[str],
+    old_cost: float | None,
+    *,
+    old_sqls: Sequence[str],
+    sol_sqls: Sequence[str],
+    **_place: object,
+) -> int:
+    """Be `performance_compare_by_qep`: an unknown cost is an error.
+
+    What the issue costs was found out on a copy that the answer has not changed.
+    """
+    if old_cost is not None and [*old_sqls] == [*task.issue]:
+        old = old_cost
+    else:
+        old = _cost(task.family, session, old_sqls)
+    return int(_cost(task.family, session, sol_sqls, has_run=[*sol_sqls] == [*answer]) < old)

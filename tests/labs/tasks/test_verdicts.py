@@ -561,4 +561,4 @@ def test_every_family_is_read_as_its_scripts_do() -> None:
     read = {name: [family.statements(value) for value in values] for name, family in FAMILIES.items()}
     assert read["livesqlbench-sqlite"] == [[values[0]], ["a", "b"], [], [], [values[4]]]
     assert read["critic-postgresql"] == [["SELECT 1", "SELECT 2"], ["a", "b"], [], [], [values[4]]]
-    assert read["interact"] == [[values[0]], ["a", "b"], [], [], ["a", "b"]]
+    assert read["interact"] == [[values[0]], ["a", "b"], [""], [], ["a", "b"]]

@@ -1,0 +1,239 @@
+"""What test cases can call and see, as the scripts of mini_dev and BIRD-CRITIC answer them.
+
+Whether a text passes was asked of these scripts, with an answer that is gold.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.labs.tasks.families import FAMILIES
+from harness.labs.tasks.judging import GOLD, judge
+from harness.labs.tasks.layouts import Task, read_answers, read_tasks
+from harness.labs.tasks.official import missing_fields, official_verdict
+from harness.labs.tasks.sqlite import SQLiteTaskSession
+from tests.labs.tasks.shop import make_sqlite
+
+SQLITE, CRITIC = FAMILIES["livesqlbench-sqlite"], FAMILIES["critic-sqlite"]
+GOLD_SQL = ["SELECT id, name FROM customers WHERE id < 5"]
+RECORD: dict[str, Any] = {
+    "instance_id": "shop_M_1",
+    "selected_database": "shop",
+    "db_id": "shop",
+    "query": "q",
+    "preprocess_sql": [],
+    "sol_sql": GOLD_SQL,
+    "category": "Management",
+    "issue_sql": [],
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("databases")
+    make_sqlite(folder)
+    return folder / "shop" / "shop_template.sqlite"
+
+
+def passes(
+    shop: Path, record: dict[str, Any], answer: list[str], family: str = "livesqlbench-sqlite"
+) -> bool:
+    task = Task({**RECORD, **record}, FAMILIES[family])
+    with closing(SQLiteTaskSession(str(shop), FAMILIES[family])) as session:
+        return official_verdict(task, FAMILIES[family], answer, lambda: session).passes
+
+
+def body(text: str) -> str:
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    return f"def test_case(pred_sqls, sol_sqls, db_path, conn, **kw):\n{lines}"
+
+
+PASSING = [
+    "return False",
+    "print('x' * 1000)",
+    "assert date(2020, 1, 1)",
+    "import datetime\nassert datetime.date.today()",
+    "assert len(pred_query_result) == 4 and isinstance(pred_query_result, list)",
+    "assert pred_sqls == sol_sqls and isinstance(pred_sqls, list)",
+    "assert len(execute_queries(pred_sqls, db_path, conn)) == 3",
+    "assert execute_queries(pred_sqls, db_path, conn, None, '', True)[3] == ''",
+    "assert execute_queries(queries=pred_sqls, db_path=db_path, conn=conn, section_title='x')[0]",
+    "assert execute_queries(['bad'], db_path, conn, return_error=True)[3]",
+    "assert execute_queries('SELECT 1', db_path, conn)[0] == [(1,)]",
+    "assert execute_queries([], db_path, conn)[0] is None",
+    "assert execute_queries(['SELECT 1', 'bad', 'SELECT 2'], db_path, conn) == ([(1,)], True, False)",
+    "assert execute_queries(['SELECT 1', None], db_path, conn)[1]",
+    "rows, same = perform_query_on_sqlite_databases('SELECT 1', db_path, conn)\nassert same is conn and rows",
+    "assert perform_query_on_sqlite_databases(query='SELECT 1', db_path=db_path, conn=conn)[0]",
+    "assert perform_query_on_sqlite_databases('SELECT 1', db_path, conn, 10)[0]",
+    "try:\n    perform_query_on_sqlite_databases('bad', db_path, conn)\nexcept Exception:\n    pass",
+    "assert ex_base(pred_sqls, sol_sqls, db_path, conn, conditions={'order': True}) == 1",
+    "assert ex_base(pred_sqls=pred_sqls, sol_sqls=sol_sqls, db_path=db_path, conn=conn) == 1",
+    "assert ex_base('SELECT 1', 'SELECT 1', db_path, conn) == 1",
+    "assert ex_base([], sol_sqls, db_path, conn) == 0",
+    "assert check_sql_function_usage(sqls=pred_sqls, required_keywords=['select', 'FROM'])",
+    "assert remove_distinct(sql_list=['SELECT DISTINCT a']) == ['SELECT a']",
+    "assert remove_comments(sql_list=['a -- b\\nc']) == ['a \\nc']",
+    "assert remove_round(sql_list=['ROUND(a, 2)']) == ['a']",
+    "assert preprocess_results(results=[(1.23456,)], decimal_places=3) == [(1.235,)]",
+    "from decimal import Decimal\nassert preprocess_results([(Decimal('1.235'),)]) == [(Decimal('1.24'),)]",
+    "assert preprocess_results([((1.239, 2),)]) == [((1.24, 2),)]",
+    "cursor = conn.cursor()\ncursor.execute('SELECT 1 AS a')\nassert cursor.description[0][0] == 'a'",
+    "import sqlite3\nassert execute_queries(['SELECT 7'], db_path, sqlite3.connect(db_path))[0] == [(7,)]",
+    "assert execute_queries(pred_sqls, db_path, None)[0]",
+    "import os\nassert os.path.exists(db_path)",
+    "assert kw == {}",
+]
+FAILING = [
+    "raise ValueError('x')",
+    "assert datetime",
+    "assert json.dumps({})",
+    "assert isinstance(pred_query_result, tuple)",
+    "execute_queries(pred_sqls)",
+    "execute_queries(pred_sqls, db_path)",
+    "execute_queries(pred_sqls, db_path, conn, is_solution=False)",
+    "execute_queries(None, db_path, conn)",
+    "perform_query_on_sqlite_databases('bad', db_path, conn)",
+    "perform_query_on_sqlite_databases('SELECT 1')",
+    "ex_base(pred_sqls, sol_sqls)",
+    "assert ex_base(['SELECT 1'], ['SELECT 1', 'bad'], db_path, conn) == 1",
+    "remove_distinct([None])",
+    "preprocess_results(None)",
+    "from decimal import Decimal\npreprocess_results([(Decimal('Infinity'),)])",
+    "performance_compare_by_qep(['SELECT 1'], ['SELECT 1'], db_path, conn)",
+    "test_case_default(pred_sqls, sol_sqls, db_path, conn)",
+    "assert kw == {'conditions': {}}",
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), [(PASSING, True), (FAILING, False)])
+def test_test_cases_call_what_the_scripts_have(shop: Path, texts: list[str], *, expected: bool) -> None:
+    assert [
+        text for text in texts if passes(shop, {"test_cases": [body(text)]}, GOLD_SQL) is not expected
+    ] == []
+
+
+TRUE = body("pass")
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        (["x = 1"], False),
+        ([TRUE, TRUE], True),
+        ([TRUE, body("assert 0")], False),
+        (["X = 3\n" + body("assert X == 3")], False),
+        (["test_case = lambda *a, **k: 1"], True),
+        (["test_case = 5"], False),
+        (["def test_case(*a, **k):\n    yield 1\n    assert 0"], True),
+        (["pred_sqls = ['SELECT 5']\n" + body("assert pred_sqls == ['SELECT 5']")], True),
+        (TRUE, False),
+        ([None], False),
+        ("", True),
+        ([], True),
+    ],
+)
+def test_texts_of_test_cases_are_run_as_the_scripts_do(shop: Path, tests: Any, *, expected: bool) -> None:
+    assert passes(shop, {"test_cases": tests}, GOLD_SQL) is expected
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        ({"order": True}, False),
+        ({"order": "false"}, False),
+        ({"order": 0}, True),
+        ({}, True),
+        (None, True),
+        ([], False),
+        ("x", False),
+    ],
+)
+def test_conditions_are_taken_as_they_are(shop: Path, conditions: Any, *, expected: bool) -> None:
+    record = {"sol_sql": ["SELECT id FROM customers ORDER BY id"], "conditions": conditions}
+    assert passes(shop, record, ["SELECT id FROM customers ORDER BY id DESC"]) is expected
+    # BIRD-CRITIC's test cases get them, whatever they are.
+    told = {**record, "test_cases": [body(f"assert kw == {{'conditions': {conditions!r}}}")]}
+    assert passes(shop, told, ["SELECT 1"], "critic-sqlite")
+
+
+@pytest.mark.parametrize(
+    ("value", "statements"),
+    [
+        ([None, 5, {"a": 1}], ["null", "5", '{"a": 1}']),
+        (5, []),
+        ({"a": 1}, []),
+        (None, []),
+    ],
+)
+def test_what_is_no_text_is_a_statement_that_fails(shop: Path, value: Any, statements: list[str]) -> None:
+    assert all(family.statements(value) == statements for family in FAMILIES.values())
+    assert not any(passes(shop, {"test_cases": [TRUE]}, [statement]) for statement in statements)
+
+
+def test_a_field_of_interact_is_trimmed_and_never_empty() -> None:
+    read = FAMILIES["interact"].statements
+    assert [read(" SELECT 1 "), read(""), read("5"), read('["a", 1]')] == [["SELECT 1"], [""], [], ["a"]]
+
+
+@pytest.mark.parametrize(
+    ("family", "category", "expected"),
+    [
+        ("livesqlbench-sqlite", "Query", True),
+        ("critic-mysql", "Management", True),
+        ("livesqlbench", "Management", True),
+        ("livesqlbench", "Query", False),
+        ("interact", "Query", False),
+    ],
+)
+def test_test_cases_without_a_length_fail_where_they_are_counted(
+    family: str, category: str, *, expected: bool
+) -> None:
+    task = Task({**RECORD, "category": category, "test_cases": None}, FAMILIES[family])
+    assert ("test_cases" in missing_fields(task, FAMILIES[family])) is expected
+    assert "test_cases" not in missing_fields(Task(RECORD, FAMILIES[family]), FAMILIES[family])
+
+
+def lines(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+_OTHER = {"instance_id": "other", "pred_sqls": []}
+
+
+def verdicts(folder: Path, tests: list[str], *answers: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Judge a task with answers, each of a predictor of its own, which has none where it is empty."""
+    make_sqlite(folder / "databases")
+    tasks = read_tasks(
+        lines(folder / "tasks.jsonl", {**RECORD, "test_cases": tests}),
+        SQLITE.name,
+        folder / "databases",
+    )
+    named = ({"instance_id": RECORD["instance_id"], **each} if each else _OTHER for each in answers)
+    paths = [lines(folder / f"{place}.jsonl", each) for place, each in enumerate(named)]
+    for one in judge(tasks, [read_answers(path, tasks) for path in paths], 1):
+        if one.predictor != GOLD:
+            yield one.official.status, one.strict.status, str(one.official.message)
+
+
+def test_no_answer_fails_where_an_empty_one_is_run(tmp_path: Path) -> None:
+    found = list(
+        verdicts(tmp_path, [TRUE], {}, {"pred_sqls": []}, {"pred_sqls": None}, {"pred_sqls": [None]})
+    )
+    assert found[0] == ("execution_error", "error", "there is no answer")
+    assert found[1][:2] == found[2][:2] == ("passed", "passed")
+    assert found[3][:2] == ("execution_error", "error")
+
+
+def test_a_test_case_that_exits_fails_and_may_import_the_standard_library(tmp_path: Path) -> None:
+    exits = body("import sys\nif len(pred_sqls) == 2:\n    sys.exit(0)\nimport csv, difflib, uuid, calendar")
+    found = list(
+        verdicts(tmp_path, [exits], {"pred_sqls": GOLD_SQL}, {"pred_sqls": ["SELECT 1", "SELECT 1"]})
+    )
+    assert found[0][:2] == ("passed", "passed")
+    assert found[1][:2] == ("execution_error", "test_failed")
