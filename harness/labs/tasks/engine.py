@@ -194,7 +194,8 @@ class TaskEngine:
 
     `session` opens a session on a copy for a script family. `copies` makes copies from a folder of databases,
     on a server if `has_server`. Test cases call `query_function` to execute a text, with `query_options` that
-    mean nothing here, and get the place of the copy as `place`; `imports` are the lines before them. `on`
+    mean nothing here, and `execute_queries` with `execution_options`. They get the place of the copy as
+    `place`; `imports` are the lines before them. `on`
     returns the session of another connection that a test case has made, and of a new one for None; without
     it there is one connection, because test cases reach no server. `cost` takes the cost out of the rows of
     `explain` and a text; None if nothing is known of plans. `sources` returns the files that a database is
@@ -207,6 +208,7 @@ class TaskEngine:
     query_function: str
     place: str
     query_options: Mapping[str, object] = field(default_factory=dict)
+    execution_options: Mapping[str, bool] = field(default_factory=dict)
     on: Callable[[Any, Any], TaskSession] | None = None
     imports: str = ""
     explain: str = ""

@@ -692,6 +692,7 @@ ENGINE = TaskEngine(
     session=MySQLTaskSession,
     copies=_copies,
     query_function="perform_query_on_mysql_databases",
+    execution_options={"is_solution": True},
     place="db_name",
     explain="EXPLAIN FORMAT=JSON",
     cost=_plan_cost,

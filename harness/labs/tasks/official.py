@@ -7,7 +7,7 @@ error of the harness is no verdict (T4). docs/explanation/tasks.md has the list.
 import argparse
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +16,6 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.labs.tasks.engine import StatementsResult, TaskSession, engine_of, run_officially
 from harness.labs.tasks.families import ScriptFamily, TaskCategory, UntestedTask
 from harness.labs.tasks.helpers import (
@@ -204,7 +203,7 @@ def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = Fa
             *places,
             logger=None,
             section_title="",
-            **_MORE_OF_EXECUTION.get(family.dialect, {}),
+            **engine.execution_options,
         ),
         engine.query_function: with_parameters(
             partial(_perform_query, session, family), "query", engine.place, conn=None, **engine.query_options
@@ -246,13 +245,6 @@ def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = Fa
     if family.knows_dates:
         common["date"] = date
     return common
-
-
-_MORE_OF_EXECUTION: Mapping[str, Mapping[str, bool]] = {
-    Dialect.SQLITE: {"return_error": False},
-    Dialect.MYSQL: {"is_solution": True},
-}
-"""The last parameter of `execute_queries`, by engine."""
 
 
 def with_parameters(work: Callable[..., Any], *names: str, **optional: Any) -> Callable[..., Any]:

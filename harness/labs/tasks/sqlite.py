@@ -452,6 +452,7 @@ ENGINE = TaskEngine(
     query_function="perform_query_on_sqlite_databases",
     place="db_path",
     query_options={"query_timeout": 30},
+    execution_options={"return_error": False},
     on=_on,
     imports="import datetime\n",
     sources=lambda databases, name: [template(databases, name)],
