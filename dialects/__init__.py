@@ -3,7 +3,9 @@
 from dialects import Dialect, translate
 from loaders import census
 
-print(translate("SELECT 7 / 2", census(Path("database.sqlite")), Dialect.DUCKDB).sql)
+print(translate("SELECT 7 / 2", census(Path("database.sqlite")), Dialect("duckdb")).sql)
+
+README.md in this folder tells where to look for what.
 """
 
 import sys

@@ -72,6 +72,23 @@ class KeySyntax:
         return f"({', '.join(map(quoted, table.spelled(columns)))})"
 
 
+@dataclass(frozen=True)
+class DdlSyntax:
+    """How one engine writes what its neighbours write otherwise in the schema of an application."""
+
+    identity: str
+    """Follows the type of an identity column; `{start}` is its next value, `{sequence}` a sequence's name."""
+    options: str = ""
+    """Follows CREATE TABLE."""
+    indexed: str = ""
+    """Follows a column of unlimited text or of blobs in an index: its prefix; empty if it takes all."""
+    has_sequences: bool = False
+    """An identity column needs a sequence of its own."""
+    has_partial_indexes: bool = False
+    has_actions: bool = True
+    """Foreign keys have ON DELETE and ON UPDATE, and are added to tables that are there."""
+
+
 class Target(ABC):
     """An engine that databases are loaded into, always under the server's administrating account.
 
@@ -88,6 +105,7 @@ class Target(ABC):
     settled: ClassVar[str]
     """Options of CREATE TABLE that keep a table's statistics unchanged."""
     syntax: ClassVar[type[KeySyntax]] = KeySyntax
+    ddl: ClassVar[DdlSyntax]
     to_count: ClassVar[str] = ""
     """The statement that prepares a session for counting rows quickly."""
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from dialects.enums import Dialect
+from dialects.targets import TARGETS
 from harness.data.answers import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.lab import lab_of_set
@@ -133,6 +134,10 @@ def has_own_databases(set_name: str) -> bool:
         evaluating = command("eval", set=set_name)
         say(f"{set_name}: lab {lab} makes its databases when `{evaluating}` runs; none are loaded for it")
     return lab is not None
+
+
+TARGET_NAMES = " or ".join(", ".join(TARGETS).rsplit(", ", 1))
+"""The dialects of servers, for messages."""
 
 
 def served_dialects(dialect: str) -> list[Dialect]:

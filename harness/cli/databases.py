@@ -11,6 +11,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import (
+    TARGET_NAMES,
     Dialects,
     SetName,
     has_own_databases,
@@ -121,7 +122,7 @@ def _write_ddl(database: Path | None, to: Path | None, dialect: str) -> None:
         raise BadInput("--ddl: give the SQLite file with --database, and the file to write with --ddl")
     targets = [] if dialect == AUTO else served_dialects(dialect)
     if len(targets) != 1:
-        raise BadInput(f"--dialect {dialect}: a schema is for mysql, postgresql, duckdb or mariadb; name one")
+        raise BadInput(f"--dialect {dialect}: a schema is for {TARGET_NAMES}; name one")
     from loaders.ddl import ddl  # noqa: PLC0415 - imports the translator, which no load needs
 
     found = ddl(database, targets[0])

@@ -24,7 +24,7 @@ from harness.analyses.coverage.golds import (
 )
 from harness.analyses.coverage.plain import Style
 from harness.cli.commands import app
-from harness.cli.console import messages, one_of_each, option, say, served_dialects
+from harness.cli.console import TARGET_NAMES, messages, one_of_each, option, say, served_dialects
 from harness.data.answer_records import OPTION, parse_keys
 from harness.data.gold_packs import with_golds
 from harness.data.predictions import read_predictions
@@ -95,7 +95,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
     ] = None,
     dialect: Annotated[
         str,
-        typer.Option(help="mysql, postgresql, duckdb or mariadb; with --set also all.", metavar="DIALECT"),
+        typer.Option(help=f"{TARGET_NAMES}; with --set also all.", metavar="DIALECT"),
     ],
     style: Annotated[
         Style, typer.Option(help="With --set: plain replaces exact forms where that is proven on a server.")
@@ -144,9 +144,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
 
 def _one(targets: Sequence[Dialect], dialect: str) -> Dialect:
     if len(targets) != 1:
-        raise BadInput(
-            f"--dialect {dialect}: a query has one target; name mysql, postgresql, duckdb or mariadb"
-        )
+        raise BadInput(f"--dialect {dialect}: a query has one target; name {TARGET_NAMES}")
     return targets[0]
 
 

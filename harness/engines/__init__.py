@@ -103,6 +103,8 @@ class EngineKind:
     schema: Callable[[], SchemaReader]
     today: str
     """Query for the day in UTC, as a text `2024-12-31`."""
+    example: Path
+    """Template of the example in prompts, of its dialect."""
     administration: Callable[[], Administration] | None = None
     """None without a server."""
     embedded: Callable[[], Server] | None = None
@@ -115,6 +117,12 @@ class EngineKind:
     """True if texts are compared without case in the published databases."""
     reads_quoted_names_as_texts: bool = False
     """True if double quotes around anything but a name make a text."""
+    escapes_by_backslash: bool = False
+    """True if a backslash in a text escapes the quote after it."""
+    quotes_by_dollars: bool = False
+    """True if a text can stand between `$$` or `$word$`."""
+    begins_with_from: bool = False
+    """True if `FROM t` is a query."""
     idioms: tuple[str, ...] = ()
     """Pieces of SQL, in lower case, that only this engine accepts."""
     coverage_reasons: Mapping[str, str] = field(default_factory=dict)

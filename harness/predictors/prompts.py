@@ -61,21 +61,21 @@ def _read(path: Path) -> str:
         raise BadInput(f"{path}: cannot be read ({error}); a template is a text file in UTF-8") from error
 
 
-def _check(environment: jinja2.Environment, path: Path, text: str, texts: Mapping[str, str]) -> None:
+def _check(environment: jinja2.Environment, name: str, path: Path, texts: Mapping[str, str]) -> None:
     """Reject a text with a syntax error, an include that does not exist, or an unknown variable."""
     try:
-        tree = environment.parse(text, path.name, str(path))
+        tree = environment.parse(texts[name], name, str(path))
     except jinja2.TemplateSyntaxError as error:
         raise BadInput(_fault(str(path), error.lineno, error.message or "")) from error
     for included in meta.find_referenced_templates(tree):
         if included is not None and included not in texts:
             raise BadInput(_fault(str(path), None, f"{included} does not exist"))
-    if path.name not in NAMES:
+    if name not in NAMES:
         return
-    unknown = meta.find_undeclared_variables(tree) - NAMES[path.name]
+    unknown = meta.find_undeclared_variables(tree) - NAMES[name]
     for used in tree.find_all(nodes.Name):
         if used.name in unknown:
-            given = ", ".join(sorted(NAMES[path.name]))
+            given = ", ".join(sorted(NAMES[name]))
             raise BadInput(_fault(str(path), used.lineno, f"unknown variable {used.name}; there are {given}"))
 
 
@@ -383,20 +383,23 @@ def open_prompter(options: PromptOptions, tokens: Tokens = ESTIMATE) -> Prompter
         not a valid template.
     """
     users = {} if options.templates is None else _users(options.templates)
-    texts = {name: _read(_OWN / name) for name in NAMES} | users
-    paths = {name: (options.templates if name in users else None) or _OWN for name in texts}
+    examples = {f"example_{kind.name}.j2": kind.example for kind in kinds()}
+    paths = {name: examples.get(name, _OWN / name) for name in NAMES}
+    texts = {name: _read(path) for name, path in paths.items()} | users
+    if options.templates is not None:
+        paths |= {name: options.templates / name for name in users}
     environment = jinja2.Environment(
         autoescape=False,  # noqa: S701 - a prompt is not HTML
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         loader=jinja2.FunctionLoader(
-            lambda name: (texts[name], str(paths[name] / name), None) if name in texts else None
+            lambda name: (texts[name], str(paths[name]), None) if name in texts else None
         ),
     )
     environment.filters |= {"value": _value, "one_line": _one_line, "meaning": _meaning, "spelled": _spelled}
-    for name, text in texts.items():
-        _check(environment, paths[name] / name, text, texts)
+    for name in texts:
+        _check(environment, name, paths[name], texts)
     digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
     return Prompter(options, tokens, digest, environment)
 

@@ -27,7 +27,7 @@ from loaders.duckdb.session import attempt, connected, file_of, path_of
 from loaders.namespace import STAGING, Database, Key, Marker, key
 from loaders.pages import REAL, SINGLE, TextForm, batches, is_plain, pages, stored_value
 from loaders.server import Server
-from loaders.target import KeySyntax, LoadSource, Target
+from loaders.target import DdlSyntax, KeySyntax, LoadSource, Target
 
 _NO_DUMPS = "DuckDB: no dumps are published for it; leave --dump out"
 
@@ -41,11 +41,14 @@ _FORM = TextForm(
 _LONGEST_LINE = 2**24
 
 
-class _DuckDB(Target):
+class DuckDBTarget(Target):
+    """Fills and replaces files of a folder."""
+
     dialect = Dialect.DUCKDB
     in_processes = False  # SQLite writes what is sent
     locks_files = True
     settled = ""
+    ddl = DdlSyntax(identity=" DEFAULT nextval('{sequence}')", has_sequences=True, has_actions=False)
 
     @contextmanager
     def exclusive(self, server: Server) -> Iterator[None]:
@@ -161,7 +164,7 @@ class _DuckDB(Target):
             path_of(server, name).unlink(missing_ok=True)
 
 
-TARGET = _DuckDB()
+TARGET = DuckDBTarget()
 
 
 def _marker(server: Server, database: Database) -> Path:

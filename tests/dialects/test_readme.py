@@ -1,4 +1,4 @@
-"""The README's Python example runs as it stands there."""
+"""The Python examples of README.md and dialects/README.md run as they stand there."""
 
 import re
 import sqlite3
@@ -7,18 +7,36 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
 
 
-def test_the_example_of_the_readme_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+PRINTED = {
+    "README.md": "SELECT 3, 'bc'\n",
+    "dialects/README.md": "".join(blocks("dialects/README.md", "text")),
+}
+
+
+@pytest.mark.parametrize("page", PRINTED)
+def test_the_example_of_a_readme_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    examples = re.findall(
-        r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
-    [example] = [text for text in examples if "translate(" in text]
+    [example] = [text for text in blocks(page, "python") if "translate(" in text]
     with closing(sqlite3.connect(tmp_path / "database.sqlite")) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
+        connection.execute("CREATE TABLE t (x TEXT)")
     monkeypatch.chdir(tmp_path)
-    exec(compile(example, str(README), "exec"), {})  # noqa: S102 - our own text
-    assert capsys.readouterr().out == "SELECT 3, 'bc'\n"
+    exec(compile(example, page, "exec"), {})  # noqa: S102 - our own text
+    assert capsys.readouterr().out == PRINTED[page]
+
+
+def test_what_the_page_of_the_translator_names_is_there() -> None:
+    """Rewrites, lowerings and files, by which a reader finds an answer."""
+    page = (ROOT / "dialects/README.md").read_text(encoding="utf-8")
+    files = re.findall(r"`((?:\w+/)*\w+\.(?:py|sql|md))`", page)
+    assert len(files) > 10
+    bases = (ROOT, ROOT / "dialects")
+    assert [name for name in files if not any((base / name).exists() for base in bases)] == []

@@ -16,6 +16,7 @@ class Why(StrEnum):
     OWN = "it names the reader's own files, servers or runs"
     MODEL = "it asks a model; tests/labs/predict does so with a server of its own"
     ENGINE = "tests/docs/test_engine.py runs it, with the package that its page installs"
+    TARGET = "tests/docs/test_target.py runs it, in a copy with the target that its page adds"
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
     SERVES = "it serves until it is stopped; tests/harness/serve and adapters start and stop servers"
     TRACKS = "it needs a tracker; tests/harness/adapters logs offline"
@@ -92,6 +93,9 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness report results/latest --format markdown": Why.ENGINE,
     "bird-harness compare results/latest:sqlite/careless results/latest:lite4/careless": Why.ENGINE,
     "bird-harness runs": Why.ENGINE,
+    "bird-harness coverage --set sample --dialect toy": Why.TARGET,
+    "bird-harness translate --set sample --predictions loaders/sample/predictions/predict_sample_every-fifth-wrong_sqlite.json --dialect toy --out answers": Why.TARGET,
+    "bird-harness eval --predictions answers --dialect toy": Why.TARGET,
     "kubectl apply -f docs/examples/kuberay.yaml": Why.CLUSTER,
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,

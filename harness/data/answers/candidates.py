@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.data.answers import documents
 from harness.data.answers.statements import (
     FROM_FIRST,
@@ -24,7 +23,7 @@ from harness.data.answers.statements import (
     last_query,
     without_breaks,
 )
-from harness.engines import EngineName
+from harness.engines import EngineName, kind_of
 
 
 class CandidateKind(IntEnum):
@@ -91,7 +90,7 @@ _MARKS = (
     rf"(?P<quote>\"\"\"|\'\'\'|[\"'“\u2018«]?+)(?P<sql>"
 )
 _MARK = re.compile(rf"{_MARKS}{QUERY})", flags=re.MULTILINE)
-_MARK_DUCKDB = re.compile(rf"{_MARKS}(?:{QUERY}|{FROM_FIRST}))", flags=re.MULTILINE)
+_MARK_OR_FROM = re.compile(rf"{_MARKS}(?:{QUERY}|{FROM_FIRST}))", flags=re.MULTILINE)
 _NAME = re.compile(r"\w*+")
 _RUN = re.compile(r"(?P<fence>```++|~~~++)(?P<info>[ \t]*+[A-Za-z][\w+#-]*+[ \t]*+$)?", flags=re.MULTILINE)
 _CELL = re.compile(r"(?:'(?:[^'\n]++|'')*+'|\"[^\"\n]*+\"|\\\||\|\||[^|\n'\"\\]++|[\\'\"])*+")
@@ -121,7 +120,7 @@ _CONTINUATION = re.compile(
     r"(?=(?:(?!(?i:\bselect\b|:=))[^;:\uff1a=]){0,400}?(?:\bFROM\b|[*).]\s++from\b))"
 )
 _NEXT_QUERY = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY})")
-_NEXT_QUERY_DUCKDB = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY}|{FROM_FIRST})")
+_NEXT_QUERY_OR_FROM = re.compile(rf"[ \t\r\n]*+(?P<sql>{QUERY}|{FROM_FIRST})")
 _WRITES = re.compile(r"\b(?:INSERT|REPLACE)\s++(?:OR\s++\w++\s++)?INTO\b", flags=re.IGNORECASE)
 _SQL_LANGUAGES = frozenset({
     "", "sql", "sqlite", "sqlite3", "mysql", "postgres", "postgresql", "pgsql", "psql", "plpgsql", "tsql",
@@ -135,7 +134,7 @@ _HAS_MORE = re.compile(r"[(\s]*+\w++[^\w;]++\S|[(\s]*+\w++\s*+[*\"'`\[(]")
 _MOST_DEPTH = 5
 _MOST_FAILURES = 3
 _MOST_FAILURES_OF_FROM = 10
-"""Lines that begin with DuckDB's FROM and are no query, of one answer."""
+"""Lines that begin with FROM and are no query, of one answer."""
 _MOST_CANDIDATES = 100
 _MOST_REPAIRS = 40
 """Texts with quotes that were not escaped, of one answer."""
@@ -286,8 +285,8 @@ class _Scan:
         self.reader.marks += 1
         if self.reader.marks > MOST_MARKS:
             return None
-        is_duckdb = self.reader.budget.dialect == Dialect.DUCKDB
-        return (_MARK_DUCKDB if is_duckdb else _MARK).search(self.text, at)
+        has_from = kind_of(self.reader.budget.dialect).begins_with_from
+        return (_MARK_OR_FROM if has_from else _MARK).search(self.text, at)
 
     def _tagged(self, mark: re.Match[str], name: str, level: int) -> tuple[list[QueryCandidate], int]:
         is_answer = mark["answer"] is not None or name in {"answer", "solution"}
@@ -475,8 +474,8 @@ class _Scan:
             after = closed + 2 if closed >= 0 else at + len(opening)
         first = self._comment[0] if not text[self._comment[1] : at].strip() and self._comment[1] >= 0 else at
         self._comment = first, after
-        is_duckdb = self.reader.budget.dialect == Dialect.DUCKDB
-        query = _NEXT_QUERY_DUCKDB.match(text, after) if is_duckdb else _NEXT_QUERY.match(text, after)
+        has_from = kind_of(self.reader.budget.dialect).begins_with_from
+        query = _NEXT_QUERY_OR_FROM.match(text, after) if has_from else _NEXT_QUERY.match(text, after)
         if query is None:
             return None, after
         return self._query(first, query.start("sql"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from string import ascii_letters
 
 from dialects.enums import Dialect
-from harness.engines import EngineName
+from harness.engines import EngineName, kind_of
 
 NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
 WITH = rf"WITH\s++(?:RECURSIVE\s++)?{NAME}\s*+(?:\([^()]*+\)\s*+)?AS\b"
@@ -27,9 +27,9 @@ VALUES = r"VALUES\s*+(?:ROW\s*+)?\(\s*+(?=[\d'\"+.(-]|(?:NULL|TRUE|FALSE|SELECT|
 QUERY = rf"(?:\(\s*+){{0,40}}+(?:{SELECT}|(?i:{WITH}|{VALUES}))"
 """The beginning of a query in prose."""
 FROM_FIRST = rf"(?:FROM|from)\s++(?!(?:{_ENGLISH})\b)(?=[\w\"'`(\[])"
-"""The beginning of DuckDB's `FROM t SELECT a`, or `FROM t`."""
+"""The beginning of `FROM t SELECT a`, or `FROM t`, on engines that have it."""
 _STARTS = re.compile(rf"(?:SELECT\b|{WITH}|{VALUES})", flags=re.IGNORECASE)
-_STARTS_DUCKDB = re.compile(rf"(?:SELECT\b|{WITH}|{VALUES}|{FROM_FIRST})", flags=re.IGNORECASE)
+_STARTS_OR_FROM = re.compile(rf"(?:SELECT\b|{WITH}|{VALUES}|{FROM_FIRST})", flags=re.IGNORECASE)
 _SPACE = re.compile(r"[\s(\ufeff]*+")
 
 
@@ -61,7 +61,7 @@ def has_start(text: str, dialect: EngineName) -> bool:
 
 
 def _starts(dialect: EngineName) -> re.Pattern[str]:
-    return _STARTS_DUCKDB if dialect == Dialect.DUCKDB else _STARTS
+    return _STARTS_OR_FROM if kind_of(dialect).begins_with_from else _STARTS
 
 
 def is_from_first(text: str, at: int) -> bool:
@@ -94,12 +94,15 @@ _TOKEN_DOLLARS = re.compile(
     flags=re.DOTALL | re.IGNORECASE,
 )
 """Of dialects with literals between dollars."""
-_TOKENS: dict[str, re.Pattern[str]] = {
-    Dialect.MYSQL: _TOKEN_BACKSLASHES,
-    Dialect.MARIADB: _TOKEN_BACKSLASHES,
-    Dialect.POSTGRESQL: _TOKEN_DOLLARS,
-    Dialect.DUCKDB: _TOKEN_DOLLARS,
-}
+
+
+def _token(dialect: EngineName) -> re.Pattern[str]:
+    kind = kind_of(dialect)
+    if kind.escapes_by_backslash:
+        return _TOKEN_BACKSLASHES
+    return _TOKEN_DOLLARS if kind.quotes_by_dollars else _TOKEN
+
+
 _OPENING = re.compile(r"<\w")
 _TAGS = re.compile(
     r"</?(?:\w*sql\w*|\w*query\w*|\w*answer\w*|solution|output|result|response|final|code|execute|text|p|pre|"
@@ -207,7 +210,7 @@ def _ends(  # noqa: C901, PLR0911 - a case for each kind of token
 ) -> _Ends:
     ends = _Ends(limit, not is_from_first(text, start), start)
     depth, last = 0, start
-    for token in _TOKENS.get(dialect, _TOKEN).finditer(text, start, limit):
+    for token in _token(dialect).finditer(text, start, limit):
         kind = token.lastgroup
         if kind is None:  # Most are.
             last = token.end()
@@ -274,7 +277,7 @@ def statements_of(text: str, dialect: EngineName) -> list[str]:
     """Split a text at its semicolons; each part has its own."""
     parts: list[str] = []
     at = 0
-    for token in _TOKENS.get(dialect, _TOKEN).finditer(text):
+    for token in _token(dialect).finditer(text):
         if token.lastgroup == "end":
             parts.append(text[at : token.end()].strip())
             at = token.end()
@@ -292,7 +295,7 @@ def without_breaks(text: str, dialect: EngineName) -> str:
     """Return a query with a new line for each `<br>` outside of literals, names and comments."""
     parts: list[str] = []
     at = 0
-    for token in _TOKENS.get(dialect, _TOKEN).finditer(text):
+    for token in _token(dialect).finditer(text):
         if token["break"]:
             parts.append(text[at : token.start()].rstrip(" \t"))
             at = token.end()
@@ -302,7 +305,7 @@ def without_breaks(text: str, dialect: EngineName) -> str:
 
 def has_entity(text: str, dialect: EngineName) -> bool:
     """True if something outside of literals, names and comments is escaped for HTML."""
-    return "&" in text and any(token["entity"] for token in _TOKENS.get(dialect, _TOKEN).finditer(text))
+    return "&" in text and any(token["entity"] for token in _token(dialect).finditer(text))
 
 
 _PARSED = re.compile(r"\w++|[^\w\s]")

@@ -1,6 +1,7 @@
 """DuckDB: its record, and the meaning of its errors."""
 
 import re
+from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import EngineKind, SchemaReader
@@ -103,4 +104,7 @@ KIND = EngineKind(
     idioms=("strptime(", "date_diff(", "list_", " exclude (", "epoch("),
     today="SELECT CAST(CAST(NOW() AT TIME ZONE 'UTC' AS DATE) AS TEXT)",
     row_number="rowid",
+    example=Path(__file__).with_name("example.j2"),
+    quotes_by_dollars=True,
+    begins_with_from=True,
 )

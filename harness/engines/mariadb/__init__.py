@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import Administration
@@ -65,4 +66,5 @@ KIND = replace(
     repairs=replace(
         REPAIRS, names=(*REPAIRS.names, re.compile(r"\AFUNCTION (?:\w+\.)?(\w+) does not exist"))
     ),
+    example=Path(__file__).with_name("example.j2"),
 )

@@ -1,6 +1,7 @@
 """MySQL: its record, and the meaning of its errors."""
 
 import re
+from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import Administration, EngineKind, SchemaReader
@@ -164,4 +165,6 @@ KIND = EngineKind(
     today="SELECT CAST(UTC_DATE() AS CHAR)",
     quote="`",
     ignores_case=True,
+    example=Path(__file__).with_name("example.j2"),
+    escapes_by_backslash=True,
 )

@@ -1,6 +1,7 @@
 """PostgreSQL: its record, and the meaning of its errors."""
 
 import re
+from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import Administration, EngineKind, SchemaReader
@@ -166,4 +167,6 @@ KIND = EngineKind(
     idioms=("::", "to_char(", "to_date(", "date_trunc(", "string_agg(", " ilike "),
     today="SELECT CAST(CAST(now() AT TIME ZONE 'UTC' AS date) AS text)",
     row_number="ctid",
+    example=Path(__file__).with_name("example.j2"),
+    quotes_by_dollars=True,
 )

@@ -1,6 +1,7 @@
 """SQLite: its record, and the meaning of its errors."""
 
 import re
+from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import EngineKind, SchemaReader
@@ -106,4 +107,5 @@ KIND = EngineKind(
     today="SELECT date('now')",
     row_number="rowid",
     reads_quoted_names_as_texts=True,
+    example=Path(__file__).with_name("example.j2"),
 )
