@@ -41,11 +41,11 @@ from dialects.errors import BadInput, HarnessError
 from harness.data.sets.loader import load_set
 from harness.data.witnesses import WITNESSES, Witness, load
 from harness.engines import kind_of
+from harness.labs.twins.suite import packed, told_apart, write
 from harness.scoring.chance.search import SECONDS, Data, PairToRefute, searched
-from harness.scoring.chance.suite import packed, told_apart, write
+from harness.scoring.chance.shape import Shape, TableName, folded, of_file
 from harness.scoring.chance.witness import ExecutionPlace, data_of, find
 from loaders.base.processes import processors
-from loaders.twins.shape import Shape, TableName, folded, of_file
 from tests.labs.chance.cases import DIFFERENT, SCHEMA
 from tests.labs.chance.rules import EQUAL
 

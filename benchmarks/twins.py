@@ -34,8 +34,9 @@ from harness.data.answers import Extract
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
+from harness.labs.twins.builder import make
+from harness.labs.twins.sources import TwinSource
 from loaders.base.processes import processors
-from loaders.twins.builder import TwinSource, make
 
 SETS = ("mini_dev", "mini_dev_2025")
 SECONDS = 5.0

@@ -13,7 +13,7 @@ from dialects.nodes import (
     Decoded,
     Double,
     Quotient,
-    Server,
+    ServerCall,
     Slice,
     Text,
     Truncated,
@@ -119,7 +119,7 @@ def _is_double(node: exp.Expr) -> bool:
     match node:
         case Double() | Quotient():
             return True
-        case Server():
+        case ServerCall():
             return node.this in {"to_real", "as_number", "round_to", "quotient"}
         case exp.Paren() | exp.Neg() | exp.Sum() | exp.Distinct():
             return _is_double(node.expressions[0] if isinstance(node, exp.Distinct) else node.this)

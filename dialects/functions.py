@@ -44,7 +44,7 @@ class Function:
     rewrite: str | None = None
     """The function that compiles calls: its module below `dialects.rewrites`, and its name."""
     form: str | Callable[..., exp.Expr] | None = None
-    """In place of it: the targets' own function, unless `Target.natives` names another, or an expression."""
+    """In place of it: the targets' own function, unless `TargetFacts.natives` has one, or an expression."""
     takes: tuple[Kind | None, ...] = ()
     """What arguments are converted to, the last one's for all that follow: by `form`, and for parameters. ANY
     for the type of the other arguments."""

@@ -218,15 +218,15 @@ AGGREGATES = (exp.AggFunc, AnyOf, Whichever, FirstOf, Listed)
 """Nodes that return one value for several rows, unless OVER follows."""
 
 
-class Server(exp.Expression):
+class ServerCall(exp.Expression):
     """A call of a stored function in `FUNCTIONS_NAMESPACE`; `loaders/functions` defines them."""
 
     arg_types = {"this": True, "expressions": False}
 
 
-def server(name: str, *arguments: exp.Expr) -> Server:
+def server(name: str, *arguments: exp.Expr) -> ServerCall:
     """Call a stored function."""
-    return Server(this=name, expressions=list(arguments))
+    return ServerCall(this=name, expressions=list(arguments))
 
 
 def number(value: float) -> exp.Expr:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from sqlglot import exp
 
 from dialects.identifiers import ascii_lower
-from dialects.targets import Target
+from dialects.targets import TargetFacts
 
 _WORD = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
@@ -59,7 +59,7 @@ _SORTED = (exp.Query, exp.Window, exp.Func)
 """What has an ORDER BY."""
 
 
-def simplify(node: exp.Expr, target: Target) -> None:
+def simplify(node: exp.Expr, target: TargetFacts) -> None:
     """Simplify the names of a compiled query, in place: an identifier without quotes is marked `bare`."""
     selects = list(node.find_all(exp.Select))
     identifiers = list(node.find_all(exp.Identifier))

@@ -30,7 +30,7 @@ def names_rowid(node: exp.Expr) -> bool:
 
 
 @dataclass(frozen=True)
-class Column:
+class ScopeColumn:
     """One column of a source: its name in SQLite, and its value on the target."""
 
     name: str
@@ -47,7 +47,7 @@ class Source:
     """The name that qualifies its columns."""
     alias: str
     """Its name on the target."""
-    columns: list[Column]
+    columns: list[ScopeColumn]
     table: Table | None = None
     common_table: "CommonTable | None" = None
     """Its common table expression, if it is one."""
@@ -72,13 +72,13 @@ class Source:
     order: list[exp.Expr] | None = None
     """The order of a subquery's rows, in terms of its columns."""
 
-    def value(self, column: Column) -> Typed:
+    def value(self, column: ScopeColumn) -> Typed:
         """Return a column's value, qualified by this source."""
         node = column.value.node.copy()
         node.set("table", exp.to_identifier(self.alias, quoted=True))
         return column.value.of(node=node, nullable=column.value.nullable or self.optional)
 
-    def column(self, name: str) -> Column | None:
+    def column(self, name: str) -> ScopeColumn | None:
         """Find a column, ignoring case; SQLite gives columns of queries other names than TRUE and FALSE."""
         lower = ascii_lower(name)
         if self.table is None and lower in {"true", "false"}:
@@ -148,7 +148,7 @@ class CommonTable:
     """A common table expression: its name and columns on the target."""
 
     target: str
-    columns: tuple[Column, ...]
+    columns: tuple[ScopeColumn, ...]
     keys: tuple[frozenset[str], ...] = ()
     distinct: tuple[frozenset[str], ...] = ()
     grouped: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Grouping:
 
     keys: list[tuple[exp.Expr, Typed]]
     """Each grouped expression as written and as compiled."""
-    bare: "Callable[[Source, Column], Typed]"
+    bare: "Callable[[Source, ScopeColumn], Typed]"
     """Returns the value of a column that is neither grouped nor inside an aggregate."""
 
     def key(self, node: exp.Expr) -> Typed | None:
@@ -190,7 +190,7 @@ class Relation:
     """A compiled query, and facts about its rows."""
 
     node: exp.Query
-    columns: list[Column]
+    columns: list[ScopeColumn]
     one_row: bool = False
     """True if it returns at most one row."""
     keys: tuple[frozenset[str], ...] = ()

@@ -16,9 +16,8 @@ from dialects.coercions import EXACT
 from dialects.enums import Dialect, Profile
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower, collations_in, quoted, register_collations
-from dialects.schema import Column as StoredColumn
-from dialects.schema import PortableType, Schema, Table, affinity
-from dialects.scope import LONGEST, Column
+from dialects.schema import Column, PortableType, Schema, Table, affinity
+from dialects.scope import LONGEST, ScopeColumn
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
 from dialects.value_types import Affinity, Collation, Form, Kind, OneOf, Stored, Typed
@@ -55,7 +54,7 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """SQLite's query plan for a statement."""
 
     top: Loops
@@ -118,7 +117,7 @@ class Planner:
             raise Untranslatable(f"the view {view}", f"SQLite refuses it: {error}") from error
         return tuple(name for (name,) in rows)
 
-    def plan(self, sql: str) -> Plan:
+    def plan(self, sql: str) -> QueryPlan:
         """Return the loops of every SELECT of a statement.
 
         Raises:
@@ -129,7 +128,7 @@ class Planner:
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise Untranslatable("the statement", f"SQLite refuses it: {error}") from error
         parents = dict.fromkeys(parent for _, parent, _, _ in steps)
-        return Plan(
+        return QueryPlan(
             self._visits([detail for _, parent, _, detail in steps if parent == 0]),
             tuple(
                 self._visits([detail for _, parent, _, detail in steps if parent == inner])
@@ -225,7 +224,7 @@ class Tables:
         self._schema = schema
         self.in_utf8 = schema.encoding == "UTF-8"
         self._tables = {ascii_lower(table.source.name): table for table in tables}
-        self._columns: dict[str, list[Column]] = {}
+        self._columns: dict[str, list[ScopeColumn]] = {}
         self.virtual = {ascii_lower(name) for name in schema.virtual}
         """Names of virtual tables, in lower case."""
         self.catalogue = Catalogue(schema)
@@ -267,7 +266,7 @@ class Tables:
         """True if a text of a table, or of any table if a view is named, is longer than 16,384 bytes."""
         return any(column.longest > _LONG for column in self._named(name))
 
-    def _named(self, name: str) -> Iterator[StoredColumn]:
+    def _named(self, name: str) -> Iterator[Column]:
         """The columns of a table, or those of all tables if a view is named."""
         named = self.find(name)
         tables = [named] if named is not None else self._tables.values() if self._is_view(name) else []
@@ -289,12 +288,12 @@ class Tables:
             self._queries[found.name] = view_query(found.sql)
         return self._queries[found.name].copy(), self.planner.columns(found.name)
 
-    def columns(self, table: ServerTable) -> list[Column]:
+    def columns(self, table: ServerTable) -> list[ScopeColumn]:
         """Return the table's columns; their values are not yet qualified."""
         found = self._columns.get(table.name)
         if found is None:
             found = [
-                Column(
+                ScopeColumn(
                     column.source.name,
                     stored(column.source, column.name, escapes=self._schema.escapes),
                     column.source.name,
@@ -332,7 +331,7 @@ def _all_names(table: ServerTable) -> Iterator[str]:
         yield from (column.name, column.source.name)
 
 
-def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
+def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
     """Return a stored column with the census's facts about its values; `escapes` is the schema's."""
     node = exp.column(exp.to_identifier(name, quoted=True))
     declared = affinity(column.declared)
@@ -359,7 +358,7 @@ def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
     return typed.of(stored=facts)
 
 
-def _refused(column: StoredColumn) -> Callable[[Callable[[Typed], Typed]], Typed]:
+def _refused(column: Column) -> Callable[[Callable[[Typed], Typed]], Typed]:
     """Return what refuses each use of a column that no type of the target fits."""
 
     def refuse(_rewrite: Callable[[Typed], Typed]) -> Typed:
@@ -369,7 +368,7 @@ def _refused(column: StoredColumn) -> Callable[[Callable[[Typed], Typed]], Typed
     return refuse
 
 
-def _form(column: StoredColumn) -> Form | None:
+def _form(column: Column) -> Form | None:
     if column.days:
         return Form.DAY
     return Form.MOMENT if column.moments else None

@@ -12,7 +12,7 @@ from dialects.enums import Dialect, ParamStyle
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class TargetFacts:
     """The facts about one target that decide how a query is written for it."""
 
     dialect: Dialect
@@ -48,7 +48,7 @@ class Target:
     """Table aliases keep their case."""
 
 
-TARGETS = ByDialect[Target]("dialects.{}", "TARGET")
+TARGETS = ByDialect[TargetFacts]("dialects.{}", "TARGET")
 """The dialects that can be translated to."""
 
 SQLGLOT = ByDialect[str]("dialects.{}", "SQLGLOT", with_sqlite=True)

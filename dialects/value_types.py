@@ -11,14 +11,14 @@ from typing import Protocol, Self
 
 from sqlglot import exp
 
-from dialects.targets import Target
+from dialects.targets import TargetFacts
 
 
 class Context(Protocol):
     """The part of the compilation that a rewrite uses."""
 
     @property
-    def target(self) -> Target:
+    def target(self) -> TargetFacts:
         """The facts about the target."""
 
     @property

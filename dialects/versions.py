@@ -75,10 +75,10 @@ def warnings(tree: "exp.Expr", others: frozenset[str] = frozenset()) -> Iterator
         others: what the changes without a function are about, as far as the statement has it.
     """
     # Reading a set asks for `mismatch` alone, and does without sqlglot.
-    from dialects.nodes import Server  # noqa: PLC0415
+    from dialects.nodes import ServerCall  # noqa: PLC0415
 
     later = [change for change in CHANGES if FOLLOWED < change.since <= RUNNING]
-    used = {call.this for call in tree.find_all(Server)} if later else set()
+    used = {call.this for call in tree.find_all(ServerCall)} if later else set()
     for change in later:
         if change.functions & used or change.what in others:
             running, followed = (".".join(map(str, release)) for release in (RUNNING, FOLLOWED))

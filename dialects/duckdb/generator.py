@@ -110,7 +110,7 @@ class DuckDB(postgresql.PostgreSQL):
         """See `PostgreSQL.divided`; `/` is the division of real numbers."""
         return super().divided(node, "//" if isinstance(node, nodes.Whole) else symbol)
 
-    def server_call(self, node: nodes.Server) -> str:
+    def server_call(self, node: nodes.ServerCall) -> str:
         """Call one of SQLite's functions."""
         parts = ", ".join(self.sql(part) for part in node.expressions)
         return f"{FUNCTIONS_NAMESPACE}_{node.this}({parts})"
@@ -160,7 +160,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.UtcNow: lambda *_: "STRFTIME(NOW() AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')",
     nodes.Fits: lambda self, e: self.func("REGEXP_FULL_MATCH", e.this, e.expression),
     nodes.Trimmed: lambda self, e: self.func(_TRIMS[e.args["side"]], e.this, e.expression),
-    nodes.Server: DuckDB.server_call,
+    nodes.ServerCall: DuckDB.server_call,
 }
 
 GENERATOR = DuckDB()

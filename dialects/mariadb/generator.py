@@ -239,7 +239,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Fits: MariaDB.fits,
     nodes.JSONString: MariaDB.text_as_json,
     nodes.Matches: MariaDB.matches,
-    nodes.Server: MariaDB.server_call,
+    nodes.ServerCall: MariaDB.server_call,
     nodes.Whichever: lambda self, e: self.sql(e.this),
     nodes.JSONNumber: MariaDB.number_as_json,
 }

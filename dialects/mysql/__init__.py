@@ -8,11 +8,11 @@ from dialects.facts import Facts
 from dialects.identifiers import NamingRules
 from dialects.schema import Column, PortableType
 from dialects.server_schema import types
-from dialects.targets import Target
+from dialects.targets import TargetFacts
 
 SQLGLOT = "mysql"
 
-TARGET = Target(
+TARGET = TargetFacts(
     dialect=Dialect.MYSQL,
     title="MySQL",
     styles=(ParamStyle.FORMAT, ParamStyle.PYFORMAT),

@@ -85,7 +85,7 @@ class MySQL(TargetGenerator):
         folded = f"{function}(CONVERT(CAST({self.sql(node.this)} AS BINARY) USING tis620))"
         return f"CONVERT(CAST({folded} AS BINARY) USING utf8mb4) COLLATE {_COLLATION}"
 
-    def server_call(self, node: nodes.Server) -> str:
+    def server_call(self, node: nodes.ServerCall) -> str:
         """Call a stored function, except for texts that a cast converts correctly.
 
         A call takes 20 times as long as a cast, and MySQL does not inline it.
@@ -233,7 +233,7 @@ WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Fits: MySQL.fits,
     nodes.Trimmed: MySQL.trimmed,
     nodes.Tail: lambda self, e: self.func("RIGHT", e.this, e.args["length"]),
-    nodes.Server: MySQL.server_call,
+    nodes.ServerCall: MySQL.server_call,
 }
 
 GENERATOR = MySQL()

@@ -7,11 +7,11 @@ from dialects.facts import Facts
 from dialects.identifiers import NamingRules
 from dialects.schema import PortableType
 from dialects.server_schema import types
-from dialects.targets import Target
+from dialects.targets import TargetFacts
 
 SQLGLOT = "postgres"
 
-TARGET = Target(
+TARGET = TargetFacts(
     dialect=Dialect.POSTGRESQL,
     title="PostgreSQL",
     styles=(ParamStyle.FORMAT, ParamStyle.PYFORMAT),

@@ -118,7 +118,7 @@ class PostgreSQL(TargetGenerator):
             words = words.replace("LIKE", "ILIKE")
         return super().comparison(node, words)
 
-    def server_call(self, node: nodes.Server) -> str:
+    def server_call(self, node: nodes.ServerCall) -> str:
         """Call a stored function."""
         parts = ", ".join(self.sql(part) for part in node.expressions)
         return f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
@@ -177,7 +177,7 @@ WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Fits: lambda self, e: f"{self.operand(e.this, ATOM)} ~ '^({e.expression.this})$'",
     nodes.Trimmed: lambda self, e: self.func(_TRIMS[e.args["side"]], e.this, e.expression),
     nodes.Tail: lambda self, e: self.func("RIGHT", e.this, e.args["length"]),
-    nodes.Server: PostgreSQL.server_call,
+    nodes.ServerCall: PostgreSQL.server_call,
 }
 
 GENERATOR = PostgreSQL()

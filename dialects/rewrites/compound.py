@@ -11,7 +11,7 @@ from dialects.nodes import Bigint, Double, Text, number
 from dialects.rewrites.comparison import ordered
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.order_by import first_row, limit_rows
-from dialects.scope import Column, Relation, RowsNeeded, Scope, named
+from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn, named
 from dialects.tagged_values import to_tagged, together
 from dialects.value_types import Affinity, Collation, Kind, Stored, TaggedValues, Typed
 
@@ -216,7 +216,7 @@ def _operand(node: exp.Query) -> exp.Expr:
     return exp.Subquery(this=node) if node.args.get("limit") or node.args.get("order") else node
 
 
-def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = False) -> Column:
+def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = False) -> ScopeColumn:
     """Return one column of a compound SELECT, with values of the same type in every part.
 
     `normal` is True if the target compares the values; see `dialects.tagged_values.to_tagged`.
@@ -242,7 +242,7 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
     return _joined(relations, at, kind=kind, low=low, high=high, digits=digits)
 
 
-def _joined(relations: list[Relation], at: int, **known: object) -> Column:
+def _joined(relations: list[Relation], at: int, **known: object) -> ScopeColumn:
     """Return a column of a compound SELECT with the given facts about its values."""
     values = [relation.columns[at].value for relation in relations]
     affinities = {found.affinity for found in values}
@@ -252,10 +252,12 @@ def _joined(relations: list[Relation], at: int, **known: object) -> Column:
         affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED,
         constant=None, **{"digits": False, "several": None, **known},
     )  # fmt: skip
-    return Column(first.name, result)
+    return ScopeColumn(first.name, result)
 
 
-def _carried(c: Compiler, relations: list[Relation], at: int, values: list[Typed], *, normal: bool) -> Column:
+def _carried(
+    c: Compiler, relations: list[Relation], at: int, values: list[Typed], *, normal: bool
+) -> ScopeColumn:
     """Return one column whose values have several types."""
     known: list[TaggedValues] = []
     for relation, found in zip(relations, values, strict=True):

@@ -13,7 +13,7 @@ from dialects.identifiers import ascii_lower, quoted
 from dialects.nodes import Bigint, Double, Exact, Wide, number
 from dialects.rewrites import compound
 from dialects.rewrites.order_by import row_counts, set_limit
-from dialects.scope import Column, CommonTable, Relation, Scope, keep_whole
+from dialects.scope import CommonTable, Relation, Scope, ScopeColumn, keep_whole
 from dialects.tables import folded, is_portable
 from dialects.value_types import Collation, Kind, Typed
 
@@ -149,7 +149,7 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
     relation.distinct = tuple(frozenset(now[name] for name in key) for key in relation.distinct)
     relation.grouped = tuple(now[name] for name in relation.grouped)
     relation.columns = [
-        Column(name, column.value.of(node=exp.column(exp.to_identifier(target, quoted=True))))
+        ScopeColumn(name, column.value.of(node=exp.column(exp.to_identifier(target, quoted=True))))
         for name, target, column in zip(names, targets, relation.columns, strict=True)
     ]
     relation.keys = ()
@@ -186,11 +186,13 @@ def _recursive(
         columns = [compound.unify(c, anchors, at) for at in range(len(anchors[0].columns))]
         kinds = first or [column.value.kind for column in columns]
         shown = tuple(
-            Column(column.name, _unbounded(column.value, kind))
+            ScopeColumn(column.name, _unbounded(column.value, kind))
             for column, kind in zip(columns, kinds, strict=True)
         )
         inside = tuple(
-            Column(column.name, column.value.of(fits=column.value.kind is Kind.INTEGER and at not in turning))
+            ScopeColumn(
+                column.name, column.value.of(fits=column.value.kind is Kind.INTEGER and at not in turning)
+            )
             for at, column in enumerate(shown)
         )
         scope.tables[ascii_lower(cte.alias)] = CommonTable(target, inside, recursing=True)
@@ -351,7 +353,7 @@ def _common(one: Kind, other: Kind) -> Kind:
 
 def _combined(
     c: Compiler, anchors: list[Relation], operators: list[exp.SetOperation], step: Relation,
-    kinds: list[Kind], shown: tuple[Column, ...],
+    kinds: list[Kind], shown: tuple[ScopeColumn, ...],
 ) -> Relation:  # fmt: skip
     for relation in (*anchors, step):
         for at, kind in enumerate(kinds):

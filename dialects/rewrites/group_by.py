@@ -14,7 +14,7 @@ from dialects.compiler import Compiler
 from dialects.identifiers import ascii_lower
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
 from dialects.rewrites.comparison import keyed, may_be_null, ordered
-from dialects.scope import Column, Grouping, Scope, Source
+from dialects.scope import Grouping, Scope, ScopeColumn, Source
 from dialects.tables import Loop, Loops
 from dialects.value_types import Kind, Typed
 
@@ -199,7 +199,7 @@ def _group_terms(c: Compiler, source: Source) -> list[exp.Expr] | None:
     return [_term(c, source, spelled[name]) for name in source.grouped] or None
 
 
-def _term(c: Compiler, source: Source, column: Column) -> exp.Ordered:
+def _term(c: Compiler, source: Source, column: ScopeColumn) -> exp.Ordered:
     """Return a column in ascending order, NULL first."""
     found = source.value(column)
     if c.target.has_null_order or not found.nullable:
@@ -295,7 +295,7 @@ def group(
     fixed = [name for _, key in keys if (name := name_of(key.node)) and key.collation_is_binary]
     known = determined(scope.sources, holding, fixed)
 
-    def bare(source: Source, column: Column) -> Typed:
+    def bare(source: Source, column: ScopeColumn) -> Typed:
         found = source.value(column)
         name: Name | None = name_of(found.node)
         if name in known:

@@ -18,7 +18,7 @@ from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
 from dialects.rewrites.group_by import reached
 from dialects.rewrites.names import told_apart
-from dialects.scope import Column, Nest, Scope, Source, exported_order, has_outer_join, names_rowid
+from dialects.scope import Nest, Scope, ScopeColumn, Source, exported_order, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import parse, position
 from dialects.tables import folded, is_portable
@@ -260,7 +260,9 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     tree, columns = json.rows(c, name, [c.expression(part, scope) for part in arguments], c.name("rows"))
     # Its values may be JSON or texts where JSON is built from them.
     c.documents.append(Scope())
-    scope.sources.append(Source(item.alias or name, alias, [Column(one, value) for one, value in columns]))
+    scope.sources.append(
+        Source(item.alias or name, alias, [ScopeColumn(one, value) for one, value in columns])
+    )
     return _beside(tree, alias, scope)
 
 

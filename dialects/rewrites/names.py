@@ -13,7 +13,7 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
 from dialects.rewrites.operators import mixed
-from dialects.scope import ROWIDS, Column, Nest, Scope, Source, new_name
+from dialects.scope import ROWIDS, Nest, Scope, ScopeColumn, Source, new_name
 from dialects.source import Starred, position
 from dialects.tables import LAST_IN_NAMES, folded, is_portable
 from dialects.tagged_values import from_tagged, to_tagged
@@ -52,7 +52,7 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
     raise Untranslatable(f"the name {shown}", "there is no such column", position(node))
 
 
-def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
+def value(c: Compiler, scope: Scope, source: Source, column: ScopeColumn) -> Typed:
     """Return a column's value where it is used: one per row, or one per group."""
     found = source.value(column)
     if scope.grouping is not None:
@@ -123,11 +123,11 @@ def shared(c: Compiler, scope: Scope, name: str, found: Typed) -> Typed:
     raise Untranslatable(f"the name {name}", "it is a column of both sides of a FULL JOIN, and not grouped")
 
 
-def _rowid(source: Source) -> Column:
+def _rowid(source: Source) -> ScopeColumn:
     column = None if source.rowid is None else source.column(source.rowid)
     if column is None and source.place is not None:
         node = exp.column(exp.to_identifier(source.place, quoted=True))
-        return Column("rowid", integer(node, nullable=False, affinity=Affinity.NUMERIC))
+        return ScopeColumn("rowid", integer(node, nullable=False, affinity=Affinity.NUMERIC))
     if column is None:
         raise Untranslatable("rowid", f"those of {source.name} are not loaded, and have too many gaps")
     return column

@@ -36,7 +36,7 @@ from dialects.nodes import (
     Joined,
     Quotient,
     Remainder,
-    Server,
+    ServerCall,
     Slice,
     Truncated,
     Unhexed,
@@ -261,7 +261,7 @@ def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first
 def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     """Rewrite a number that is an INTEGER in some rows and a REAL in others."""
     assert t.integral is not None  # noqa: S101 - checked by the caller
-    if isinstance(t.node, Server) and t.node.this == "to_real":
+    if isinstance(t.node, ServerCall) and t.node.this == "to_real":
         # A text may have more digits than a double.
         [digits] = t.node.expressions
         whole = integer(server("to_integer", digits.copy()), nullable=t.nullable)

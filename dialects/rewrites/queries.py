@@ -27,7 +27,7 @@ from dialects.rewrites.order_by import (
     tie_terms,
 )
 from dialects.rewrites.windows import named_windows, warn_of_peers
-from dialects.scope import Column, Relation, RowsNeeded, Scope
+from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn
 from dialects.source import position
 from dialects.tagged_values import from_tagged, to_tagged
 from dialects.value_types import Collation, Kind, Typed
@@ -166,7 +166,7 @@ def _selected(
     if first:
         first_row(c, tree)
     columns = [
-        Column(shown, _exported_value(found_, name or shown))
+        ScopeColumn(shown, _exported_value(found_, name or shown))
         for shown, found_, name in zip(
             unique_names([shown for shown, _, _ in results]), values, names, strict=True
         )

@@ -19,8 +19,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines import TITLES, EngineName, dialect_of, kinds
 from harness.engines.base import ColumnText, TableText
-from harness.predictors.base import Message, Problem, Prompt, PromptTooLong
-from harness.predictors.common import find_function
+from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, find_function
 
 # Templates are files: the project's own, which a user's files of the same names override.
 #

@@ -22,11 +22,10 @@ from harness.data.outcomes import Judgement, Outcome, PairResult, Preview, Side
 from harness.data.questions import Question
 from harness.engines import EngineName
 from harness.pytest_plugin.items import ItemAnswer, ItemCollector, ItemEntry, ItemPart
-from harness.report.console import print_line
+from harness.report.console import Bars, print_line
 from harness.session.evaluation import Evaluation
 from harness.session.options import as_in_pytest
 from harness.session.plan import Pair, Plan
-from harness.session.progress_bars import Bars
 from loaders.base.errors import stopped_exit, terminable
 from loaders.base.files import one_line
 

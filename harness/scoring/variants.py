@@ -1,25 +1,19 @@
-"""Variants of a question set's databases, with the same tables and other rows: find, generate, score.
+"""Variants of a question set's databases, with the same tables and other rows: find them, and score on them.
 
 A variant with the same bytes as the database itself, or as an earlier variant, is never counted, since it
-proves nothing. Files found among the data are never executed. A generated database is complete or absent;
-equal generator, databases, golds, scale and seed share a folder; several processes may generate at once.
+proves nothing. Files found among the data are never executed. The lab `twins` generates variants.
 """
 
 import hashlib
 import re
-import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
-
-from filelock import FileLock
+from typing import Any
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
@@ -28,19 +22,15 @@ from harness.data.set_families import DATABASE_SUFFIXES, database_files
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.retry import execute_patiently
+from harness.lab import option_of_lab
 from harness.metrics import spider_suite
 from harness.metrics.accuracy import ex
 from harness.metrics.comparison import alike
 from harness.metrics.distinct import firsts
 from harness.scoring.golds import Gold
-from loaders import twins
-from loaders.base import paths
-from loaders.base.files import Faults, content_digest, one_line, refuse, visible
+from loaders.base.files import Faults, content_digest, refuse, visible
 from loaders.base.processes import processors
 from loaders.namespace import Database
-
-if TYPE_CHECKING:
-    from loaders.twins.builder import TwinSource
 
 MOST_VARIANTS = 100
 
@@ -94,13 +84,13 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
 
     Raises:
         BadInput: the folder has no variants or one lacks a database; the number is not between 1 and
-           `MOST_VARIANTS`; no twin can be generated of a database.
+           `MOST_VARIANTS`; no twin can be generated of a database, or the lab that does is not there.
     """
     if not spec:
         raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
     db_ids = questions.db_ids
     if _NUMBER.fullmatch(spec):
-        folders, origin = _twins(questions, _count(spec), say)
+        folders, origin = option_of_lab("variants", "twins")(questions, _count(spec), say)
         parent = folders["seed-1"].parent
         variants = _in_each(folders, db_ids)
     else:
@@ -237,83 +227,6 @@ def _content(path: Path) -> tuple[int, str]:
             return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         refuse(path, f"cannot be read ({error.strerror})", "check the path and its permissions")
-
-
-def _twins(
-    questions: QuestionSet, count: int, say: Callable[[str], None]
-) -> tuple[dict[str, Path], dict[str, Any]]:
-    """Return a folder for each seed, with a twin of every database, and the digest of their generator.
-
-    Twins that the cache lacks are generated.
-    """
-    # Slow to import, and every worker imports this module.
-    from harness.data.twin_sources import of_set  # noqa: PLC0415
-    from loaders.twins.twin import SCALE  # noqa: PLC0415
-
-    sources = of_set(questions)
-    generator, inputs = _generator(), _inputs(sources)
-    key = hashlib.sha256(f"{generator} {inputs} {SCALE}".encode()).hexdigest()[:16]
-    folders = {}
-    for seed in range(1, count + 1):
-        folder = paths.cache() / "variants" / key / f"seed-{seed}"
-        try:
-            if _missing(folder, sources):
-                folder.mkdir(parents=True, exist_ok=True)
-                with FileLock(folder.with_suffix(".lock")):
-                    _complete(folder, seed, _missing(folder, sources), say)
-        except OSError as error:
-            raise BadInput(
-                f"variants cannot be kept in {folder}: {error.strerror or error}; "
-                "set BIRD_CACHE to a writable folder"
-            ) from error
-        folders[folder.name] = folder
-    return folders, {"generator": generator, "inputs": inputs, "scale": SCALE}
-
-
-def _missing(folder: Path, sources: Sequence["TwinSource"]) -> list["TwinSource"]:
-    return [each for each in sources if not _file(folder, each.db_id).is_file()]
-
-
-def _complete(folder: Path, seed: int, sources: Sequence["TwinSource"], say: Callable[[str], None]) -> None:
-    """Add missing databases to the folder of a seed, holding its lock."""
-    from loaders.twins.builder import TwinFailure, make  # noqa: PLC0415 - as above
-
-    if not sources:
-        return
-    say(f"making variant {folder.name}: {', '.join(each.db_id for each in sources)} ...")
-    unmade = [one for one in make(sources, folder, seed=seed) if isinstance(one, TwinFailure)]
-    if unmade:
-        raise BadInput(
-            one_line(
-                f"variants cannot be generated: seed {seed}, {unmade[0].db_id}: {unmade[0].reason}; "
-                "name a folder of variants, or exclude the questions about it"
-            )
-        )
-
-
-@cache
-def _generator() -> str:
-    """Return a digest of the generator: its sources, and the libraries that it reads and runs SQL with."""
-    digest = hashlib.sha256(f"sqlglot {version('sqlglot')} sqlite {sqlite3.sqlite_version}\n".encode())
-    for path in sorted(Path(twins.__file__).parent.glob("*.py")):
-        digest.update(f"{path.name}\n".encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def _inputs(sources: Sequence["TwinSource"]) -> str:
-    """Return a digest of a twin's inputs: the files of the databases, their descriptions, and the golds."""
-    digest = hashlib.sha256()
-    for source in sources:
-        described = source.path.parent / "database_description"
-        digest.update(f"{source.db_id}\n{source.golds!r}\n".encode())
-        for path in (source.path, *sorted(described.glob("*.csv"))):
-            try:
-                with path.open("rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-            digest.update(f"{path.name} {content}\n".encode())
-    return digest.hexdigest()
 
 
 # Test-suite accuracy (TS): a prediction must be right on every variant of its database, too.

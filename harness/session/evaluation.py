@@ -24,7 +24,7 @@ from harness.engines.supervision import can_end
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.provision import failures
-from harness.report.console import print_line
+from harness.report.console import Bars, print_line
 from harness.report.overview import print_scores
 from harness.runs.folder import RunFolder
 from harness.runs.reader import SUMMARY
@@ -33,7 +33,6 @@ from harness.scoring.scheduler import Candidate
 from harness.scoring.tasks import TimeTask, TimingMethod, explain
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import Pair, Plan
-from harness.session.progress_bars import Bars
 from harness.session.request import parse_fail_under
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import printable_json, read_json, read_text

@@ -112,7 +112,7 @@ FROM = re.compile(
 )
 """What takes FROM apart, instead of asking `sources_of` in `dialects/clauses.py` or `Query.sources`."""
 
-READ_FROM = {"harness/sqltree/query.py", "loaders/twins/queries.py"}
+READ_FROM = {"harness/sqltree/query.py", "harness/scoring/chance/queries.py"}
 
 COUNTED_JOINS = {"harness/sqltree/constructs.py"}
 """Counts nodes of a tree by their kind, and reads nothing in them."""

@@ -1,5 +1,6 @@
-"""Tests of labs: what those of the harness have, in the same words."""
+"""Tests of labs: what those of the harness and of files have, in the same words."""
 
 from tests.harness.conftest import Call, _quick_commands, call, first, later
+from tests.loaders.conftest import make_file
 
-__all__ = ["Call", "_quick_commands", "call", "first", "later"]
+__all__ = ["Call", "_quick_commands", "call", "first", "later", "make_file"]

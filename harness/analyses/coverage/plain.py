@@ -33,13 +33,13 @@ from harness.analyses.coverage.answers import DifferenceReason
 from harness.analyses.coverage.comparison import Reference
 from harness.engines.execution import Ending, Execution
 from harness.scoring.chance.search import Data, stored, unlike_databases
+from harness.scoring.chance.shape import Shape, of_file
 from harness.scoring.chance.witness import ExecutionPlace, place_of, standing
 from harness.sqltree.parser import statements
 from loaders import index_copies
 from loaders.base.processes import Memo
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.twins.shape import Shape, of_file
 
 
 class Style(StrEnum):

@@ -24,11 +24,11 @@ from harness.labs.audit.gold import Evidence
 from harness.metrics.comparison import compare
 from harness.scoring.chance.equal import is_equal_to_a_gold
 from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.shape import of_file
 from harness.scoring.chance.witness import ExecutionPlace, find, place_of
 from harness.scoring.ties import Run
 from loaders.bulk_load import Progress
 from loaders.server import Server
-from loaders.twins.shape import of_file
 
 
 @dataclass(frozen=True)

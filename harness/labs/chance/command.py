@@ -28,12 +28,12 @@ from harness.report.table_model import Cell, CellKind, Document, TableModel, Tab
 from harness.report.texts import json_text
 from harness.runs.reader import Selection, read_questions, select
 from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.shape import Shape, of_file
 from harness.scoring.chance.witness import ExecutionPlace, broken, judged, place_of, replay
 from harness.scoring.tasks import Setup
 from harness.session.explanation import PairToExplain, explainer_of_run
 from harness.session.request import Request
 from loaders.base.processes import Memo
-from loaders.twins.shape import Shape, of_file
 
 PAGE = "chance.html"
 TABLES = "tables"

@@ -17,8 +17,18 @@ from harness.data.questions import QuestionSet
 from harness.engines import EngineName
 from harness.labs.predict import commands
 from harness.labs.predict.budget import Meter
-from harness.predictors.base import Ask, BudgetSpent, Predictor, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.common import Settings, find_function, secrets_by_name, shortened
+from harness.labs.predict.settings import Settings, secrets_by_name
+from harness.predictors.base import (
+    Ask,
+    BudgetSpent,
+    Predictor,
+    PredictorBroken,
+    Reply,
+    RequestFailed,
+    Usage,
+    find_function,
+    shortened,
+)
 
 EXAMPLES: Mapping[str, str] = {
     "openai": "openai:gpt-5-mini",

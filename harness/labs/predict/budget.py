@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.predictors.base import Ask, BudgetSpent, Reply, RequestFailed, Usage
-from harness.predictors.common import writable
+from harness.predictors.base import Ask, BudgetSpent, Reply, RequestFailed, Usage, writable
 from harness.predictors.prompts import ESTIMATE
 
 _MILLION = 1_000_000

@@ -17,7 +17,7 @@ from harness.labs.predict.budget import Budget
 from harness.labs.predict.predict import PredictRequest, score_predicted
 from harness.labs.predict.predict import predict as ask
 from harness.labs.predict.predict import show_prompt as prompt_of
-from harness.predictors.common import Settings, parsed
+from harness.labs.predict.settings import Settings, parsed
 from harness.predictors.prompts import PromptOptions
 from harness.report.console import loading_bar
 from harness.session.request import Request

@@ -34,16 +34,15 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.labs.predict.budget import CLOSED, Meter
-from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.common import (
+from harness.labs.predict.settings import (
     Settings,
     count_or_none,
     dumped,
     parsed,
     secrets_by_name,
-    shortened,
     text_or_none,
 )
+from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage, shortened
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest line read as an answer."""

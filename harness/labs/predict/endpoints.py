@@ -25,8 +25,7 @@ from anyio.from_thread import start_blocking_portal
 from dialects.errors import BadInput
 from harness.data.responses import chat_response, member, responses_response
 from harness.labs.predict.budget import CLOSED, Bill, Meter, prompt_tokens
-from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.common import (
+from harness.labs.predict.settings import (
     LEAST_IN_ANSWERS,
     Api,
     MaxTokensField,
@@ -36,8 +35,16 @@ from harness.predictors.common import (
     dumped,
     parsed,
     secrets_of,
-    shortened,
     text_or_none,
+)
+from harness.predictors.base import (
+    Ask,
+    BudgetSpent,
+    PredictorBroken,
+    Reply,
+    RequestFailed,
+    Usage,
+    shortened,
     writable,
 )
 

@@ -24,6 +24,7 @@ from harness.data.prediction_files import JOURNAL
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.labs.predict.methods import Method
+from harness.labs.predict.settings import dumped
 from harness.predictors.base import (
     Ask,
     BudgetSpent,
@@ -37,7 +38,6 @@ from harness.predictors.base import (
     RequestFailed,
     Usage,
 )
-from harness.predictors.common import dumped
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
 from harness.session.plan import open_scheduler

@@ -45,11 +45,11 @@ from harness.labs.predict.jobs import (
     votes,
 )
 from harness.labs.predict.methods import Method, make_method
+from harness.labs.predict.settings import Settings
 from harness.predictors.base import BudgetSpent, DatabaseText, Problem, PromptTooLong, Usage
-from harness.predictors.common import Settings
 from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, read_database
-from harness.report.console import loading_bar, print_grids
+from harness.report.console import Bars, loading_bar, print_grids
 from harness.report.files import title_of, write_document
 from harness.report.gold_ranks import passes_grid
 from harness.report.table_model import Document, listed
@@ -57,7 +57,6 @@ from harness.runs.reader import read_run
 from harness.session.evaluation import run
 from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
-from harness.session.progress_bars import Bars
 from harness.session.request import Request
 from harness.session.request import check as check_request
 from loaders.base.errors import EngineUnavailable, stopped_exit, within

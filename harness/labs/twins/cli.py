@@ -11,12 +11,12 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import messages, say
 from harness.data.sets.loader import load_set
-from harness.data.twin_sources import of_files, of_set
 from harness.data.witnesses import WITNESSES, Witness, load
-from harness.scoring.chance.suite import remove_suite, write_suite
+from harness.labs.twins.builder import TwinFailure, made_lines, make
+from harness.labs.twins.sources import TwinSource, of_files, of_set
+from harness.labs.twins.suite import remove_suite, write_suite
+from harness.scoring.chance.shape import of_file
 from harness.session.request import check_range
-from loaders.twins.builder import TwinFailure, TwinSource, made_lines, make
-from loaders.twins.shape import of_file
 
 
 @app.command()

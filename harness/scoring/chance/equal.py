@@ -18,8 +18,8 @@ from sqlglot import exp
 
 from dialects.clauses import drop_joins, on_of, sources_of, where_of
 from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.shape import Shape, TableName, folded
 from harness.sqltree.parser import is_aggregate
-from loaders.twins.shape import Shape, TableName, folded
 
 _OUTSIDE = (exp.CTE, exp.SetOperation, exp.Window, exp.GroupConcat, exp.ArrayAgg, exp.Collate, exp.Values)
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)

@@ -1,6 +1,6 @@
 """Search a small database on which two queries differ, and shrink it.
 
-The rows come from both texts, by the machinery of the twins: rows that meet each text's conditions, that
+The rows come from both texts: rows that meet each text's conditions, that
 miss or just miss one of them, that lack a join partner, repeat, tie or hold NULL. Keys, references, NOT NULL
 and types are the declared ones, and values are stored ones, or those that a text names and their neighbours.
 
@@ -29,15 +29,14 @@ from harness.metrics.accuracy import ex
 from harness.metrics.comparison import compare
 from harness.metrics.distinct import Row
 from harness.scoring import ties
+from harness.scoring.chance.answer_rows import Planter, values_of
+from harness.scoring.chance.queries import Neighbour, RowProblem, cells_in, neighbours, problems
+from harness.scoring.chance.rows import NoRowFits, Rows, StepLimit
+from harness.scoring.chance.shape import Shape, TableName, TableShape, Value, folded, parents_first
+from harness.scoring.chance.values import Values
 from harness.sqltree.diagnosis import LONGEST
 from harness.sqltree.parser import statements
 from harness.sqltree.query import cuts
-from loaders.twins.answer_rows import Planter
-from loaders.twins.queries import Neighbour, RowProblem, cells_in, neighbours, problems
-from loaders.twins.rows import NoRowFits, Rows, StepLimit
-from loaders.twins.shape import Shape, TableName, TableShape, Value, folded
-from loaders.twins.twin import parents_first, values_of
-from loaders.twins.values import Values
 
 Data = dict[TableName, list[list[Value]]]
 """The rows of each table, values in the order of its columns."""
@@ -151,7 +150,7 @@ def searched(
     That none comes is no proof that the texts are equal.
 
     Args:
-        shape: of the database, from `loaders.twins.shape.of_file`.
+        shape: of the database, from `harness.scoring.chance.shape.of_file`.
         pair: the texts.
         seconds: of the thread's processor time; a candidate that was begun is tried, and shrunk.
         known: databases that refuted other answers to the question; all are tried first.
@@ -300,7 +299,7 @@ def _changed(shape: Shape, pair: PairToRefute, data: Data) -> Iterator[Data]:
 
 
 def _problems(tree: exp.Expr, shape: Shape) -> list[RowProblem]:
-    """Return what rows a text needs; nothing for a text that the twins do not understand."""
+    """Return what rows a text needs; nothing for a text that `queries` does not understand."""
     with suppress(Exception):  # sqlglot raises all kinds for texts that nobody foresaw
         return problems(tree, shape)
     return []

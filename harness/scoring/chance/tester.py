@@ -6,13 +6,13 @@ from harness.data.outcomes import AnswerVerdict, Verdict
 from harness.data.witnesses import Witness
 from harness.engines import EngineName, kind_of
 from harness.scoring.chance.search import PairToRefute
+from harness.scoring.chance.shape import Shape, of_file
 from harness.scoring.chance.witness import ExecutionPlace, judged
 from harness.scoring.golds import Gold, Golds
 from harness.scoring.tasks import JudgeTask, Setup, TaskResult
 from loaders.base.files import as_json, parse_json
 from loaders.base.processes import Memo
 from loaders.base.records import to_plain, to_record
-from loaders.twins.shape import Shape, of_file
 
 SECONDS = 0.2
 """Of processor time to search a witness against one answer."""

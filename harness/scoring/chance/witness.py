@@ -36,13 +36,13 @@ from harness.scoring.chance.search import (
     keeps_references,
     searched,
 )
+from harness.scoring.chance.shape import Shape, TableName, Value, folded
 from harness.sqltree.diagnosis import diagnose, read
 from loaders import index_copies
 from loaders.base.errors import EngineUnavailable
 from loaders.bulk_load import load as load_databases
 from loaders.namespace import Database, namespace
 from loaders.server import Server
-from loaders.twins.shape import Shape, TableName, Value, folded
 
 _OF_CLASSES = {
     ErrorClass.WRONG_TABLES: Difference.JOIN,
@@ -272,7 +272,7 @@ def find(  # noqa: PLR0913, PLR0917 - a search, and what it begins with
     """Return a witness that the engine confirms; None if none was found, which proves nothing.
 
     Args:
-        shape: of the real database, from `loaders.twins.shape.of_file`.
+        shape: of the real database, from `harness.scoring.chance.shape.of_file`.
         pair: the prediction and its golds.
         place: the engine that confirms it.
         profile: of the tables there.

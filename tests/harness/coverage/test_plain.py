@@ -14,10 +14,10 @@ from harness.data.sets.loader import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.scoring.chance.search import unlike_databases
+from harness.scoring.chance.shape import of_file
 from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.twins.shape import of_file
 from tests.harness import own_sets
 from tests.harness.conftest import Call
 

@@ -20,11 +20,11 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.data.set_manifest import PUBLISHED
+from harness.report.console import Bars
 from harness.report.documents import scores_of
 from harness.report.overview import print_scores
 from harness.runs.reader import LATEST, Run, read_run
 from harness.runs.summary import Score, summarize
-from harness.session.progress_bars import Bars
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")

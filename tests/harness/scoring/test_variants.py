@@ -14,8 +14,8 @@ import pytest
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
+from harness.labs.twins.twin import SCALE
 from harness.scoring.variants import Variants, find_variants
-from loaders.twins.twin import SCALE
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 

@@ -17,19 +17,19 @@ from harness.engines import kind_of
 from harness.engines.execution import Ending, Execution, Limits
 from harness.metrics.accuracy import ex
 from harness.scoring.chance.equal import is_equal_to_a_gold
+from harness.scoring.chance.queries import neighbours, parse
 from harness.scoring.chance.search import PairToRefute, searched, stored
+from harness.scoring.chance.shape import Shape, of_file
 from harness.scoring.chance.witness import ExecutionPlace, broken, find, place_of, replay
 from loaders import index_copies
 from loaders.base.files import as_json, parse_json
 from loaders.server import Server
-from loaders.twins.queries import neighbours, parse
-from loaders.twins.shape import Shape, of_file
 from tests import forked
 from tests.every_engine import LOADED
 from tests.harness.real_runs import evaluated
 from tests.labs.chance.cases import DIFFERENT, SCHEMA
 from tests.labs.chance.rules import EQUAL, RULES, Rule
-from tests.loaders.twins.shops import schema
+from tests.labs.twins.shops import schema
 
 HOSTILE = [
     "DROP TABLE team",

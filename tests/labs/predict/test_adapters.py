@@ -19,8 +19,8 @@ from harness.labs.predict.adapters import EXAMPLES, CallablePredictor, FilePredi
 from harness.labs.predict.budget import CLOSED, Budget, Meter, Pace
 from harness.labs.predict.commands import CommandPredictor
 from harness.labs.predict.endpoints import EndpointPredictor
-from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.common import Api, Settings, shortened
+from harness.labs.predict.settings import Api, Settings
+from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage, shortened
 from tests.harness.predictors.making import ask
 
 

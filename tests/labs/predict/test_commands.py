@@ -18,8 +18,8 @@ import pytest
 from dialects.errors import BadInput
 from harness.labs.predict.budget import CLOSED, Budget, Meter
 from harness.labs.predict.commands import MOST_DEATHS, CommandPredictor
+from harness.labs.predict.settings import Settings
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.common import Settings
 from tests.harness.predictors.making import ask
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,8 @@ from dialects.errors import BadInput
 from harness.labs.predict.adapters import open_predictor
 from harness.labs.predict.budget import CLOSED, Budget, Meter, Pace
 from harness.labs.predict.endpoints import EndpointPredictor, Service, refusal_of, reply_of, usage_of
+from harness.labs.predict.settings import Api, MaxTokensField, Settings
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.common import Api, MaxTokensField, Settings
 from tests.harness.predictors.making import ask
 from tests.labs.predict.endpoint_server import Act, Does, EndpointServer, Rule
 

@@ -13,20 +13,26 @@ from typing import TypeVar
 from sqlglot import exp
 
 from dialects.clauses import is_source
-from loaders.twins.answer_rows import Planter
-from loaders.twins.queries import (
+from harness.scoring.chance.answer_rows import Planter, values_of
+from harness.scoring.chance.queries import (
     Neighbour,
     Repeat,
     RowProblem,
     cells_in,
-    compared,
     neighbours,
     parse,
     problems,
 )
-from loaders.twins.rows import CheckedTwin, NoRowFits, Rows, answered, checked
-from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value, folded
-from loaders.twins.values import Values
+from harness.scoring.chance.rows import CheckedTwin, NoRowFits, Rows, answered, checked
+from harness.scoring.chance.shape import (
+    ReferenceShape,
+    Shape,
+    TableName,
+    TableShape,
+    Value,
+    folded,
+    parents_first,
+)
 
 SCALE = 0.02
 _FEWEST = 150
@@ -200,22 +206,6 @@ def _with_joins(shape: Shape, found: Iterable[RowProblem]) -> Shape:
     return replace(shape, tables=tuple(tables))
 
 
-def values_of(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, str], Values]:
-    """Return what the columns can hold: their known values, and those that problems compare them with."""
-    literals: dict[tuple[TableName, str, bool], list[Value]] = {}
-    for problem in found:
-        for each in compared(problem, shape):
-            literals.setdefault((each.table, each.column, each.whole), []).append(each.value)
-    made = {}
-    for table in shape.tables:
-        for column in table.columns:
-            whole, parts = (literals.get((table.key, column.key, whole), []) for whole in (True, False))
-            checks = (literal for name, values in table.checked if name == column.key for literal in values)
-            stored = dict.fromkeys([*map(column.stored, checks), *whole])
-            made[table.key, column.key] = Values(column, list(stored), list(dict.fromkeys(map(str, parts))))
-    return made
-
-
 def _without_nulls(shape: Shape, found: Sequence[RowProblem]) -> Shape:
     """Return the shape without NULL in columns that a gold groups by or takes the minimum of."""
     filled: set[tuple[TableName, str]] = set()
@@ -243,25 +233,6 @@ def _asks_for_null(condition: exp.Expr) -> bool:
         isinstance(each.expression, exp.Null) and not isinstance(each.parent, exp.Not)
         for each in condition.find_all(exp.Is)
     )
-
-
-def parents_first(shape: Shape) -> list[TableShape]:
-    """Return the tables, each after those that it refers to, unless there is a cycle."""
-    found: list[TableShape] = []
-    left = list(shape.tables)
-    while left:
-        ready = [
-            table
-            for table in left
-            if not any(
-                each.parent != table.key and any(other.key == each.parent for other in left)
-                for each in table.references
-            )
-        ]
-        for table in ready or left[:1]:
-            found.append(table)
-            left.remove(table)
-    return found
 
 
 def _count(table: TableShape, scale: float) -> int:

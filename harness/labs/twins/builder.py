@@ -15,11 +15,12 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from harness.labs.twins.sources import TwinSource, of_published
+from harness.labs.twins.twin import SCALE, Unanswered, twin
+from harness.scoring.chance.rows import Rows, fill
+from harness.scoring.chance.shape import Shape, folded, of_file
 from loaders.base.paths import making
 from loaders.base.processes import processors, safe_path
-from loaders.twins.rows import Rows, fill
-from loaders.twins.shape import Shape, folded, of_file, of_published
-from loaders.twins.twin import SCALE, Unanswered, twin
 
 _LARGEST = 10
 """Largest scale."""
@@ -29,21 +30,6 @@ _LOOK = 0.2
 
 Progress = Callable[[str, str], None]
 """Called with a database and the stage of its twin."""
-
-
-@dataclass(frozen=True)
-class TwinSource:
-    """The inputs of a twin.
-
-    `path` is a SQLite file, or the JSON file of a published schema that includes this database;
-    `descriptions` is the folder of the published descriptions, `<db_id>/database_description/<table>.csv`, if
-    there are any. `golds` are queries in SQLite's dialect.
-    """
-
-    db_id: str
-    path: Path
-    golds: tuple[str, ...]
-    descriptions: Path | None = None
 
 
 @dataclass(frozen=True)

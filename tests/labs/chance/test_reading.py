@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loaders.twins.queries import RowProblem, compared, neighbours, parse, problems
-from loaders.twins.shape import ColumnShape, Shape, Value, of_file
-from loaders.twins.values import Values
+from harness.scoring.chance.queries import RowProblem, compared, neighbours, parse, problems
+from harness.scoring.chance.shape import ColumnShape, Shape, Value, of_file
+from harness.scoring.chance.values import Values
+from tests.labs.twins.shops import SCRIPT
 from tests.loaders.conftest import MakeFile
-from tests.loaders.twins.shops import SCRIPT
 
 
 @pytest.fixture

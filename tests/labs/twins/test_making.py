@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from dialects.errors import BadInput
 from harness.cli import app
 from harness.data.sets.loader import load_set
-from harness.data.twin_sources import of_files, of_set
-from loaders.twins.builder import TwinFailure, TwinResult, TwinSource, made_lines, make
+from harness.labs.twins.builder import TwinFailure, TwinResult, made_lines, make
+from harness.labs.twins.sources import TwinSource, of_files, of_set
+from tests.labs.twins.shops import GOLDS, SCRIPT, quoted, schema
 from tests.loaders.conftest import MakeFile
-from tests.loaders.twins.shops import GOLDS, SCRIPT, quoted, schema
 
 pytestmark = pytest.mark.slow
 

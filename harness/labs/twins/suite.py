@@ -8,8 +8,8 @@ from pathlib import Path
 from harness.data.witnesses import Witness
 from harness.engines.execution import Ending
 from harness.scoring.chance.search import Data, in_memory, stored
+from harness.scoring.chance.shape import Shape
 from harness.scoring.chance.witness import data_of
-from loaders.twins.shape import Shape
 
 _PAGE = 512
 """Bytes of a page: most tables have a few rows."""

@@ -1,4 +1,4 @@
-"""Add rows to a twin that solve a problem: values for its cells, then a row for each row variable.
+"""Add rows that solve a problem to a database: values for its cells, then a row for each row variable.
 
 SQLite itself evaluates a problem's conditions on candidates. Cells that must be equal form one class.
 Conditions on one class filter its candidates, conditions on several classes join them; the problem's order is
@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from loaders.twins.queries import RowProblem, cells_in, compared
-from loaders.twins.rows import NoRowFits, Rows, StepLimit
-from loaders.twins.shape import ColumnShape, Shape, TableName, Value
-from loaders.twins.values import Values
+from harness.scoring.chance.queries import RowProblem, cells_in, compared
+from harness.scoring.chance.rows import NoRowFits, Rows, StepLimit
+from harness.scoring.chance.shape import ColumnShape, Shape, TableName, Value
+from harness.scoring.chance.values import Values
 
 _MOST_PAIRS = 60_000
 """Most combinations of candidates tried together."""
@@ -166,7 +166,7 @@ class Planter:
     """Adds rows that solve problems to `rows`.
 
     Args:
-        rows: the twin.
+        rows: of the database.
         values: the values of every column.
         ranks: the rank of every table, parents first.
         rng: makes all free choices.
@@ -443,3 +443,19 @@ class _Attempt:
         if place is None:
             return self.rows.add(name, given)
         return place if self.rows.change(name, place, given) else None
+
+
+def values_of(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, str], Values]:
+    """Return what the columns can hold: their known values, and those that problems compare them with."""
+    literals: dict[tuple[TableName, str, bool], list[Value]] = {}
+    for problem in found:
+        for each in compared(problem, shape):
+            literals.setdefault((each.table, each.column, each.whole), []).append(each.value)
+    made = {}
+    for table in shape.tables:
+        for column in table.columns:
+            whole, parts = (literals.get((table.key, column.key, whole), []) for whole in (True, False))
+            checks = (literal for name, values in table.checked if name == column.key for literal in values)
+            stored = dict.fromkeys([*map(column.stored, checks), *whole])
+            made[table.key, column.key] = Values(column, list(stored), list(dict.fromkeys(map(str, parts))))
+    return made

@@ -1,20 +1,16 @@
-"""Shared by the adapters: options, untrusted JSON, users' functions, messages without keys."""
+"""What adapters share: the settings of an answer, untrusted JSON, and messages without keys."""
 
-import importlib
 import json
 import re
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from operator import attrgetter
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from dialects.errors import BadInput
+from harness.predictors.base import writable
 from loaders.base.errors import within
-from loaders.base.files import one_line
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
 """Fields of a request that the adapter sets itself, or whose answers it could not read."""
@@ -141,59 +137,6 @@ def count_or_none(value: object) -> int | None:
 def text_or_none(value: object) -> str | None:
     """Return an untrusted value if it is a text, else None."""
     return writable(value) if isinstance(value, str) else None
-
-
-def find_function(option: str, target: str, example: str) -> tuple[Callable[[Any], object], Path | None]:
-    """Import a user's function, also from the current directory; return it and the file of its module.
-
-    Args:
-        option: prefix of the name in messages.
-        target: MODULE:FUNCTION.
-        example: an example of such a name.
-
-    Raises:
-        BadInput: it cannot be imported or called.
-    """
-    name, _, attribute = target.partition(":")
-    if not name or not attribute:
-        raise BadInput(f"{option}{target}: not a function; write it as {example}")
-    # At the end of the path, so that no file of the current directory shadows another module.
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        said = shortened(f"{type(error).__name__}: {error}")
-        remedy = "modules are also searched in the current directory; set PYTHONPATH for other places"
-        raise BadInput(f"{option}{target}: {name} cannot be imported ({said}); {remedy}") from error
-    file = getattr(module, "__file__", None)
-    try:
-        function = attrgetter(attribute)(module)
-    except AttributeError:
-        place = file or "a module without a file"
-        raise BadInput(f"{option}{target}: {place} has no {attribute}; name a function of it") from None
-    if not callable(function):
-        raise BadInput(f"{option}{target}: {type(function).__name__} cannot be called; name a function")
-    return function, Path(file) if file else None
-
-
-_LIMIT = 300
-_SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-def shortened(text: str, limit: int = _LIMIT) -> str:
-    """Return the text in one line of printable characters, without its middle if longer than `limit`."""
-    # Megabytes of text are cut before they are processed.
-    start, end = text[: 2 * limit], text[2 * limit :][-2 * limit :]
-    line = one_line(" ".join(writable(start + end).split()))
-    half = (limit - 5) // 2
-    return line if len(line) <= limit else f"{line[:half]} ... {line[-half:]}"
-
-
-def writable(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 cannot encode, by U+FFFD."""
-    return _SURROGATES.sub("\ufffd", text)
 
 
 _VARIABLES = (

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loaders.twins.builder import write
-from loaders.twins.rows import checked
-from loaders.twins.shape import Shape, of_file
-from loaders.twins.twin import Twin, twin
+from harness.labs.twins.builder import write
+from harness.labs.twins.twin import Twin, twin
+from harness.scoring.chance.rows import checked
+from harness.scoring.chance.shape import Shape, of_file
+from tests.labs.twins.shops import GOLDS, SCRIPT, WRONG
 from tests.loaders.conftest import MakeFile
-from tests.loaders.twins.shops import GOLDS, SCRIPT, WRONG
 
 
 @pytest.fixture

@@ -1,10 +1,9 @@
-"""The inputs of a twin: the tables of a database, and a few facts about their values.
+"""The shape of a database: its tables, and a few facts about their values, to make up rows by.
 
 From a SQLite file, the statements that create the tables are kept verbatim, and for each column the share of
-NULL, the extremes and a few of its values: a twin can repeat those values, but never a row.
+NULL, the extremes and a few of its values: made-up rows can repeat those values, but never a row.
 """
 
-import csv
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +13,12 @@ from functools import cache, cached_property
 from math import inf, isfinite
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any, NewType
+from typing import NewType
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.numbers import well_formed
 from dialects.schema import affinity
-from loaders.base.files import parse_json, read_text
 from loaders.source import opened
 
 Value = int | float | str | bytes | None
@@ -492,138 +490,20 @@ def _declared(connection: sqlite3.Connection, table: str) -> tuple[ReferenceShap
     )
 
 
-_PUBLISHED_SAMPLES = 5
-"""Most values of a column in the published schema: a column with fewer has no others."""
-_DESCRIBED = re.compile(
-    r"""["'“]([^"'“”]{1,40})["'”]|(?:^|[\n;,•*])[^\S\n]*+([^\s:\uff1a=;,"']{1,30})\s*[:\uff1a=]"""
-)
-
-
-def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shape]:
-    """Read the databases of a published schema, by name.
-
-    The format maps a database to `tables`, those to `columns`, each with `name`, `type`, `primary_key`,
-    `foreign_keys` (of `target_table`, `target_column`) and `value_samples`, up to five values.
-
-    Args:
-        path: the JSON file.
-        descriptions: a folder with `<db_id>/database_description/<table>.csv`, whose value descriptions list
-            more values.
-
-    Raises:
-        BadInput: it is not such a file.
-    """
-    try:
-        content = parse_json(read_text(path).text)
-        databases = {
-            str(db_id): with_targets(
-                tuple(
-                    _published_table(each, _described(descriptions, str(db_id), str(each["name"])))
-                    for name, each in database["tables"].items()
-                    if not name.startswith("sqlite_") and each["columns"]
-                ),
+def parents_first(shape: Shape) -> list[TableShape]:
+    """Return the tables, each after those that it refers to, unless there is a cycle."""
+    found: list[TableShape] = []
+    left = list(shape.tables)
+    while left:
+        ready = [
+            table
+            for table in left
+            if not any(
+                each.parent != table.key and any(other.key == each.parent for other in left)
+                for each in table.references
             )
-            for db_id, database in content.items()
-        }
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadInput(
-            f"{path}: not a published schema ({type(error).__name__}: {error}); "
-            "give a SQLite file, or a JSON file as docs/how-to/twins.md describes it"
-        ) from error
-    return {db_id: Shape(db_id, tables) for db_id, tables in databases.items()}
-
-
-def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]) -> TableShape:
-    key = tuple(folded(str(each["name"])) for each in spec["columns"] if each["primary_key"])
-    columns = tuple(
-        _published_column(each, described, is_rowid=_is_rowid(each, key)) for each in spec["columns"]
-    )
-    references = tuple(
-        ReferenceShape(
-            (folded(str(each["name"])),),
-            TableName(folded(str(target["target_table"]))),
-            (folded(str(target["target_column"] or "")),),
-        )
-        for each in spec["columns"]
-        for target in each["foreign_keys"]
-    )
-    return TableShape(
-        str(spec["name"]), columns, None, "", key, tuple(_lookup_names(columns, key, references)), references
-    )
-
-
-def _is_rowid(spec: Mapping[str, Any], key: tuple[str, ...]) -> bool:
-    return bool(spec["primary_key"]) and len(key) == 1 and str(spec["type"] or "").upper() == "INTEGER"
-
-
-def _published_column(
-    spec: Mapping[str, Any], described: Mapping[str, list[str]], *, is_rowid: bool
-) -> ColumnShape:
-    samples = tuple(
-        dict.fromkeys(
-            value
-            for value in spec["value_samples"]
-            if isinstance(value, int if is_rowid else int | float | str)
-        )
-    )
-    column = ColumnShape(
-        str(spec["name"]),
-        str(spec["type"] or ""),
-        samples,
-        complete=0 < len(samples) < _PUBLISHED_SAMPLES,
-        nulls=0.0 if spec["primary_key"] else 0.05,
-        nullable=not spec["primary_key"],
-        strict=is_rowid,
-    )
-    listed = [column.stored(value) for value in described.get(column.key, [])]
-    # Only if the text lists values: then a known one is among them.
-    if not column.complete and set(listed) & set(samples):
-        samples = tuple(dict.fromkeys([*samples, *listed]))
-    return replace(column, samples=samples)
-
-
-def _lookup_names(
-    columns: Sequence[ColumnShape], key: Sequence[str], references: Sequence[ReferenceShape]
-) -> Iterator[tuple[str, ...]]:
-    """Yield the name column of a table that only maps numbers to names, such as colours."""
-    texts = [column for column in columns if column.key not in key and column.affinity == "TEXT"]
-    if len(key) == 1 and len(columns) - len(key) - len(texts) <= 1 and len(texts) == 1 and not references:
-        yield (texts[0].key,)
-
-
-def _described(folder: Path | None, db_id: str, table: str) -> dict[str, list[str]]:
-    """Return the values that a table's description seems to list, by column."""
-    place = folder / db_id / "database_description" if folder else None
-    if place is None or not place.is_dir():
-        return {}
-    path = next(
-        (each for each in sorted(place.glob("*.csv")) if folded(each.stem.strip()) == folded(table)), None
-    )
-    if path is None:
-        return {}
-    lines = csv.reader(path.read_bytes().decode("utf-8-sig", "replace").splitlines(keepends=True))
-    return {
-        folded(line[0].strip()): [
-            (first or second).strip() for first, second in _DESCRIBED.findall("\n".join(line[4:]))
         ]
-        for line in lines
-        if line
-    }
-
-
-def read_golds(path: Path) -> dict[str, list[str]]:
-    """Read the gold SQL of a question file in the published format, by database.
-
-    Raises:
-        BadInput: it is not such a file.
-    """
-    try:
-        found: dict[str, list[str]] = {}
-        for each in parse_json(read_text(path).text):
-            found.setdefault(str(each["db_id"]), []).append(str(each["SQL"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadInput(
-            f"{path}: not a question file ({type(error).__name__}: {error}); "
-            "it must be a JSON list of objects with db_id and SQL"
-        ) from error
+        for table in ready or left[:1]:
+            found.append(table)
+            left.remove(table)
     return found

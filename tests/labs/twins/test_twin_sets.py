@@ -1,7 +1,7 @@
 """A set that comes as schemas and golds alone: twins of its databases are loaded and scored on every engine.
 
 `BIRD_SCHEMAS=150` takes as many schemas instead of a few: with composite and text keys, self references and
-names of any kind (`tests/loaders/twins/shops.py`).
+names of any kind (`tests/labs/twins/shops.py`).
 """
 
 import os
@@ -21,14 +21,14 @@ from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
-from harness.data.twin_sources import of_set
+from harness.labs.twins.builder import TwinResult, make
+from harness.labs.twins.sources import of_set
 from harness.provision import dsn
 from loaders.file_census import census
 from loaders.server import Server
-from loaders.twins.builder import TwinResult, make
 from tests.harness import own_sets as sets
+from tests.labs.twins.shops import schema
 from tests.loaders.servers import drop
-from tests.loaders.twins.shops import schema
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 

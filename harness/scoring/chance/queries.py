@@ -31,7 +31,7 @@ from dialects.clauses import (
     sources_of,
     where_of,
 )
-from loaders.twins.shape import Shape, TableName, Value, folded
+from harness.scoring.chance.shape import Shape, TableName, Value, folded
 
 TODAY = dt.datetime(2024, 6, 1, tzinfo=dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
 """Stands for the current time wherever rows depend on it, so that they are the same tomorrow."""

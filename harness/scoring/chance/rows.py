@@ -1,4 +1,4 @@
-"""The rows of a twin while it is generated: keys stay unique, and every reference has its parent.
+"""The rows of a database while they are made up: keys stay unique, and every reference has its parent.
 
 Golds and their neighbours run on them in memory. The current time is fixed and limits are not measured in
 time, so that answers are reproducible.
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from random import Random
 
 from dialects.identifiers import quoted
-from loaders.twins.queries import TODAY
-from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value
-from loaders.twins.values import Values
+from harness.scoring.chance.queries import TODAY
+from harness.scoring.chance.shape import ReferenceShape, Shape, TableName, TableShape, Value
+from harness.scoring.chance.values import Values
 
 _TRIES = 30
 _PLAIN_TRIES = 15
@@ -388,7 +388,7 @@ class StepLimit:
 
 
 class CheckedTwin:
-    """A twin in memory."""
+    """A database in memory."""
 
     def __init__(self, connection: sqlite3.Connection, left_out: Sequence[str]) -> None:
         self._connection, self._limit = connection, StepLimit(connection)
@@ -411,7 +411,7 @@ class CheckedTwin:
 
 @contextmanager
 def checked(rows: Rows) -> Iterator[CheckedTwin]:
-    """Yield the current twin in memory; rows that SQLite refuses are removed."""
+    """Yield the current database in memory; rows that SQLite refuses are removed."""
     while True:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from random import Random
 
-from loaders.twins.shape import ColumnShape, Value
+from harness.scoring.chance.shape import ColumnShape, Value
 
 _DATE = re.compile(r"(\d{4})([-/])(\d{1,2})\2(\d{1,2})(.*)", re.DOTALL)
 _MONTH = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])")
