@@ -57,6 +57,8 @@ class Source:
     """The same, with NULL counted as a value."""
     grouped: tuple[str, ...] = ()
     """The columns (lower case) that its rows are grouped and ordered by."""
+    one_row: bool = False
+    """True if it has at most one row."""
     rowid: str | None = None
     """The column that is SQLite's rowid."""
     place: str | None = None

@@ -20,7 +20,7 @@ from dialects.generator import spell
 from dialects.nodes import Listed, Random
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
-from dialects.rewrites import queries
+from dialects.rewrites import laterals, queries
 from dialects.rewrites.aggregates import OuterAggregate
 from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
@@ -182,6 +182,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
             first = first.this
         if compiler.hints and isinstance(first, exp.Select):
             first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
+        relation.node = laterals.merged(compiler, relation.node)
         _refuse_depth(compiler, relation.node)
         _refuse_width(compiler, relation.node)
         _refuse_copies(tree, relation.node)

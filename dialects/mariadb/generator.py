@@ -177,8 +177,14 @@ class MariaDB(MySQL):
         return self.exists_sql(node)
 
     def cte(self, node: exp.CTE) -> str:
-        """Refuse a limit on recursion. https://mariadb.com/kb/en/recursive-common-table-expressions-overview/."""
-        if node.parent and node.parent.args.get("recursive") and node.this.args.get("limit"):
+        """Refuse a limit on recursion, and one that reads the query around it.
+
+        https://mariadb.com/kb/en/recursive-common-table-expressions-overview/
+        """
+        if nodes.reads_outer_rows(node.this):
+            raise Untranslatable("WITH that reads an outer row", "MariaDB does not allow it")
+        reads_itself = any(table.name == node.alias for table in node.this.find_all(exp.Table))
+        if reads_itself and node.this.args.get("limit"):
             raise Untranslatable("LIMIT of a recursive query", "MariaDB does not support it yet")
         return super().cte(node)
 

@@ -22,7 +22,20 @@ LOWERINGS = (
     replace(
         _MYSQL["eager-recursion"],
         source="https://mariadb.com/kb/en/recursive-common-table-expressions-overview/",
-        instead=None,
+    ),
+    Lowering(
+        "counted-recursion",
+        "A recursive query has no LIMIT.",
+        "https://mariadb.com/kb/en/recursive-common-table-expressions-overview/",
+        "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i * 2 FROM c LIMIT 4) SELECT i FROM c",
+        "A column that numbers the rows, where each produces at most one.",
+    ),
+    Lowering(
+        "lateral-subqueries",
+        "A subquery in FROM cannot read rows to its left or of the SELECT around it.",
+        "https://mariadb.com/kb/en/lateral-derived-optimization/",
+        "SELECT id, (SELECT SUM(x) FROM (SELECT n + 1 AS x FROM part WHERE part.item = id) AS q) FROM item",
+        "Its own sources and conditions, in the SELECT that reads it.",
     ),
     Lowering(
         "several-anchors",

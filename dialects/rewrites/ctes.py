@@ -173,7 +173,8 @@ def _recursive(
         if most >= 0 or skip:
             raise Untranslatable("a recursive query", "it has ORDER BY and LIMIT inside")
         c.warn(UNSORTED)
-    target = c.name(cte.alias) if skip or (most >= 0 and not c.lowers("eager-recursion")) else given
+    inside_alone = c.lowers("eager-recursion") and not c.lowers("counted-recursion")
+    target = c.name(cte.alias) if skip or (most >= 0 and not inside_alone) else given
     parts, operators = compound.flatten(body)
     starts = [part for part in parts if not _refers(part, cte.alias)]
     steps = [_undistinct(part, operators[-1]) for part in parts[len(starts) :]]
@@ -209,9 +210,10 @@ def _recursive(
                 raise Untranslatable("a recursive query", "it compares texts by a collation")
             found = _combined(c, anchors, operators, step, kinds, shown)
             if most >= 0 or skip:
-                if not (len(anchors) == 1 and anchors[0].one_row and _is_chain(steps[0])):
+                chained = len(anchors) == 1 and anchors[0].one_row and _is_chain(steps[0])
+                if not chained:
                     c.warn(CUT)
-                return _limited(c, found, (most, skip), target, clauses)
+                return _limited(c, found, (most, skip), target, clauses, chained=chained)
             return found
         first = both
     raise Untranslatable("a recursive query", "its columns have no common types")
@@ -266,12 +268,16 @@ def _is_chain(step: exp.Expr) -> bool:
 
 
 def _limited(
-    c: Compiler, found: Relation, counts: tuple[int, int], target: str, clauses: list[exp.CTE]
+    c: Compiler, found: Relation, counts: tuple[int, int], target: str, clauses: list[exp.CTE],
+    *, chained: bool,
 ) -> Relation:  # fmt: skip
-    """Compile a recursion that ends after some rows."""
+    """Compile a recursion that ends after some rows; `chained`, if each row produces at most one."""
     most, skip = counts
     c.applies("recursion-limit")
-    if most >= 0 and c.lowers("eager-recursion"):
+    counter = None
+    if most >= 0 and c.lowers("counted-recursion"):
+        counter = _counted(c, found.node, most + skip, chained=chained)
+    elif most >= 0 and c.lowers("eager-recursion"):
         found.node.set("limit", exp.Limit(expression=number(most + skip)))
         if not skip:
             return found
@@ -281,8 +287,33 @@ def _limited(
         expressions=[column.value.node.copy() for column in found.columns],
         from_=exp.From(this=exp.Table(this=exp.to_identifier(target, quoted=True))),
     )
+    if counter is not None:
+        if found.node.args.get("distinct"):
+            tree.set("group", exp.Group(expressions=[column.copy() for column in tree.expressions]))
+            counter = exp.Min(this=counter)
+        tree.set("order", exp.Order(expressions=[exp.Ordered(this=counter)]))
     set_limit(c, tree, most, skip)
     return Relation(tree, found.columns)
+
+
+def _counted(c: Compiler, node: exp.Query, most: int, *, chained: bool) -> exp.Expr:
+    """End a recursion after some rows by a column that numbers them; return that column.
+
+    Raises:
+        Untranslatable: a row may produce several, or a number would not do.
+    """
+    first, step = node.this, node.args.get("expression")
+    source = step.args["from_"].this if isinstance(step, exp.Select) else None
+    numbered = chained and isinstance(first, exp.Select) and most < 2**31 - 1
+    if not (numbered and isinstance(step, exp.Select) and isinstance(source, exp.Table)):
+        reason = f"{c.target.title} has none, and a row may produce several"
+        raise Untranslatable("LIMIT of a recursive query", reason)
+    name = exp.to_identifier(c.name("n"), quoted=True)
+    before = exp.column(name.copy(), table=exp.to_identifier(source.alias_or_name, quoted=True))
+    first.append("expressions", exp.Alias(this=Bigint(this=number(1)), alias=name.copy()))
+    step.append("expressions", exp.Add(this=before, expression=number(1)))
+    step.where(exp.LT(this=before.copy(), expression=number(most)), copy=False)
+    return exp.column(name)
 
 
 def _cut_short(written: exp.Expr) -> None:

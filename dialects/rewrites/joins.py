@@ -405,6 +405,7 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
         keys=relation.keys,
         distinct=relation.distinct,
         grouped=relation.grouped,
+        one_row=relation.one_row,
     )
     order = exported_order(relation) if c.lists else relation.order
     source.order = [_of_source(part, alias) for part in order] if order else None

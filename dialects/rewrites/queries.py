@@ -413,7 +413,7 @@ def _is_one(limit: exp.Expr | None) -> bool:
 
 def _unique(scope: Scope) -> bool:
     """True if at most one row satisfies the conditions."""
-    if not scope.sources:
+    if not scope.sources or (len(scope.sources) == 1 and scope.sources[0].one_row):
         return True
     reach = determined(scope.sources, scope.holding, [])
     return all(

@@ -141,10 +141,9 @@ def _is_translated(row: Function, schema: Schema, target: Dialect) -> bool:
 @pytest.mark.parametrize("target", LOADED)
 def test_functions_are_refused_where_the_table_says_so(target: Dialect, schema: Schema) -> None:
     lacking = {name for name, own in TARGETS[target].natives.items() if own is None}
-    without_lateral = {"json_each", "json_tree"} if target is Dialect.MARIADB else set()
     for row in WITH_EXAMPLE:
         if not _is_translated(row, schema, target):
-            assert row.refused or row.names[0] in lacking | without_lateral, row.example
+            assert row.refused or row.names[0] in lacking, row.example
 
 
 @pytest.mark.engine

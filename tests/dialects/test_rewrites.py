@@ -69,7 +69,7 @@ LACKING = {
     Dialect.MARIADB: frozenset(
         {
             "a subquery in FROM that reads an outer row",
-            "LIMIT of a recursive query",
+            "WITH that reads an outer row",
             "EXISTS of several set operations",
         }
     )

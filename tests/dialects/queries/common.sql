@@ -519,6 +519,8 @@ SELECT name FROM pupil WHERE points IS NOT NULL ORDER BY points ASC LIMIT 1;
 SELECT DISTINCT points FROM pupil ORDER BY points DESC LIMIT 2 OFFSET 1;
 
 -- once different
+SELECT id FROM pupil p WHERE EXISTS (SELECT code, p.house AS code FROM mark WHERE pupil = p.id GROUP BY score, code) ORDER BY id;
+SELECT id FROM pupil p WHERE NOT EXISTS (SELECT id, p.id FROM extreme GROUP BY raw, id) ORDER BY id;
 SELECT LENGTH(name) FROM pupil GROUP BY LENGTH(name) HAVING LENGTH(name) > 0 AND COUNT(*) > 1 ORDER BY LENGTH(name) DESC;
 SELECT STRFTIME('%Y', born), COUNT(*) FROM pupil GROUP BY STRFTIME('%Y', born) HAVING STRFTIME('%Y', born) > '1998' ORDER BY COUNT(*) DESC, STRFTIME('%Y', born);
 SELECT CASE WHEN points > 3 THEN 'a' ELSE 'b' END AS k, AVG(height) FROM pupil GROUP BY k HAVING k = 'a';
@@ -724,3 +726,11 @@ SELECT semi.id, x.id semi FROM pupil semi JOIN pupil AS x ON x.mentor = semi.id 
 SELECT straight_join.id, x.id straight_join FROM pupil straight_join JOIN pupil AS x ON x.mentor = straight_join.id ORDER BY x.id;
 SELECT tablesample.id, x.id tablesample FROM pupil tablesample JOIN pupil AS x ON x.mentor = tablesample.id ORDER BY x.id;
 SELECT uncache.id, x.id uncache FROM pupil uncache JOIN pupil AS x ON x.mentor = uncache.id ORDER BY x.id;
+
+-- subqueries in FROM that read a row outside
+SELECT p.id, (SELECT MAX(x) FROM (SELECT score * 2 AS x FROM mark WHERE pupil = p.id)) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT COUNT(*) FROM (SELECT weight AS w FROM mark WHERE pupil = p.id) s JOIN pupil q ON q.id = s.w) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT COUNT(*) FROM pupil q JOIN (SELECT weight AS w FROM mark m JOIN subject USING (code) WHERE m.pupil = p.id) s ON q.id > s.w WHERE q.id < 6) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT v FROM (SELECT score + p.points AS v FROM mark WHERE pupil = p.id) ORDER BY v LIMIT 1) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT GROUP_CONCAT(code, '/') FROM (SELECT code FROM mark WHERE pupil = p.id ORDER BY code DESC)) FROM pupil p ORDER BY p.id;
+SELECT p.id FROM pupil p WHERE EXISTS (SELECT 1 FROM (SELECT score, weight FROM mark m WHERE m.pupil = p.id AND m.score > 1) z WHERE z.weight > 1 OR z.score = 2) ORDER BY p.id;

@@ -227,6 +227,12 @@ SELECT p.id, e.value FROM pupil p LEFT JOIN json_each('[' || p.points || ']') e 
 SELECT id FROM pupil WHERE id IN (SELECT value FROM json_each('[1,"2",3.0,4.5]')) ORDER BY id;
 SELECT id FROM pupil WHERE EXISTS (SELECT 1 FROM json_each('[' || points || ',' || pupil.id || ']') WHERE value = 7) ORDER BY id;
 SELECT id, (SELECT SUM(value) FROM json_each('[' || points || ',' || pupil.id || ']')) FROM pupil ORDER BY id;
+SELECT e.type, COUNT(*), MAX(e.key) FROM pupil p LEFT JOIN json_each('[' || p.points || ',"' || p.name || '"]') e ON e.key > 0 GROUP BY e.type ORDER BY e.type;
+SELECT DISTINCT e.type FROM pupil p JOIN json_tree('[' || p.id || ',[null,"' || p.house || '"]]') e ORDER BY e.type DESC;
+SELECT p.id, m.code, e.value FROM pupil p LEFT JOIN mark m ON m.pupil = p.id LEFT JOIN json_each('[' || p.id || ',3]') e ON e.value < m.score ORDER BY 1, 2, 3, m.score;
+SELECT p.id, ROW_NUMBER() OVER (PARTITION BY p.id ORDER BY e.key DESC), e.value FROM pupil p, json_each('["a",' || p.id || ']') e ORDER BY 1, 2;
+SELECT id FROM pupil p WHERE '3' IN (SELECT value FROM json_each('["' || p.id || '"]')) OR NOT EXISTS (SELECT 1 FROM json_each('[' || p.id || ']') WHERE value > 2) ORDER BY id;
+SELECT x.id, x.v FROM (SELECT p.id, e.value AS v FROM pupil p, json_each('["' || p.house || '"]') e) x WHERE x.v > 'A' ORDER BY 1;
 SELECT type, COUNT(*), MAX(atom) FROM json_tree('{"a":[1,2,{"b":"x"}],"c":2.5}') GROUP BY type ORDER BY type;
 SELECT json_each.value FROM json_each('[3,1,2]') ORDER BY json_each.value DESC LIMIT 2;
 SELECT a.value, b.value FROM json_each('[[1,2],[3]]') a, json_each(a.value) b ORDER BY 1, 2;

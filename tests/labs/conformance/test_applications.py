@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect
 from harness.labs.conformance.command import RESULTS, ConformanceRequest, measure
 from harness.labs.conformance.comparison import OURS, QueryVerdict
 from loaders.base.files import parse_json
@@ -22,15 +21,8 @@ LEAST_SAME = 0.97
 ANSWERED = (QueryVerdict.SAME, QueryVerdict.WARNED_SAME)
 
 BEYOND = "a sum or product beyond 64 bits: SQLite compares it rounded"
-LATERAL = "a subquery in FROM that reads an outer row: MariaDB has no LATERAL"
 REFUSED: Mapping[str, str] = {"home/queries.sql:8": BEYOND}
-REFUSED_BY_MARIADB: Mapping[str, str] = {
-    "chat/queries.sql:28": LATERAL,
-    "home/queries.sql:16": LATERAL,
-    "music/queries.sql:32": LATERAL,
-    "notes/queries.sql:8": LATERAL,
-}
-"""Reviewed: a product of a cast real; sources that read the one to their left."""
+"""Reviewed: a product of a cast real."""
 
 
 @pytest.mark.engine
@@ -41,8 +33,7 @@ def test_the_queries_of_applications_return_the_rows_of_sqlite(server: Server, t
         line["query"]: answer["detail"]
         for line in lines for answer in line.get("answers", ()) if answer["verdict"] not in ANSWERED
     }  # fmt: skip
-    expected = {**REFUSED, **(REFUSED_BY_MARIADB if server.dialect is Dialect.MARIADB else {})}
     found = board.counts[OURS, server.dialect].verdicts
     assert (board.queries, board.compared, board.faults) == (QUERIES, QUERIES, 0)
-    assert refused.items() <= expected.items()
+    assert refused.items() <= REFUSED.items()
     assert sum(found[each] for each in ANSWERED) >= LEAST_SAME * QUERIES
