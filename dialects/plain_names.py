@@ -180,7 +180,7 @@ def _computed_names(select: exp.Select) -> frozenset[str]:
 def _outer_names(select: exp.Select, source: str) -> frozenset[str]:
     """Return, in lower case, the names of result columns of outer rows: GROUP BY takes them for its own."""
     return frozenset(
-        each.name.lower()
+        each.alias_or_name.lower()
         for each in select.expressions
-        if isinstance(each, exp.Column) and each.table not in {source, ""}
+        if isinstance(found := each.unalias(), exp.Column) and found.table not in {source, ""}
     )
