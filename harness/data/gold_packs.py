@@ -23,7 +23,7 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.data.questions import PackUse, Question, QuestionSet, chosen
+from harness.data.questions import PackUse, Question, QuestionSet, subset
 from loaders.base.errors import brief
 from loaders.base.files import (
     Faults,
@@ -256,7 +256,7 @@ def apply_pack(pack: GoldPack, questions: QuestionSet) -> QuestionSet:
     everything = replace(
         questions, questions=tuple(by_key.get(one.key, one) for one in questions.questions), pack=used
     )
-    return chosen(everything, kept)
+    return subset(everything, kept)
 
 
 def _corrected(question: Question, entries: Mapping[Dialect, PackEntry]) -> Question:

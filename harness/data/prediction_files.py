@@ -214,13 +214,13 @@ class Prediction:
 class Entries:
     """The content of a prediction file.
 
-    `taken_in_order` are ids that several questions share and that were assigned in order. `notes` tell the
+    `shared_ids` are ids that several questions share and that were assigned in order. `notes` tell the
     user how it was read.
     """
 
     format: Format
     predictions: Sequence[Prediction]
-    taken_in_order: Sequence[int | str] = ()
+    shared_ids: Sequence[int | str] = ()
     notes: Sequence[str] = ()
 
 

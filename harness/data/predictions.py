@@ -27,7 +27,7 @@ from harness.data.prediction_files import (
     label,
     read_entries,
 )
-from harness.data.questions import Question, QuestionSet, cached_types, chosen
+from harness.data.questions import Question, QuestionSet, cached_types, subset
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse, visible
@@ -92,7 +92,7 @@ class Choice:
             left = [question for question in left if question.key in drawn]
         if not left:
             raise BadInput(f"{self}: no question of {questions.name} is left; change the selection")
-        whole = questions if len(left) == len(questions.questions) else chosen(questions, left)
+        whole = questions if len(left) == len(questions.questions) else subset(questions, left)
         return whole if self.limit is None else whole.limit(self.limit)
 
 
@@ -142,7 +142,7 @@ class PredictionFile:
     `predictions` has every question of the set by its key; None if the file has no answer. `reasons` has
     the file's reasons for missing answers. `extract` is the policy that took the SQL out of the answers, and
     `extracted` what it did to them; an answer in which it found none is missing, with `NO_SQL` as its reason.
-    `taken_in_order` are ids that several questions share and that the file names as often. `notes` tell how
+    `shared_ids` are ids that several questions share and that the file names as often. `notes` tell how
     the file was read. `translated_from`
     is the predictor's own dialect if its answers are translations. `usage` is the known usage of answers, by
     the question's key.
@@ -157,7 +157,7 @@ class PredictionFile:
     extract: Extract = Extract.NONE
     extracted: ExtractionCounts = field(default_factory=ExtractionCounts)
     reasons: Mapping[str, str] = field(default_factory=dict)
-    taken_in_order: Sequence[int | str] = ()
+    shared_ids: Sequence[int | str] = ()
     notes: Sequence[str] = ()
     translated_from: EngineName | None = None
     usage: Mapping[str, AnswerUsage] = field(default_factory=dict)
@@ -287,7 +287,7 @@ def _read(
             format=entries.format,
             predictions={question.key: given.get(question.key) for question in questions.questions},
             reasons=reasons.get((predictor, dialect), {}),
-            taken_in_order=entries.taken_in_order,
+            shared_ids=entries.shared_ids,
             notes=entries.notes,
             translated_from=sources.get((predictor, dialect)),
             # A line's own figures override those stored beside the file.

@@ -115,7 +115,7 @@ _SPIDER = frozenset({"db_id", "query"})
 """Keys of records in Spider's layout."""
 
 
-def recognised(record: Mapping[str, Any], folder: str, stem: str) -> Published | None:
+def set_in_spider_layout(record: Mapping[str, Any], folder: str, stem: str) -> Published | None:
     """Return the published set in Spider's layout that a file of questions is, None if unknown.
 
     Args:

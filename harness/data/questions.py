@@ -214,7 +214,7 @@ class QuestionSet:
     `path` is the file with SQLite's questions. `notes` tell a user how the set was read; `own` is True if it
     does not come with bird-harness; `profile` is the one in which the golds for servers are right, None if
     the user decides. `domains` describe databases; `unasked` are databases without questions. `server` has
-    the databases if they are not in files, and `standing_in` is the database that its address names, once
+    the databases if they are not in files, and `default_database` is the one that its address names, once
     known. `questions_of` names the set whose questions these are, with other golds. `pack` is the effect of
     a gold pack, and `by_rows` is True if the rows of SQLite's golds are gold on every server. `published` is
     what a user's set was recognised as.
@@ -236,7 +236,7 @@ class QuestionSet:
     domains: Mapping[str, str] = field(default_factory=dict)
     unasked: tuple[str, ...] = ()
     server: SetServer | None = None
-    standing_in: str = ""
+    default_database: str = ""
     own_types: tuple[str, ...] = ()
     """The set's own types of questions; empty: rules decide."""
     questions_of: str = ""
@@ -317,10 +317,10 @@ class QuestionSet:
     def database(self, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
         """Return a database of the set, with its location on each engine."""
         path = self.paths.get(db_id) or self.databases / db_id / f"{db_id}.sqlite"
-        standing = None
+        place = None
         if self.server is not None:
-            standing = self.server.databases.get(db_id, self.standing_in), self.server.schema
-        return Database(self.collection, db_id, path, profile, standing, self.now)
+            place = self.server.databases.get(db_id, self.default_database), self.server.schema
+        return Database(self.collection, db_id, path, profile, place, self.now)
 
     def require_databases(self) -> None:
         """Reject the set if a database of its questions is missing or not an SQLite file.
@@ -347,10 +347,10 @@ class QuestionSet:
         """
         if count < 1:
             raise BadInput(f"limit {count}: must be 1 or more questions")
-        return chosen(self, self.questions[:count])
+        return subset(self, self.questions[:count])
 
 
-def chosen(whole: QuestionSet, questions: Sequence[Question]) -> QuestionSet:
+def subset(whole: QuestionSet, questions: Sequence[Question]) -> QuestionSet:
     """Return the set with some of its questions, given in its order."""
     kept = {question.key for question in questions}
     order = {dialect: tuple(key for key in keys if key in kept) for dialect, keys in whole.order.items()}

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.published_sets import Published, recognised
+from harness.data.published_sets import Published, set_in_spider_layout
 from harness.data.set_manifest import MANIFEST, Layout, read_manifest
 from loaders.base.files import one_line, visible
 
@@ -93,37 +93,37 @@ class _Split:
     files: dict[Dialect, list[Path]] = field(default_factory=dict)
 
 
-def find_own(path: Path, taken: Sequence[str]) -> Own:
+def find_own(path: Path, reserved: Sequence[str]) -> Own:
     """Find the set that a path names: a folder, a manifest, a question file, or FOLDER/SPLIT.
 
     Args:
         path: as the user gave it.
-        taken: the names of the sets that come with bird-harness.
+        reserved: the names of the sets that come with bird-harness.
 
     Raises:
         BadInput: it does not exist, or its layout is unknown.
     """
     there = path.resolve()
     if there.suffix == ".toml":
-        return Own(read_manifest(there, taken=taken), there.parent, there)
+        return Own(read_manifest(there, reserved=reserved), there.parent, there)
     if (there / MANIFEST).exists():
-        return Own(read_manifest(there / MANIFEST, taken=taken), there, there / MANIFEST)
+        return Own(read_manifest(there / MANIFEST, reserved=reserved), there, there / MANIFEST)
     if there.is_dir():
-        return _recognised(there, None, taken)
+        return _recognised(there, None, reserved)
     folder = there.parent.parent if there.parent.name in _INSIDE else there.parent
     if there.suffix in _ENDS or (folder.is_dir() and folder != there):
-        return _recognised(folder, there, taken)
+        return _recognised(folder, there, reserved)
     raise BadInput(one_line(f"--set {path}: there is no such file or folder; check the path"))
 
 
-def _recognised(folder: Path, asked: Path | None, taken: Sequence[str]) -> Own:
+def _recognised(folder: Path, asked: Path | None, reserved: Sequence[str]) -> Own:
     if asked is not None and asked.suffix in _ENDS:
         if not asked.is_file():
             raise BadInput(one_line(f"--set {asked}: there is no such file; check the path"))
         family = _family_of(asked)
         if family is None:
             _refuse(asked, "the layout of its first record is unknown")
-        return _own(folder, asked.stem, _Split(family, {Dialect.SQLITE: [asked]}), taken, ())
+        return _own(folder, asked.stem, _Split(family, {Dialect.SQLITE: [asked]}), reserved, ())
     splits = _splits(folder)
     if not splits and asked is not None:
         raise BadInput(one_line(f"--set {asked}: there is no such file or folder; check the path"))
@@ -134,15 +134,15 @@ def _recognised(folder: Path, asked: Path | None, taken: Sequence[str]) -> Own:
         if asked.name not in splits:
             held = f"{folder} holds {', '.join(names)}"
             raise BadInput(one_line(f"--set {asked}: there is no such file, folder or split; {held}"))
-        return _own(folder, asked.name, splits[asked.name], taken, ())
+        return _own(folder, asked.name, splits[asked.name], reserved, ())
     if len(names) == 1:
-        return _own(folder, "", splits[names[0]], taken, ())
+        return _own(folder, "", splits[names[0]], reserved, ())
     chosen = next((name for name in _FIRST if name in splits), None)
     if chosen is None:
         choice = " or ".join(f"--set {folder}/{name}" for name in names)
         raise BadInput(one_line(f"--set {folder}: several sets of questions; choose one by {choice}"))
     others = ", ".join(f"{folder}/{name}" for name in names if name != chosen)
-    return _own(folder, "", splits[chosen], taken, (f"{folder}: {chosen} is read; others are {others}",))
+    return _own(folder, "", splits[chosen], reserved, (f"{folder}: {chosen} is read; others are {others}",))
 
 
 def _refuse(path: Path, fault: str) -> NoReturn:
@@ -212,14 +212,14 @@ def _first_record(path: Path) -> Mapping[str, Any]:
     return record
 
 
-def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tuple[str, ...]) -> Own:
+def _own(folder: Path, split: str, of: _Split, reserved: Sequence[str], notes: tuple[str, ...]) -> Own:
     family, first = _families()[of.family], of.files[Dialect.SQLITE][0]
     if family.refusal:
         raise BadInput(one_line(f"--set {first}: is in {family.title}, which {family.refusal}"))
     stem = split or _named(first)[0]
     base = re.sub(r"[^A-Za-z0-9_.-]+", "_", folder.name).lstrip("_.-")[:40] or "set"
     name = f"{base}_{re.sub(r'[^A-Za-z0-9_.-]+', '_', split)}"[:60] if split and split != base else base
-    if name.casefold() in {one.casefold() for one in taken}:
+    if name.casefold() in {one.casefold() for one in reserved}:
         name = f"{name}_own"
     below = {
         dialect: tuple(path.relative_to(folder).as_posix() for path in files)
@@ -238,7 +238,7 @@ def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tupl
         # As in Mini-Dev's first revision.
         ids_repeat=len(below) > 1,
     )
-    published = recognised(_first_record(first), folder.name, first.stem)
+    published = set_in_spider_layout(_first_record(first), folder.name, first.stem)
     if published is not None:
         notes = (*notes, f"{name}: {published.title}, published at {published.page}")
     return Own(layout, folder, notes=notes, published=published)

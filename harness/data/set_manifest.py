@@ -111,13 +111,13 @@ class Layout:
         return own or self.keys.get(name, name)
 
 
-def read_manifest(path: Path, *, built_in: bool = False, taken: Sequence[str] = ()) -> Layout:
+def read_manifest(path: Path, *, built_in: bool = False, reserved: Sequence[str] = ()) -> Layout:
     """Read a manifest.
 
     Args:
         path: `benchmark.toml`, or a file of that kind.
         built_in: it is one of the project's own, which may have more keys.
-        taken: names that a set cannot have.
+        reserved: names that a set cannot have.
 
     Raises:
         BadInput: the file cannot be read, is not TOML, or has a key or value that is not allowed.
@@ -127,7 +127,7 @@ def read_manifest(path: Path, *, built_in: bool = False, taken: Sequence[str] = 
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         refuse(path, f"is not valid TOML ({error})", CORRECT)
-    return _Manifest(path, content, built_in=built_in).layout(taken)
+    return _Manifest(path, content, built_in=built_in).layout(reserved)
 
 
 _KEYS = (
@@ -162,8 +162,8 @@ class _Manifest:
         self._reference = Dialect.SQLITE
         self._allow("", content, (*_KEYS, *(_BUILT_IN if built_in else ())))
 
-    def layout(self, taken: Sequence[str]) -> Layout:
-        name = self._name(taken)
+    def layout(self, reserved: Sequence[str]) -> Layout:
+        name = self._name(reserved)
         keys, sql_keys = self._keys()
         server = self._server()
         if server is not None:
@@ -250,12 +250,12 @@ class _Manifest:
             self._refuse("profile", f"is {brief(repr(value))}", f"write one of {', '.join(Profile)}")
         return Profile(value)
 
-    def _name(self, taken: Sequence[str]) -> str:
+    def _name(self, reserved: Sequence[str]) -> str:
         name = self._get("name")
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             remedy = "use up to 60 letters, digits, _ . and -, a letter or digit first"
             self._refuse("name", f"{brief(repr(name))} cannot be a set's name", remedy)
-        if not self._built_in and name.casefold() in {one.casefold() for one in taken}:
+        if not self._built_in and name.casefold() in {one.casefold() for one in reserved}:
             self._refuse("name", f"{name!r} is a set that comes with bird-harness", "choose another")
         return str(name)
 

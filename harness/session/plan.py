@@ -114,7 +114,7 @@ def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
             f"{name}: predictions run as the account {server.user}, which may do more than read"
             f" ({', '.join(rights)}); name one with SELECT only (docs/how-to/question-set.md)"
         )
-    placed = replace(questions, standing_in=server.database)
+    placed = replace(questions, default_database=server.database)
     # Keep the pool open to the end: closing it closes its idle sessions.
     engine = on_server(server)
     for db_id in placed.db_ids:
@@ -377,7 +377,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         scored=questions,
         say=say,
     )
-    for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
+    for path, ids in {file.path: file.shared_ids for file in files if file.shared_ids}.items():
         twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so matched in its order"
         say(f"{path}: question_id {twice}")
     if questions.pack is not None:

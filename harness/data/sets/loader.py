@@ -26,9 +26,9 @@ from harness.data.questions import (
     Level,
     Question,
     QuestionSet,
-    chosen,
     read_gold,
     read_questions,
+    subset,
 )
 from harness.data.set_families import Own, databases_in, find_databases, find_own
 from harness.data.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
@@ -544,7 +544,7 @@ def with_readable_databases(questions: QuestionSet, say: Callable[[str], None]) 
         count = sum(one.db_id == db_id for one in questions.questions)
         noun = "question" if count == 1 else "questions"
         say(one_line(f"database {db_id}: skipped, with {count} {noun}: {why}"))
-    kept = chosen(questions, [one for one in questions.questions if one.db_id not in broken])
+    kept = subset(questions, [one for one in questions.questions if one.db_id not in broken])
     return replace(kept, unasked=tuple(one for one in kept.unasked if one not in broken))
 
 

@@ -84,7 +84,7 @@ class _Staged:
 
     sha256: str | None
     """SHA-256 of the archive, if they come from one."""
-    known: bool
+    is_known: bool
     """True if it is the published archive, so that its files need no further proof."""
     notes: tuple[str, ...]
 
@@ -269,7 +269,9 @@ def _got(
         folder = request.archive or home / entry.folder
         # A known archive has known content.
         proof = (
-            [] if staged.known else prove_files(entry, questions, folder, allow_unknown=request.allow_unknown)
+            []
+            if staged.is_known
+            else prove_files(entry, questions, folder, allow_unknown=request.allow_unknown)
         )
         _mark(staging / "home" / entry.root, request, staged)
         (staging / "home" / entry.root).rename(place)
@@ -375,7 +377,7 @@ def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow
     ]
 
 
-def kept_archive(archive: Archive) -> Path:
+def archive_path(archive: Archive) -> Path:
     """Return where a downloaded archive is kept."""
     return paths.cache_path() / "packages" / archive.name
 
@@ -394,7 +396,7 @@ def _fetch(
         Unreachable: it cannot be fetched; the message says how to fetch it by hand.
         BadInput: it is not the known one, or there is no room for it.
     """
-    path = kept_archive(archive)
+    path = archive_path(archive)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock"):
@@ -464,7 +466,7 @@ def _from_folder(entry: Published, source: Path, staging: Path) -> _Staged:
         root = _root(entry, source, source)
         shutil.copytree(root, target, ignore=shutil.ignore_patterns(_BESIDE))
         _describe(entry, target)
-        return _Staged(None, known=False, notes=(f"copied from {root}",))
+        return _Staged(None, is_known=False, notes=(f"copied from {root}",))
     layout = LAYOUTS[entry.name]
     target.mkdir(parents=True)
     hub_names = {name: Path(path).name for name, path in entry.hub.files.items()} if entry.hub else {}
@@ -476,7 +478,7 @@ def _from_folder(entry: Published, source: Path, staging: Path) -> _Staged:
             shutil.copyfile(path, target / name)
     if entry.databases_of is None and (folder / "dev_databases").is_dir():
         shutil.copytree(folder / "dev_databases", target / "dev_databases")
-    return _Staged(None, known=False, notes=(f"copied from {folder}",))
+    return _Staged(None, is_known=False, notes=(f"copied from {folder}",))
 
 
 def _root(entry: Published, tree: Path, source: Path) -> Path:
@@ -554,4 +556,4 @@ def _from_hub(entry: Published, hub: Hub, staging: Path) -> _Staged:
         shutil.copyfile(fetched, target / name)
     if entry.own:
         _describe(entry, target)
-    return _Staged(None, known=False, notes=(f"from {hub.repository} at {hub.revision}",))
+    return _Staged(None, is_known=False, notes=(f"from {hub.repository} at {hub.revision}",))

@@ -43,15 +43,10 @@ _OPPOSITES = {"=": "<>", "<>": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 _FLIPPED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _NO_CONDITION = Term("")
 _WRAPPERS = (exp.Paren, exp.Not, exp.Escape)
-_CONNECTORS = (exp.And, exp.Or)
 _JOINED = (exp.Column, exp.Subquery)
-_EXTREMES = (exp.Max, exp.Min)
 _COUNTING = (exp.Sum, exp.Count)
 _NULL = Term("null")
 _CONDITIONS = (exp.Predicate, exp.Connector, exp.Not)
-_COMMUTATIVE = (exp.Add, exp.Mul)
-_DERIVED = (exp.Subquery, exp.Lateral)
-_PARENTHESES = (exp.Subquery, exp.Paren)
 
 _ROOM = 500_000
 """Characters that the terms of one query may have together: each `SELECT x + x` doubles the x of the one
@@ -162,7 +157,7 @@ class QueryReader:
         if isinstance(node, exp.Select):
             return self._select(node, scope, of_extreme=of_extreme)
         outputs: Outputs = []
-        if isinstance(node, _PARENTHESES):
+        if isinstance(node, (exp.Subquery, exp.Paren)):
             outputs = self.query(node.this, scope, of_extreme=of_extreme, recursive=recursive)
         elif isinstance(node, exp.SetOperation):
             outputs = self.query(node.left, scope)
@@ -241,7 +236,7 @@ class QueryReader:
     def _condition(self, node: exp.Expr, scope: ReadingScope, *, negated: bool = False) -> Term:
         """Read a condition, or its opposite, and note the comparisons in it."""
         node, negated = _positive(node, negated=negated)
-        if isinstance(node, _CONNECTORS):
+        if isinstance(node, (exp.And, exp.Or)):
             name = "or" if isinstance(node, exp.Or) is not negated else "and"
             parts = [self._condition(part, scope, negated=negated) for part in node.flatten()]
             said = [part for part in parts if part != _NO_CONDITION]
@@ -402,7 +397,7 @@ class QueryReader:
         """Read any other operation or function: its name and its arguments."""
         name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
         parts = [self.term(part, scope) for part in node.iter_expressions()]
-        return combined(name, parts, is_commutative=isinstance(node, _COMMUTATIVE))
+        return combined(name, parts, is_commutative=isinstance(node, (exp.Add, exp.Mul)))
 
     def _inner(self, node: exp.Expr, scope: ReadingScope) -> Term:
         return self.term(node.this, scope)
@@ -439,8 +434,11 @@ class QueryReader:
         return combined("integer" if kind in exp.DataType.INTEGER_TYPES else "cast", [inner])
 
     def _case(self, node: exp.Expr, scope: ReadingScope) -> Term:
-        branches = [(_test(node, branch), branch) for branch in node.args["ifs"]]
-        return self._choice(branches, node.args.get("default"), scope)
+        value, branches = node.this, node.args["ifs"]
+        tests = [
+            each.this if value is None else exp.EQ(this=value, expression=each.this) for each in branches
+        ]
+        return self._choice(list(zip(tests, branches, strict=True)), node.args.get("default"), scope)
 
     def _if(self, node: exp.Expr, scope: ReadingScope) -> Term:
         return self._choice([(node.this, node)], node.args.get("false"), scope)
@@ -482,7 +480,7 @@ class QueryReader:
             table = item.table.lower()
             cte = None if item.node.args.get("db") else scope.cte(table)
             return cte or self._table(table)
-        if isinstance(item.node, _DERIVED):
+        if isinstance(item.node, (exp.Subquery, exp.Lateral)):
             return ReadingSource(dict(renamed(self.query(item.node.this, scope), item.columns)))
         # A function's rows: their columns go by its place in FROM.
         return ReadingSource({}, of=f"#{place}.")
@@ -603,16 +601,12 @@ def tables_of(schema: DatabaseSchema) -> Mapping[str, ReadingSource]:
     if known is None or known[0] is not schema:
         if len(_KNOWN) >= _SCHEMAS:
             _KNOWN.clear()
-        known = _KNOWN[id(schema)] = schema, _tables(schema)
+        tables: dict[str, ReadingSource] = {name.lower(): ReadingSource({}) for name in schema.tables}
+        for one in schema.columns:
+            table, name = one.table.lower(), one.name.lower()
+            tables[table].columns[name] = column(f"{table}.{name}")
+        known = _KNOWN[id(schema)] = schema, tables
     return known[1]
-
-
-def _tables(schema: DatabaseSchema) -> Mapping[str, ReadingSource]:
-    tables: dict[str, ReadingSource] = {name.lower(): ReadingSource({}) for name in schema.tables}
-    for one in schema.columns:
-        table, name = one.table.lower(), one.name.lower()
-        tables[table].columns[name] = column(f"{table}.{name}")
-    return tables
 
 
 def _positive(node: exp.Expr, *, negated: bool) -> tuple[exp.Expr, bool]:
@@ -629,7 +623,7 @@ def _descends(node: exp.Expr) -> bool | None:
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.args.get("group"):
         return None
     output = query.expressions[0].unalias().unnest()
-    return isinstance(output, exp.Max) if isinstance(output, _EXTREMES) else None
+    return isinstance(output, exp.Max) if isinstance(output, (exp.Max, exp.Min)) else None
 
 
 def _goes_right(left: Term, right: Term) -> bool:
@@ -674,11 +668,6 @@ def _concatenated(node: exp.Expr) -> Iterator[exp.Expr]:
         yield from node.expressions
     else:
         yield node
-
-
-def _test(case: exp.Expr, branch: exp.Expr) -> exp.Expr:
-    test: exp.Expr = branch.this
-    return test if case.this is None else exp.EQ(this=case.this, expression=test)
 
 
 def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:

@@ -201,7 +201,7 @@ def test_ids_that_occur_twice_are_taken_in_order_when_all_are_there(
             "137": "SELECT 2",
             "137#2": "SELECT 3",
         }
-        assert file.taken_in_order == [137]
+        assert file.shared_ids == [137]
 
 
 def test_ids_that_occur_twice_are_not_guessed(tmp_path: Path, first: QuestionSet) -> None:
@@ -211,7 +211,7 @@ def test_ids_that_occur_twice_are_not_guessed(tmp_path: Path, first: QuestionSet
     keys = small.lines([("137#2", "bank"), ("137", "bank")], predictor="m", dialect="sqlite")
     [file] = read_predictions([small.write_lines(tmp_path / "a.jsonl", keys)], first, allow_missing=True)
     assert (file.predictions["137"], file.predictions["137#2"]) == ("SELECT 1", "SELECT 0")
-    assert file.taken_in_order == []
+    assert file.shared_ids == []
 
 
 def test_the_folder_of_predict_is_known(tmp_path: Path, first: QuestionSet) -> None:

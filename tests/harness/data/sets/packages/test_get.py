@@ -16,7 +16,7 @@ from harness.data.published_sets import published
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.archives import Unreachable
 from harness.data.sets.loader import load_set
-from harness.data.sets.packages import PackageRequest, get, kept_archive
+from harness.data.sets.packages import PackageRequest, archive_path, get
 from loaders.sample import sample_folder
 from tests import forked
 from tests.harness import own_sets as sets
@@ -93,7 +93,7 @@ def test_without_network_one_message_says_what_to_do(tmp_path: Path, publish: Pu
     with pytest.raises(Unreachable) as raised:
         get(PackageRequest("mini_dev", tmp_path / "data"), quiet, NO_PAUSES)
     message = str(raised.value)
-    kept = kept_archive(published()["mini_dev"].archive)  # type: ignore[arg-type]
+    kept = archive_path(published()["mini_dev"].archive)  # type: ignore[arg-type]
     for part in (NOWHERE, "refused", "https://example.org/page", "--archive FILE", str(kept), "HTTPS_PROXY"):
         assert part in message
     assert "\n" not in message
@@ -105,7 +105,7 @@ def test_an_archive_put_by_hand_where_the_message_says_is_used(
     tmp_path: Path, publish: Publish, packages: dict[str, bytes]
 ) -> None:
     publish(NOWHERE)
-    kept = kept_archive(published()["dev"].archive)  # type: ignore[arg-type]
+    kept = archive_path(published()["dev"].archive)  # type: ignore[arg-type]
     kept.parent.mkdir(parents=True)
     kept.write_bytes(packages["dev"])
     get(PackageRequest("dev", tmp_path / "data"), quiet, NO_PAUSES)
