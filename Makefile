@@ -151,8 +151,15 @@ ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server i
 twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) lab twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
-check: lint ## lint, and run the tests that need no server and little time: what to run before every commit
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not engine and not slow and not thorough' $(ARGS)
+LINT := $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/mypy && $(BIN)/lint-imports
+
+# Lint keeps one core busy, and mypy from an empty cache for long: the tests do not wait for it. What it says comes last.
+# $(MAKE) is not called for it, as its line would run under `make -n`, too.
+check: $(DEVELOPING) ## lint, and run the tests that need no server and little time: what to run before every commit
+	@said=$$(mktemp); { $(LINT); } >"$$said" 2>&1 & lint=$$!; \
+	trap 'kill $$lint 2>/dev/null; exit 130' INT TERM; \
+	trap 'tested=$$?; wait $$lint; linted=$$?; cat "$$said"; rm -f "$$said"; exit $$((tested | linted))' EXIT; \
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not engine and not slow and not thorough' $(ARGS)
 
 test: $(DEVELOPING) ## test every promise on every engine once, on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not thorough' $(ARGS)
@@ -169,10 +176,7 @@ docs: $(DEVELOPING) ## build the documentation into site/, with links and anchor
 	@$(BIN)/zensical build --strict --clean
 
 lint: $(DEVELOPING) ## style, types and the arrows between the rooms
-	@$(BIN)/ruff check
-	@$(BIN)/ruff format --check
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(LINT)
 
 format: $(DEVELOPING) ## rewrite the code in the project's style
 	@$(BIN)/ruff check --fix

@@ -127,6 +127,7 @@ def servers(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", own_sets.FAMILIES.values(), ids=own_sets.FAMILIES)
 def test_every_layout_is_scored(make: Callable[[Path], Path], tmp_path: Path) -> None:
     folder = make(tmp_path / "bench")

@@ -10,6 +10,8 @@ from harness.adapters.database_tools import DatabaseTools
 from tests.harness.adapters.conftest import CURVE, STEPS, Evaluated, learners_questions, scripted
 from tests.harness.hostile_texts import CROSS_JOIN, HOSTILE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def tools() -> Iterator[DatabaseTools]:
