@@ -8,7 +8,9 @@ is removed by the next one.
 import importlib
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import signal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -124,6 +126,25 @@ def run_whole(session: TaskSession, statements: Sequence[str]) -> StatementsResu
     return StatementsResult(rows)
 
 
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """End what the block waits for by TimeoutError, whatever a statement sets for its session.
+
+    For the main thread alone, as all signals are.
+    """
+
+    def expire(*_: object) -> None:
+        raise TimeoutError(f"it took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, expire)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 _FIRST = re.compile(r"[\s(]*(?:select|values|with|explain)\b", re.IGNORECASE)
 _WRITES = re.compile(
     r"\b(?:insert|update|delete|replace|merge|into|analyze|create|drop|nextval|setval|set_config)\b",
@@ -148,6 +169,13 @@ class Copies(Protocol):
     was written to it.
     """
 
+    def reserve(self, texts: Sequence[str]) -> None:
+        """Wait until answers of other workers let go of names that the whole server has, if texts use such.
+
+        Call it before `fresh`; the names are this worker's until `discard`.
+        """
+        ...
+
     def fresh(self, database: str) -> str:
         """Return the place of a copy that nothing was written to: a path, or a connection string.
 
@@ -163,8 +191,8 @@ class Copies(Protocol):
     def discard(self, *, may_keep: bool) -> None:
         """Take all copies back.
 
-        `may_keep`: the texts only read, and no code of test cases ran. One that the engine proves unchanged
-        is then handed out again.
+        One that the engine proves unchanged is handed out again. `may_keep`: the texts only read, and no code
+        of test cases ran, so that a weaker proof will do.
         """
         ...
 

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -26,6 +27,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
+from dialects.errors import HarnessError
 from harness.labs.tasks.engine import (
     NOBODY,
     UNTOUCHED,
@@ -61,7 +63,7 @@ TASK_SECONDS = 600.0
 """The limit of a task whose family has none."""
 
 STATEMENT_SECONDS = 60.0
-"""The limit of a statement under the strict verdict."""
+"""The limit of a statement under the strict verdict, unless a whole task has less."""
 
 _MEMORY_BYTES = 4 * 2**30
 _FILE_BYTES = 2 * 2**30
@@ -179,13 +181,15 @@ class _Child:
 
     def __init__(self, work: Callable[[BinaryIO], object]) -> None:
         self.reading, writing = os.pipe()
+        parent = os.getpid()
         self._process = os.fork()
         if self._process == 0:
-            self._be_it(work, writing)
+            self._be_it(work, writing, parent)
         os.close(writing)
 
-    def _be_it(self, work: Callable[[BinaryIO], object], writing: int) -> None:
+    def _be_it(self, work: Callable[[BinaryIO], object], writing: int, parent: int) -> None:
         try:
+            end_with(parent, grace=False)
             os.close(self.reading)
             os.setsid()
             _confine()
@@ -267,9 +271,12 @@ def _lose_rights() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).unshare(_NEW_NETWORK)
     if os.geteuid() == 0:
+        parent = os.getppid()
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
+        # The kernel forgets about the parent of a process that changes its account.
+        end_with(parent, grace=False)
 
 
 def judge(
@@ -302,6 +309,8 @@ def judge(
         try:
             for job in jobs:
                 yield from job.result()
+        except BrokenProcessPool as error:
+            raise EngineUnavailable("a process that judges tasks was ended; run the same again") from error
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -317,14 +326,21 @@ _IMPORTED = (
 _copies: Copies | None = None
 """Of this worker process."""
 
+_fault: Exception | None = None
+"""Why it has none."""
+
 
 def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent: int) -> None:
-    global _copies  # noqa: PLW0603 - one a process, made by its initializer
+    global _copies, _fault  # noqa: PLW0603 - one a process, made by its initializer
     end_with(parent, grace=False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in _IMPORTED:
         import_module(name)
-    _copies = engine_of(family).copies(databases, server)
+    try:
+        _copies = engine_of(family).copies(databases, server)
+    except Exception as error:  # noqa: BLE001 - the first task raises it
+        _fault = error
+        return
     # What is there now is looked at by no child, so that no page of it is copied.
     gc.freeze()
     # A worker that ends by itself leaves nothing; one that is killed is cleaned up after by the next.
@@ -337,9 +353,19 @@ Verdicts = tuple[OfficialVerdict, StrictVerdict, bool | None, Sequence[str]]
 
 
 def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> list[TaskResult]:
-    """Judge all answers to a task, in a worker process; equal answers once."""
-    copies = _copies
-    assert copies is not None  # noqa: S101 - made by the initializer
+    """Judge all answers to a task, in a worker process; raise one of the project's own errors."""
+    try:
+        return _judged_here(task, answers)
+    except HarnessError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what a driver raises may not go from process to process
+        raise EngineUnavailable(f"task {task.id} cannot be judged: {type(error).__name__}: {error}") from None
+
+
+def _judged_here(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> list[TaskResult]:
+    """Judge all answers to a task; equal answers once."""
+    if (copies := _copies) is None:
+        raise _fault or EngineUnavailable("no copies can be made")
     judging = _TaskJudging(task, copies)
     known = judging.together([*dict.fromkeys(tuple(answer or ()) for _, answer in answers)])
     results = []
@@ -513,6 +539,7 @@ class _TaskJudging:
             return {}
         found: dict[tuple[str, ...], Verdicts] = {}
         try:
+            copies.reserve([*task.preprocess, *task.gold, *(text for answer in reading for text in answer)])
             place = copies.fresh(task.database)
             lines = lines_of_child(
                 partial(_judged_on_one, task, place, reading),
@@ -555,6 +582,7 @@ class _TaskJudging:
             has_code = bool(tests_of(task, task.family))
         may_keep = not has_code and only_reads((*task.preprocess, *texts))
         try:
+            copies.reserve((*task.preprocess, *texts, *(task.test_cases if has_code else ())))
             places = [copies.fresh(task.database) for _ in range(number)]
             meanwhile = None if may_keep else partial(copies.prepare, task.database)
             return in_child(partial(work, places), seconds, is_plain=is_plain, meanwhile=meanwhile)
@@ -581,7 +609,7 @@ def _judged_on_one(
         if not session.is_untouched():
             return
         session = session.again()
-        session.limit(STATEMENT_SECONDS)
+        session.limit(_statement_seconds(family))
         run_whole(session, task.preprocess)
         strict = strict_verdict(task, family, answer, run_whole(session, answer), gold, session)
         if not session.is_untouched():
@@ -602,6 +630,10 @@ def _opened(family: ScriptFamily, places: Sequence[str]) -> Callable[[], TaskSes
 def _prepared(task: Task, places: Sequence[str]) -> TaskSession:
     """Open a session, and prepare its copy."""
     session = _opened(task.family, places)()
-    session.limit(STATEMENT_SECONDS)
+    session.limit(_statement_seconds(task.family))
     run_whole(session, task.preprocess)
     return session
+
+
+def _statement_seconds(family: ScriptFamily) -> float:
+    return min(STATEMENT_SECONDS, family.task_seconds or TASK_SECONDS)

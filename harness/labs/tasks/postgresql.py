@@ -6,7 +6,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,14 @@ from dialects.errors import BadInput
 from harness.labs.tasks.engine import (
     MOST_SPARE,
     READING,
-    UNTOUCHED,
     State,
     StatementFault,
     TaskEngine,
+    time_limit,
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
+from harness.labs.tasks.postgresql_state import EXACT_SINCE, postgresql_state, tables_made
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import read_text
 from loaders.server import Server
@@ -52,7 +53,7 @@ class PostgreSQLTaskSession:
     goes_on = False
 
     def __init__(self, place: str, family: ScriptFamily) -> None:
-        self._family = family
+        self._family, self._seconds = family, 0.0
         # A text that was prepared by the driver could have one statement only.
         self.connection = psycopg.connect(place, prepare_threshold=None)
         self.place = self.connection.info.dbname
@@ -88,20 +89,23 @@ class PostgreSQLTaskSession:
 
     def fault(self, error: Exception) -> StatementFault:
         """See `TaskSession.fault`: any cancelled statement is one that ran out of time."""
-        return StatementFault(str(error), is_timeout=isinstance(error, psycopg.errors.QueryCanceled))
+        is_timeout = isinstance(error, psycopg.errors.QueryCanceled | TimeoutError)
+        return StatementFault(str(error), is_timeout=is_timeout)
 
     def whole(self, text: str) -> Rows:
         """See `TaskSession.whole`."""
-        with self.connection.cursor() as cursor:
+        # The text may lift the server's limit.
+        with time_limit(self._seconds + _GRACE), self.connection.cursor() as cursor:
             _execute(cursor, text)
             return cursor.fetchall() if cursor.description is not None else None
 
     def limit(self, seconds: float) -> None:
         """See `TaskSession.limit`."""
+        self._seconds = seconds
         self.connection.autocommit = True
         self.connection.execute(f"SET statement_timeout = '{seconds:g}s'")
         if not self._made:
-            self._made = _tables_made(self.connection)
+            self._made = tables_made(self.connection)
             self._sequences = self.connection.execute(_SEQUENCES).fetchall()
 
     def state(self, wanted: Collection[str] = ()) -> State:
@@ -154,12 +158,26 @@ def _execute(cursor: psycopg.Cursor[Any], text: str) -> None:
         raise psycopg.ProgrammingError("can't execute an empty query")
 
 
+_GRACE = 1.0
+"""Seconds after which a statement is given up that the server has not ended at its limit."""
+
 _WRITTEN = """
-SELECT (tup_inserted + tup_updated + tup_deleted)::integer FROM pg_catalog.pg_stat_database WHERE datname = %s
+SELECT (tup_inserted + tup_updated + tup_deleted)::integer FROM pg_catalog.pg_stat_database
+WHERE datname = %s AND pg_catalog.current_setting('track_counts')::bool
 """
 """How many rows were ever written to a database, in catalogs and failed transactions as well."""
 
-_SESSIONS = "SELECT count(*)::integer FROM pg_stat_activity WHERE datname = %s"
+_MAINTAINED = """
+SELECT count(*)::integer FROM pg_stat_all_tables s JOIN pg_class c ON c.oid = s.relid
+WHERE NOT c.relisshared AND greatest(last_vacuum, last_autovacuum, last_analyze, last_autoanalyze) IS NOT NULL
+"""
+"""How many tables have other numbers for the planner, which are updated in place: that counts as no row."""
+
+_USED = """
+SELECT (SELECT count(*)::integer FROM pg_stat_activity WHERE datname = %(name)s)
+     + (SELECT count(*)::integer FROM pg_prepared_xacts WHERE database = %(name)s)
+"""
+"""How many sessions and prepared transactions a database has."""
 
 _SEQUENCES = (
     "SELECT schemaname, sequencename, last_value, start_value, increment_by"
@@ -167,14 +185,11 @@ _SEQUENCES = (
 )
 
 _ROLE_STATE = """
-SELECT r.xmin::text, r.rolpassword,
-       (SELECT count(*) FROM pg_db_role_setting s WHERE s.setrole IN (r.oid, %s::regrole)),
+SELECT r.xmin::text, r.rolpassword, o.rolpassword,
+       (SELECT count(*) FROM pg_db_role_setting s WHERE s.setrole IN (r.oid, o.oid)),
        (SELECT count(*) FROM pg_auth_members m WHERE r.oid IN (m.roleid, m.member, m.grantor))
-FROM pg_authid r WHERE r.rolname = %s
+FROM pg_authid r, pg_authid o WHERE r.rolname = %s AND o.rolname = %s
 """
-
-_EXACT_SINCE = 150000
-"""Since this version statistics are in shared memory, and a database can be copied by its files."""
 
 _MOST_CONNECTIONS = 8
 """Of one answer; test cases may open some of their own."""
@@ -196,6 +211,9 @@ _TOKEN = 14
 """Hexadecimal digits in the names of what belongs to a worker: a number that fits 64 bits."""
 _LOCK = 0x42495244
 """Key of the advisory lock under which templates are made."""
+_NAMES_LOCK = 0x42495245
+"""Key of the one that is held while answers use names that are the server's."""
+_NAMES = re.compile(r"\bprepared?\b", re.IGNORECASE)
 
 
 class PostgreSQLCopies:
@@ -226,13 +244,21 @@ class PostgreSQLCopies:
         self._made = 0
         self._templates: dict[str, str] = {}
         self._sequences: dict[str, list[Any]] = {}
-        self._keeps = self._admin.info.server_version >= _EXACT_SINCE
+        self._keeps = self._admin.info.server_version >= EXACT_SINCE
+        self._prepares = self._admin.execute("SHOW max_prepared_transactions").fetchone() != ("0",)
+        self._has_names = False
         self._spare: list[tuple[str, str]] = []
         self._used: list[tuple[str, str]] = []
         self._unwanted: list[str] = []
         with _locked(self._admin):
             _create_owner(self._admin)
-            _remove_orphaned_copies(self._admin)
+            self._remove_orphaned_copies()
+
+    def reserve(self, texts: Sequence[str]) -> None:
+        """See `Copies.reserve`: prepared transactions have the server's names, where it allows any."""
+        if not self._has_names and self._prepares and any(map(_NAMES.search, texts)):
+            self._admin.execute("SELECT pg_advisory_lock(%s)", [_NAMES_LOCK])
+            self._has_names = True
 
     def fresh(self, database: str) -> str:
         """See `Copies.fresh`."""
@@ -276,12 +302,9 @@ class PostgreSQLCopies:
         self._drop()
 
     def _create_role(self) -> None:
-        """Create the role of sessions, unless it is as it was made."""
-        if self._password and self._found_role() == self._role_state:
-            return
+        """Create the role of sessions, unless there is one."""
         if self._password:
-            self._run("DROP ROLE {}", self._role)
-            self._run("ALTER ROLE {} RESET ALL", _OWNER)
+            return
         self._password = secrets.token_hex(16)
         self._run(
             f"CREATE ROLE {{}} LOGIN CONNECTION LIMIT {_MOST_CONNECTIONS} IN ROLE {{}}",
@@ -292,8 +315,8 @@ class PostgreSQLCopies:
         self._role_state = self._found_role()
 
     def _found_role(self) -> object:
-        """Return what a role may change about itself: its password and settings, and its members."""
-        return self._admin.execute(_ROLE_STATE, [_OWNER, self._role]).fetchone()
+        """Return what a role may change about itself and the owner: password, settings, and its members."""
+        return self._admin.execute(_ROLE_STATE, [self._role, _OWNER]).fetchone()
 
     def _run(self, text: str, *names: str, password: str | None = None) -> None:
         statement = sql.SQL(text).format(*map(sql.Identifier, names))
@@ -319,6 +342,8 @@ class PostgreSQLCopies:
                 self._run("REVOKE ALL ON DATABASE {} FROM PUBLIC", staging)
                 self._run("GRANT CREATE, TEMPORARY ON DATABASE {} TO {}", staging, _OWNER)
                 _load(_connected(self._server, staging), files)
+                # An answer could take it back, as it acts for the owner.
+                self._run("REVOKE ALL ON DATABASE {} FROM {}", staging, _OWNER)
                 self._run("ALTER DATABASE {} RENAME TO {}", staging, name)
                 self._unwanted.remove(staging)
         self._templates[database] = name
@@ -326,8 +351,9 @@ class PostgreSQLCopies:
 
     def discard(self, *, may_keep: bool) -> None:
         """See `Copies.discard`."""
+        is_same = self._password == "" or self._found_role() == self._role_state
         for database, name in self._used:
-            if may_keep and self._is_untouched(database, name):
+            if is_same and self._is_untouched(database, name, is_maintained=not may_keep):
                 self._run("REVOKE ALL ON DATABASE {} FROM {}", name, self._role)
                 self._spare.append((database, name))
             else:
@@ -335,31 +361,69 @@ class PostgreSQLCopies:
         self._used.clear()
         while len(self._spare) > MOST_SPARE:
             self._unwanted.append(self._spare.pop(0)[1])
-        if len(self._unwanted) > MOST_SPARE or self._found_role() != self._role_state:
-            # A role that has changed is dropped next, and no copy may refer to it.
+        if len(self._unwanted) > MOST_SPARE or self._has_names or not is_same:
+            # No copy may refer to the role.
             self._drop()
+        if self._has_names:
+            self._admin.execute("SELECT pg_advisory_unlock(%s)", [_NAMES_LOCK])
+            self._has_names = False
+        if not is_same:
+            self._run("DROP ROLE IF EXISTS {}", self._role)
+            self._password = ""
+            _restore_owner(self._admin)
 
-    def _is_untouched(self, database: str, name: str) -> bool:
-        """Return True if no session is left, no row was written, and all sequences are the template's."""
+    def _is_untouched(self, database: str, name: str, *, is_maintained: bool) -> bool:
+        """Return True if no session is left, no row was written, and all sequences are the template's.
+
+        Args:
+            database: which it is a copy of.
+            name: the copy.
+            is_maintained: whether VACUUM or ANALYZE may have run.
+        """
         if not self._keeps:
             return False
         ended = time.monotonic() + _SECONDS_TO_END
-        while (found := self._admin.execute(_SESSIONS, [name]).fetchone()) != (0,):
+        while (found := self._admin.execute(_USED.encode(), {"name": name}).fetchone()) != (0,):
             if found is None or time.monotonic() > ended:
                 return False
             time.sleep(0.002)
         if self._admin.execute(_WRITTEN.encode(), [name]).fetchone() != (0,):
             return False
-        if not self._sequences[database]:
+        if not self._sequences[database] and not is_maintained:
             return True
         # The next number of a sequence is no row.
         with closing(_connected(self._server, name)) as connection:
-            return connection.execute(_SEQUENCES).fetchall() == self._sequences[database]
+            return connection.execute(_SEQUENCES).fetchall() == self._sequences[
+                database
+            ] and connection.execute(_MAINTAINED.encode()).fetchone() == (0,)
 
     def _drop(self) -> None:
         while self._unwanted:
-            self._run("DROP DATABASE IF EXISTS {} WITH (FORCE)", self._unwanted[-1])
+            _drop_database(self._admin, self._server, self._unwanted[-1])
             self._unwanted.pop()
+
+    def _remove_orphaned_copies(self) -> None:
+        """Remove the databases and roles of workers that were killed: nobody holds the lock of the names."""
+        admin = self._admin
+
+        def drop_copy(name: str) -> None:
+            _drop_database(admin, self._server, name)
+
+        def drop_role(name: str) -> None:
+            self._run("DROP ROLE IF EXISTS {}", name)
+
+        for prefix, query, drop in (
+            (_COPY, "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", drop_copy),
+            (_ROLE, "SELECT rolname FROM pg_roles WHERE starts_with(rolname, %s)", drop_role),
+        ):
+            for (name,) in admin.execute(query.encode(), [prefix]).fetchall():
+                owner = name.removeprefix(prefix).partition("_")[0]
+                if len(owner) != _TOKEN:
+                    continue
+                lock = [int(owner, 16)]
+                if admin.execute("SELECT pg_try_advisory_lock(%s)", lock).fetchone() == (True,):
+                    drop(name)
+                    admin.execute("SELECT pg_advisory_unlock(%s)", lock)
 
     def close(self) -> None:
         """See `Copies.close`."""
@@ -397,26 +461,36 @@ def _locked(admin: psycopg.Connection[Any]) -> Iterator[None]:
 def _create_owner(admin: psycopg.Connection[Any]) -> None:
     if admin.execute("SELECT FROM pg_roles WHERE rolname = %s", [_OWNER]).fetchone() is None:
         admin.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(_OWNER)))
+    _restore_owner(admin)
 
 
-def _remove_orphaned_copies(admin: psycopg.Connection[Any]) -> None:
-    """Remove the databases and roles of workers that were killed: nobody holds the lock of their names."""
-    for prefix, query, drop in (
-        (
-            _COPY,
-            "SELECT datname FROM pg_database WHERE starts_with(datname, %s)",
-            "DROP DATABASE IF EXISTS {} WITH (FORCE)",
-        ),
-        (_ROLE, "SELECT rolname FROM pg_roles WHERE starts_with(rolname, %s)", "DROP ROLE IF EXISTS {}"),
-    ):
-        for (name,) in admin.execute(query.encode(), [prefix]).fetchall():
-            owner = name.removeprefix(prefix).partition("_")[0]
-            if len(owner) != _TOKEN:
-                continue
-            lock = [int(owner, 16)]
-            if admin.execute("SELECT pg_try_advisory_lock(%s)", lock).fetchone() == (True,):
-                admin.execute(sql.SQL(drop).format(sql.Identifier(name)))
-                admin.execute("SELECT pg_advisory_unlock(%s)", lock)
+def _restore_owner(admin: psycopg.Connection[Any]) -> None:
+    """Take back what an answer, which may act for it, has changed about the owner of templates."""
+    owner = sql.Identifier(_OWNER)
+    admin.execute(sql.SQL("ALTER ROLE {} RESET ALL").format(owner))
+    admin.execute(sql.SQL("ALTER ROLE {} PASSWORD NULL").format(owner))
+    for (name,) in admin.execute(_OWNER_SETTINGS, [_OWNER]).fetchall():
+        with suppress(psycopg.errors.InvalidCatalogName):
+            # A copy may be dropped meanwhile.
+            admin.execute(
+                sql.SQL("ALTER ROLE {} IN DATABASE {} RESET ALL").format(owner, sql.Identifier(name))
+            )
+
+
+_OWNER_SETTINGS = (
+    "SELECT d.datname FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase"
+    " WHERE s.setrole = %s::regrole"
+)
+
+
+def _drop_database(admin: psycopg.Connection[Any], server: Server, name: str) -> None:
+    """Drop a copy with its sessions and prepared transactions, which outlive theirs and the server."""
+    prepared = admin.execute("SELECT gid FROM pg_prepared_xacts WHERE database = %s", [name]).fetchall()
+    if prepared:
+        with closing(_connected(server, name)) as connection:
+            for (gid,) in prepared:
+                connection.execute(sql.SQL("ROLLBACK PREPARED {}").format(sql.Literal(gid)))
+    admin.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def _dumps(databases: Path, database: str) -> list[Path]:
@@ -478,137 +552,6 @@ def _execute_all(connection: psycopg.Connection[Any], statements: list[str]) -> 
     if text := "".join(statements).strip():
         connection.execute(text.encode())
     statements.clear()
-
-
-_POSTGRESQL_SCHEMA = """
-SELECT 'column ' || n.nspname || '.' || c.relname || '.' || a.attname,
-       concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attidentity,
-       a.attgenerated, pg_get_expr(d.adbin, d.adrelid))
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND {own}
-UNION ALL
-SELECT 'constraint ' || n.nspname || '.' || c.relname || '.' || o.conname, pg_get_constraintdef(o.oid)
-FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE o.contype <> 'n' AND {own}
-UNION ALL
-SELECT 'index ' || n.nspname || '.' || c.relname, pg_get_indexdef(c.oid)
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('i', 'I') AND {own}
-UNION ALL
-SELECT 'view ' || n.nspname || '.' || c.relname, concat(c.relkind, pg_get_viewdef(c.oid))
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('v', 'm') AND {own}
-UNION ALL
-SELECT 'trigger ' || n.nspname || '.' || c.relname || '.' || t.tgname,
-       concat(pg_get_triggerdef(t.oid), t.tgenabled)
-FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE NOT t.tgisinternal AND {own}
-UNION ALL
-SELECT concat('function ', n.nspname, '.', p.proname, '(', pg_get_function_identity_arguments(p.oid), ')'),
-       concat(p.prokind, pg_get_function_result(p.oid), p.prosrc)
-FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-WHERE p.prokind <> 'a' AND {own}
-      AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.objid = p.oid AND e.deptype = 'e')
-UNION ALL
-SELECT 'type ' || n.nspname || '.' || t.typname, string_agg(e.enumlabel, ',' ORDER BY e.enumsortorder)
-FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace JOIN pg_enum e ON e.enumtypid = t.oid
-WHERE {own} GROUP BY n.nspname, t.typname
-UNION ALL
-SELECT 'schema ' || n.nspname, '' FROM pg_namespace n WHERE {own}
-UNION ALL
-SELECT 'policy ' || n.nspname || '.' || c.relname || '.' || p.polname,
-       concat(p.polcmd, pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid))
-FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE {own}
-"""
-
-_OWN = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_%'"
-
-_TABLES = f"""
-SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'm') AND {_OWN}
-"""  # noqa: S608 - a constant
-
-
-_ENTRIES = _POSTGRESQL_SCHEMA.replace("{own}", _OWN).encode()
-
-
-_MADE = f"""
-SELECT format('rows %s.%s', n.nspname, c.relname),
-       concat_ws(' ', c.oid, pg_relation_filenode(c.oid), c.relnatts, (SELECT string_agg(a.xmin::text, ' '
-       ORDER BY a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0))
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'm') AND {_OWN}
-"""  # noqa: S608 - a constant
-"""What has changed if a table was made, filled or emptied anew, or its columns were changed."""
-
-_TYPES_MADE = """
-SELECT concat_ws(' ', (SELECT concat_ws(' ', count(*), sum(e.xmin::text::bigint)) FROM pg_enum e), count(*),
-       sum(a.xmin::text::bigint))
-FROM pg_attribute a WHERE a.attrelid IN (SELECT t.typrelid FROM pg_type t JOIN pg_attribute u
-     ON u.atttypid IN (t.oid, t.typarray) WHERE t.typtype = 'c')
-"""
-"""What has changed if values of enumerations or composite types may be written otherwise."""
-
-_TOUCHED = (
-    "SELECT format('rows %s.%s', schemaname, relname) FROM pg_stat_user_tables"
-    " WHERE n_tup_ins + n_tup_upd + n_tup_del > 0"
-)
-
-_PLAIN_SETTINGS = (
-    *("search_path = pg_catalog", "statement_timeout = 0", "row_security = off", "datestyle = 'ISO, MDY'"),
-    *("timezone = 'UTC'", "intervalstyle = postgres", "extra_float_digits = 1", "bytea_output = hex"),
-    "lc_monetary = 'C'",
-)
-"""What a text has set for the session decides nothing."""
-
-
-def _tables_made(connection: psycopg.Connection[Any]) -> Mapping[str, object]:
-    """Return what shows for each table that it is still the same, by the name of its rows' entry."""
-    [(types,)] = connection.execute(_TYPES_MADE.encode()).fetchall()
-    return {name: (text, types) for name, text in connection.execute(_MADE.encode()).fetchall()}
-
-
-def _untouched(connection: psycopg.Connection[Any], made: Mapping[str, object]) -> set[str]:
-    """Return the entries of tables that are the same as when `made` was found, and were never written."""
-    written = {name for (name,) in connection.execute(_TOUCHED.encode()).fetchall()}
-    now = _tables_made(connection)
-    return {name for name, text in now.items() if made.get(name) == text and name not in written}
-
-
-def postgresql_state(
-    connection: psycopg.Connection[Any],
-    made: Mapping[str, object] | None = None,
-    wanted: Collection[str] = (),
-) -> State:
-    """Return the state of a database; the next number of a sequence is no part of it.
-
-    Args:
-        connection: to the database.
-        made: what `_tables_made` returned before anything was written; None if nobody knows.
-        wanted: names of entries that get their digest even if they are untouched.
-    """
-    is_known = bool(made) and connection.info.server_version >= _EXACT_SINCE
-    if is_known:
-        # The statistics of this session are sent when this statement has ended.
-        connection.execute("SELECT pg_catalog.pg_stat_force_next_flush()")
-        connection.commit()
-    with connection.transaction():
-        for setting in _PLAIN_SETTINGS:
-            connection.execute(f"SET LOCAL {setting}".encode())
-        untouched = (
-            {name for name in _untouched(connection, made) if name not in wanted}
-            if made and is_known
-            else set()
-        )
-        found = {name: value or "" for name, value in connection.execute(_ENTRIES).fetchall()}
-        for schema, name in connection.execute(_TABLES.encode()).fetchall():
-            if f"rows {schema}.{name}" in untouched:
-                continue
-            query = sql.SQL("SELECT count(*), sum(hashtextextended(t::text, 0)::numeric) FROM {} t").format(
-                sql.Identifier(schema, name)
-            )
-            found[f"rows {schema}.{name}"] = repr(connection.execute(query).fetchone())
-    digests = {name: hashlib.sha256(value.encode()).hexdigest() for name, value in found.items()}
-    return digests | dict.fromkeys(untouched, UNTOUCHED)
 
 
 def _plan_cost(rows: Rows) -> float:

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from copy import copy
@@ -31,6 +31,7 @@ from harness.labs.tasks.engine import (
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
+from loaders.base.files import locked
 
 _ALLOWED_FILES = frozenset({"", ":memory:"})
 _REFUSED_PRAGMAS = frozenset({"temp_store_directory", "data_store_directory"})
@@ -250,11 +251,16 @@ class SQLiteCopies:
         self._databases = databases
         _remove_orphans()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
+        # Held as long as the worker lives, or a child of it.
+        self._lock = locked(self._folder)
         self._owner = NOBODY if os.geteuid() == 0 else -1
         os.chown(self._folder, self._owner, self._owner)
         self._made = 0
         self._spare: list[tuple[str, Path]] = []
         self._used: list[tuple[str, Path]] = []
+
+    def reserve(self, texts: Sequence[str]) -> None:
+        """See `Copies.reserve`: a file shares no names with another."""
 
     def fresh(self, database: str) -> str:
         """See `Copies.fresh`."""
@@ -303,6 +309,7 @@ class SQLiteCopies:
     def close(self) -> None:
         """See `Copies.close`."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        os.close(self._lock)
 
     def __enter__(self) -> Self:
         return self
@@ -313,12 +320,27 @@ class SQLiteCopies:
         self.close()
 
 
+_SECONDS_TO_LOCK = 60.0
+"""After which a folder that nobody has locked is no new one."""
+
+
 def _remove_orphans() -> None:
-    """Remove the folders of workers that were killed."""
+    """Remove the folders of workers that were killed: nobody holds their lock.
+
+    The number of a worker may be another process's by now.
+    """
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if owner.isdigit() and not is_alive(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
+        # Another may remove it, too; somebody else's folder cannot be opened.
+        with suppress(OSError, BadInput):
+            is_new = time.time() - folder.stat().st_mtime < _SECONDS_TO_LOCK
+            if not owner.isdigit() or (is_new and is_alive(int(owner))):
+                continue
+            lock = locked(folder)
+            try:
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 _MAGIC = b"SQLite format 3\0"

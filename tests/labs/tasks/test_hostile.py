@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pymysql
 import pytest
 
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
 from loaders.server import Server
-from tests.labs.tasks.shop import make_dumps, make_sqlite
+from tests.labs.tasks.shop import make_dumps, make_mysql_dump, make_sqlite
 
 Answer = tuple[str, ...]
 
@@ -85,6 +86,16 @@ POSTGRESQL = {
     "role of the owner": "ALTER ROLE bird_task_owner LOGIN PASSWORD 'x'",
     "role of its own": "ALTER ROLE CURRENT_USER CREATEDB CREATEROLE",
     "setting of its role": "ALTER ROLE CURRENT_USER SET statement_timeout = 0",
+    "setting in another database": "ALTER ROLE CURRENT_USER IN DATABASE postgres SET work_mem = '1GB'",
+    "setting of the owner in another database": "SET ROLE bird_task_owner;"
+    " ALTER ROLE bird_task_owner IN DATABASE postgres SET work_mem = '1GB'",
+    "password of the owner": "SET ROLE bird_task_owner; ALTER ROLE bird_task_owner PASSWORD 'x'",
+    "definer of a function": "CREATE FUNCTION f() RETURNS text LANGUAGE sql SECURITY DEFINER AS"
+    " 'SELECT current_user::text'; ALTER FUNCTION f() OWNER TO postgres; SELECT f()",
+    "function of a view": "CREATE OR REPLACE FUNCTION pg_temp.count(int) RETURNS bigint LANGUAGE sql AS"
+    " 'SELECT 299::bigint'; SET search_path = pg_temp, public, pg_catalog",
+    "own aggregate": "CREATE AGGREGATE public.count(int) (sfunc = int4pl, stype = int4, initcond = '299');"
+    " SET search_path = public, pg_catalog",
     "setting as the owner": "SET ROLE bird_task_owner; ALTER ROLE bird_task_owner SET work_mem = '1GB'",
     "password of its own": "ALTER ROLE CURRENT_USER PASSWORD 'x'",
     "member": "GRANT bird_task_owner TO postgres",
@@ -134,6 +145,18 @@ POSTGRESQL = {
     "everything of the owner": "SET ROLE bird_task_owner; DROP OWNED BY bird_task_owner CASCADE",
     "given away": "REASSIGN OWNED BY CURRENT_USER TO bird_task_owner",
     "privileges": "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC",
+    "trigger": "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';"
+    " CREATE TRIGGER t BEFORE INSERT ON orders EXECUTE FUNCTION f()",
+    "rule": "CREATE RULE r AS ON INSERT TO orders DO INSTEAD NOTHING",
+    "policy": "ALTER TABLE orders ENABLE ROW LEVEL SECURITY; ALTER TABLE orders FORCE ROW LEVEL SECURITY",
+    "parameter": "GRANT SET ON PARAMETER work_mem TO PUBLIC",
+    "foreign password": "CREATE USER MAPPING FOR postgres SERVER s OPTIONS (password 'x')",
+    "statistics": "SELECT pg_stat_reset()",
+    "uncounted": "SET track_counts = off; DELETE FROM orders",
+    "analyze": "ANALYZE orders",
+    "snapshot": "SELECT pg_export_snapshot()",
+    "log message": "SET log_statement = 'all'",
+    "dblink": "SELECT dblink_exec('host=127.0.0.1 user=postgres', 'CREATE ROLE evil')",
     "trigger of events": "CREATE EVENT TRIGGER e ON ddl_command_start EXECUTE FUNCTION pg_sleep()",
     "catalog": "DELETE FROM pg_catalog.pg_class",
     "catalog of roles": "UPDATE pg_authid SET rolsuper = true",
@@ -152,6 +175,113 @@ POSTGRESQL = {
     "vacuum": "VACUUM FULL",
 }
 
+MYSQL = {
+    "file written": "SELECT * FROM customers INTO OUTFILE '{folder}/evil'",
+    "value written": "SELECT 'x' INTO DUMPFILE '{folder}/evil'",
+    "file read": "SELECT load_file('/etc/passwd')",
+    "file loaded": "LOAD DATA INFILE '/etc/passwd' INTO TABLE customers (name)",
+    "file of the client": "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE customers (name)",
+    "table elsewhere": "CREATE TABLE evil(a int) DATA DIRECTORY = '{folder}'",
+    "table of a file": "CREATE TABLE evil(a int NOT NULL) ENGINE = CSV",
+    "table of another engine": "CREATE TABLE evil(a int) ENGINE = MyISAM",
+    "table of other tables": "CREATE TABLE evil(user char(32)) ENGINE = MERGE UNION = (mysql.user)",
+    "table of another server": "CREATE TABLE evil(a int) ENGINE = FEDERATED"
+    " CONNECTION = 'mysql://root@127.0.0.1/mysql/user'",
+    "table space": "CREATE TABLESPACE evil ADD DATAFILE 'evil.ibd'",
+    "undo space": "CREATE UNDO TABLESPACE evil ADD DATAFILE 'evil.ibu'",
+    "another server": "CREATE SERVER evil FOREIGN DATA WRAPPER mysql OPTIONS (HOST '127.0.0.1')",
+    "account": "CREATE USER evil",
+    "role": "CREATE ROLE evil",
+    "root": "ALTER USER root@localhost IDENTIFIED BY 'x'",
+    "password of its own": "SET PASSWORD = 'evil'",
+    "account of its own": "ALTER USER CURRENT_USER() IDENTIFIED BY 'evil'",
+    "account locked": "ALTER USER CURRENT_USER() ACCOUNT LOCK",
+    "comment on itself": "ALTER USER CURRENT_USER() COMMENT 'prepared before: '",
+    "no account": "DROP USER CURRENT_USER()",
+    "rights": "GRANT ALL ON *.* TO CURRENT_USER()",
+    "rights to itself": "GRANT SUPER, FILE, PROCESS ON *.* TO CURRENT_USER() WITH GRANT OPTION",
+    "rights of others": "REVOKE ALL ON *.* FROM root@localhost",
+    "proxy": "GRANT PROXY ON root@localhost TO CURRENT_USER()",
+    "role set": "SET DEFAULT ROLE ALL TO CURRENT_USER()",
+    "database": "CREATE DATABASE evil",
+    "drop a database": "DROP DATABASE mysql",
+    "table of accounts": "UPDATE mysql.user SET super_priv = 'Y'",
+    "table in another database": "CREATE TABLE mysql.evil(a int)",
+    "moved to another database": "RENAME TABLE orders TO mysql.evil",
+    "global setting": "SET GLOBAL max_connections = 1",
+    "kept setting": "SET PERSIST max_connections = 1",
+    "kept setting for the next start": "SET PERSIST_ONLY max_connections = 1",
+    "kept settings reset": "RESET PERSIST",
+    "global mode": "SET GLOBAL sql_mode = ''",
+    "read only": "SET GLOBAL read_only = 1",
+    "counting": "UPDATE performance_schema.setup_instruments SET enabled = 'NO'",
+    "counts": "TRUNCATE TABLE performance_schema.table_io_waits_summary_by_table",
+    "log": "SET GLOBAL general_log_file = '{folder}/evil'",
+    "log off": "SET SESSION sql_log_bin = 0",
+    "logs": "PURGE BINARY LOGS BEFORE NOW()",
+    "reset": "RESET BINARY LOGS AND GTIDS",
+    "replica": "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1'",
+    "clone": "CLONE LOCAL DATA DIRECTORY = '{folder}/evil'",
+    "scheduler": "SET GLOBAL event_scheduler = OFF",
+    "event": "CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO DELETE FROM orders",
+    "event that sleeps": "CREATE EVENT e ON SCHEDULE EVERY 1 SECOND"
+    " DO SELECT sleep(100) FROM orders FOR UPDATE",
+    "event elsewhere": "CREATE EVENT mysql.evil ON SCHEDULE EVERY 1 SECOND DO DELETE FROM mysql.user",
+    "plugin": "INSTALL PLUGIN evil SONAME 'evil.so'",
+    "component": "INSTALL COMPONENT 'file://component_validate_password'",
+    "library": "CREATE FUNCTION evil RETURNS STRING SONAME 'evil.so'",
+    "function": "CREATE FUNCTION evil() RETURNS int DETERMINISTIC RETURN 299",
+    "definer": "CREATE DEFINER = root@localhost SQL SECURITY DEFINER VIEW evil AS SELECT * FROM mysql.user",
+    "trigger": "CREATE TRIGGER evil BEFORE INSERT ON orders FOR EACH ROW SET NEW.id = 1",
+    "other sessions": "KILL 1",
+    "its own session": "KILL CONNECTION_ID()",
+    "seen sessions": "SELECT * FROM performance_schema.threads",
+    "shutdown": "SHUTDOWN",
+    "restart": "RESTART",
+    "flush": "FLUSH PRIVILEGES",
+    "flush with a lock": "FLUSH TABLES WITH READ LOCK",
+    "flush of its table": "FLUSH TABLES orders WITH READ LOCK",
+    "flush for export": "FLUSH TABLES orders FOR EXPORT",
+    "backup lock": "LOCK INSTANCE FOR BACKUP",
+    "table lock": "LOCK TABLES orders WRITE",
+    "lock by name": "SELECT get_lock('evil', 0)",
+    "locks of the harness": "SELECT get_lock('bird_tasks', 0), get_lock('bird_tasks_names', 0)",
+    "handler": "HANDLER orders OPEN AS evil",
+    "temporary table": "CREATE TEMPORARY TABLE orders SELECT 1 AS id",
+    "XA left open": "XA START 'evil'",
+    "XA of another": "XA ROLLBACK 'evil'",
+    "XA by a prepared text": "PREPARE evil FROM \"XA START 'evil'\"",
+    "prepared statement": "PREPARE evil FROM 'DELETE FROM orders'",
+    "unfinished transaction": "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+    "no commit": "SET autocommit = 0",
+    "isolation": "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+    "no limit": "SET SESSION max_execution_time = 0",
+    "no waiting": "SET SESSION innodb_lock_wait_timeout = 1073741824, lock_wait_timeout = 31536000",
+    "no checks": "SET SESSION foreign_key_checks = 0, unique_checks = 0, sql_mode = ''",
+    "character set": "SET NAMES latin1",
+    "zone": "SET SESSION time_zone = '+10:00'",
+    "all rows": "DELETE FROM orders",
+    "all rows of the parent": "DELETE FROM customers",
+    "table emptied": "TRUNCATE TABLE orders",
+    "tables": "DROP TABLE orders, customers",
+    "names": "RENAME TABLE orders TO evil, customers TO orders",
+    "next number": "ALTER TABLE customers AUTO_INCREMENT = 100000",
+    "character set of the copy": "ALTER DATABASE CHARACTER SET latin1",
+    "read-only copy": "ALTER DATABASE READ ONLY = 1",
+    "encrypted": "ALTER TABLE orders ENCRYPTION = 'Y'",
+    "table space discarded": "ALTER TABLE orders DISCARD TABLESPACE",
+    "histogram": "ANALYZE TABLE orders UPDATE HISTOGRAM ON total WITH 4 BUCKETS",
+    "statistics": "ANALYZE TABLE orders",
+    "invisible": "ALTER TABLE orders ALTER COLUMN id SET INVISIBLE",
+    "spatial system": "CREATE SPATIAL REFERENCE SYSTEM 1000000 NAME 'evil' DEFINITION 'x'",
+    "resource group": "CREATE RESOURCE GROUP evil TYPE = USER",
+    "huge value": "SELECT length(repeat('x', 60000000))",
+    "not UTF-8": "SELECT _utf8mb4 x'ff'",
+    "NUL": "SELECT 'a\0b'",
+    "empty": "",
+    "several": "DELETE FROM orders; DROP TABLE customers",
+}
+
 ENDLESS = {
     "sqlite": (
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n",
@@ -162,6 +292,10 @@ ENDLESS = {
         "DO $$ BEGIN LOOP END LOOP; END $$",
         "SET statement_timeout = 0; WITH RECURSIVE n(x) AS (VALUES(1) UNION ALL TABLE n) TABLE n",
     ),
+    "mysql": (
+        "DO sleep(100)",
+        "SELECT count(*) FROM orders a, orders b, orders c, orders d, orders e",
+    ),
 }
 """Texts that end at a limit alone; they take their time, so that each has one shape."""
 
@@ -170,6 +304,11 @@ SECONDS = 8.0
 
 ALL = 2
 """The steps up to which a run is of all answers."""
+
+COMPARED = (
+    "def test_case(pred_sqls, sol_sqls, db_name, conn):\n"
+    "    assert ex_base(pred_sqls, sol_sqls, db_name, conn) == 1"
+)
 
 HONEST = "SELECT COUNT(id) FROM orders"
 WRONG = "SELECT COUNT(id) - 1 FROM orders"
@@ -192,6 +331,11 @@ def shapes(text: str, dialect: str) -> Iterator[Answer]:
         yield (f"SET statement_timeout = 0; {text}",)
         yield ("DO $evil$ BEGIN EXECUTE $text$" + text + "$text$; END $evil$", HONEST)
         yield (f"BEGIN; {text}; COMMIT; {HONEST}",)
+    elif dialect == "mysql":
+        # The same names in two copies at a time.
+        yield ("XA START 'evil'", text, "XA END 'evil'", "XA PREPARE 'evil'")
+        yield ("SET autocommit = 0", text, "SELECT get_lock('evil', 0)", "DELETE FROM orders")
+        yield (f"CREATE PROCEDURE evil() BEGIN {text}; END", "CALL evil()")
     else:
         yield ("PRAGMA journal_mode = MEMORY", text)
         yield ("SAVEPOINT evil", text, "ROLLBACK TO evil", HONEST)
@@ -218,6 +362,9 @@ def judged(
             {
                 "instance_id": f"t{number}",
                 "selected_database": "shop",
+                "db_id": "shop",
+                "issue_sql": [],
+                "test_cases": [] if own.has_default_test else [COMPARED],
                 "query": "How many orders?",
                 "preprocess_sql": [],
                 "clean_up_sql": [],
@@ -295,6 +442,8 @@ _SNAPSHOTS = (
     "SELECT gid FROM pg_prepared_xacts",
     "SELECT objid FROM pg_locks WHERE locktype = 'advisory'",
     "SELECT slot_name FROM pg_replication_slots",
+    "SELECT subname FROM pg_subscription",
+    "SELECT spcacl::text FROM pg_tablespace",
     "SELECT oid FROM pg_largeobject_metadata",
     "SELECT objoid::text, description FROM pg_shdescription",
     "SELECT extname FROM pg_extension",
@@ -330,3 +479,77 @@ def check_postgresql(folder: Path, server: Server, step: int) -> int:
 @pytest.mark.engine
 def test_a_sample_of_hostile_answers_on_postgresql(tmp_path: Path, postgresql_server: Server) -> None:
     assert check_postgresql(tmp_path, postgresql_server, 101) >= 8
+
+
+_MYSQL_SNAPSHOTS = (
+    "SELECT * FROM mysql.user",
+    *(
+        f"SELECT * FROM mysql.{table}"
+        for table in (
+            *("db", "tables_priv", "columns_priv", "procs_priv", "proxies_priv", "global_grants"),
+            *("role_edges", "default_roles", "func", "plugin", "component", "servers", "password_history"),
+        )
+    ),
+    "SELECT schema_name, default_character_set_name FROM information_schema.schemata",
+    "SELECT table_schema, table_name, create_time FROM information_schema.tables",
+    "SELECT event_schema, event_name FROM information_schema.events",
+    "SELECT routine_schema, routine_name FROM information_schema.routines",
+    "SELECT trigger_schema, trigger_name FROM information_schema.triggers",
+    "SELECT * FROM performance_schema.global_variables WHERE variable_name NOT LIKE 'gtid%'",
+    "SELECT * FROM performance_schema.persisted_variables",
+    "SELECT name, enabled FROM performance_schema.setup_instruments",
+    "SELECT tablespace_name FROM information_schema.files WHERE file_type <> 'TEMPORARY'",
+    "SELECT resource_group_name FROM information_schema.resource_groups",
+    "SELECT count(*) FROM information_schema.st_spatial_reference_systems",
+    "SELECT object_type, object_name FROM performance_schema.metadata_locks WHERE object_type LIKE '% LOCK'",
+    "SELECT user FROM information_schema.processlist WHERE user LIKE 'bird_task%'",
+    "SELECT plugin_name, plugin_status FROM information_schema.plugins",
+    "XA RECOVER",
+)
+
+
+def outside_mysql(server: Server) -> list[list[str]]:
+    """Everything on a server while there is no copy."""
+    options: dict[str, Any] = {
+        "host": server.host,
+        "port": server.port,
+        "user": server.user,
+        "password": server.password,
+    }
+    with pymysql.connect(**options) as connection, connection.cursor() as cursor:
+        found = []
+        for text in _MYSQL_SNAPSHOTS:
+            cursor.execute(text)
+            found.append(sorted(map(repr, cursor.fetchall())))
+        return found
+
+
+def check_mysql(folder: Path, server: Server, step: int) -> int:
+    make_mysql_dump(folder / "databases")
+    # The template stays from run to run.
+    judged(folder, "critic-mysql", [(HONEST,)], server)
+    folder.chmod(0o777)
+    before, there = outside_mysql(server), files(folder)
+    hostile = hostile_answers("mysql", MYSQL, folder, step)
+    found = judged(folder, "critic-mysql", hostile, server)
+    assert faults(found, len(hostile)) == []
+    assert outside_mysql(server) == before
+    assert files(folder) == there
+    return len(hostile)
+
+
+@pytest.mark.engine
+def test_a_sample_of_hostile_answers_on_mysql(tmp_path: Path, mysql_server: Server) -> None:
+    assert check_mysql(tmp_path, mysql_server, 151) >= 8
+
+
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_hostile_answers_on_mysql(tmp_path: Path, mysql_server: Server) -> None:
+    assert check_mysql(tmp_path, mysql_server, 1) >= 500
+
+
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_hostile_answers_on_postgresql(tmp_path: Path, postgresql_server: Server) -> None:
+    assert check_postgresql(tmp_path, postgresql_server, 1) >= 500

@@ -249,6 +249,7 @@ def test_a_copy_on_mysql_is_put_right_again(tmp_path: Path, mysql_server: Server
         wrong: list[object] = []
         expected_state: object = None
         for statements in ([], *_MYSQL_WRITES):
+            copies.reserve(statements)
             session = engine.session(copies.fresh("shop"), family)
             session.limit(60)
             run_whole(session, statements)
