@@ -67,10 +67,10 @@ def as_number(c: Context, t: Typed) -> Typed:
         case Kind.TEXT if t.constant is not None and isinstance(t.constant.value, str):
             c.applies("numeric-prefix")
             return literal(numeric_prefix(t.constant.value))
-        case Kind.TEXT if t.digits:
+        case Kind.TEXT if t.form is Form.DIGITS:
             c.applies("numeric-prefix")
             return integer(Bigint(this=t.node), t.low, t.high, nullable=t.nullable)
-        case Kind.TEXT if t.form in {Form.DAY, Form.MOMENT}:
+        case Kind.TEXT if t.is_dated:
             c.applies("numeric-prefix")
             year = Slice(this=t.node, start=number(1), length=number(4))
             return integer(Bigint(this=year), 0, 9999, nullable=t.nullable)
@@ -97,7 +97,7 @@ def as_number(c: Context, t: Typed) -> Typed:
 
 def as_double(c: Context, t: Typed) -> Typed:
     """Convert a number to a REAL."""
-    if t.kind is Kind.TEXT and not (t.constant or t.digits or t.form) and not c.infinite_texts:
+    if t.kind is Kind.TEXT and not (t.constant or t.form) and not c.infinite_texts:
         c.applies("numeric-prefix")
         return real(server("to_real", t.node), nullable=t.nullable)
     t = as_number(c, t)
@@ -180,7 +180,7 @@ def as_integer(c: Context, t: Typed) -> Typed:
             return as_integer(c, as_digits(c, t))
     if t.constant is not None and isinstance(t.constant.value, str | float):
         return literal(integer_of(t.constant.value))
-    if t.kind is Kind.TEXT and (t.digits or t.form):
+    if t.kind is Kind.TEXT and t.form:
         return as_number(c, t)
     if t.kind is Kind.TEXT:
         c.applies("numeric-prefix")
@@ -255,7 +255,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.constant is not None and isinstance(t.constant.value, str):
         found = well_formed(t.constant.value)
         return t if found is None else literal(found)
-    if t.digits:
+    if t.form is Form.DIGITS:
         return as_number(c, t)
     # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
     rounds = other.low is not None and other.high is not None and not within(other, EXACT - 1)

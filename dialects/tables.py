@@ -341,7 +341,6 @@ def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
     typed = Typed(
         node, kind, affinity=found, collation=Collation(column.collation), nullable=column.nulls,
         low=column.least, high=column.greatest, form=_form(column),
-        digits=column.digits,
     )  # fmt: skip
     infinite = math.inf in {-(column.least or 0), column.greatest}
     opaque = kind is Kind.TEXT and (
@@ -371,4 +370,4 @@ def _refused(column: Column) -> Callable[[Callable[[Typed], Typed]], Typed]:
 def _form(column: Column) -> Form | None:
     if column.days:
         return Form.DAY
-    return Form.MOMENT if column.moments else None
+    return Form.MOMENT if column.moments else Form.DIGITS if column.digits else None

@@ -82,7 +82,7 @@ def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
     node = exp.Null() if written.kind is Kind.NULL else written.node
     return t.of(
         node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, stored=Stored(),
-        form=None, digits=False, several=known if t.each is None else OneOf(t.each, tagged=known),
+        form=None, several=known if t.each is None else OneOf(t.each, tagged=known),
     )  # fmt: skip
 
 

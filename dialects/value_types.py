@@ -111,6 +111,8 @@ class Form(StrEnum):
     """YYYY-MM-DD, a calendar day."""
     MOMENT = "moment"
     """YYYY-MM-DD HH:MM:SS, or YYYY-MM-DD alone, or with a fraction."""
+    DIGITS = "digits"
+    """An integer in decimal digits, within the bounds."""
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,6 @@ class Typed:
     """INTEGER: True if sums and products are taken to fit 64 bits; the target raises an error otherwise."""
     constant: Constant | None = None
     form: Form | None = None
-    digits: bool = False
-    """TEXT: True if every value is an integer in decimal digits, within the bounds."""
     stored: Stored = Stored()
     """What a stored column holds beyond its kind."""
     integral: exp.Expr | None = None
@@ -231,6 +231,11 @@ class Typed:
     def tagged(self) -> TaggedValues | None:
         """Facts about the values if `node` is their JSON, split into alternatives or not."""
         return self.several.tagged if isinstance(self.several, OneOf) else self.several
+
+    @property
+    def is_dated(self) -> bool:
+        """True if every value is a day or a moment."""
+        return self.form in {Form.DAY, Form.MOMENT}
 
     @property
     def is_stored_once(self) -> bool:

@@ -13,7 +13,7 @@ from dialects.rewrites.names import told_apart
 from dialects.rewrites.order_by import first_row, limit_rows
 from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn, named
 from dialects.tagged_values import to_tagged, together
-from dialects.value_types import Affinity, Collation, Kind, Stored, TaggedValues, Typed
+from dialects.value_types import Affinity, Collation, Form, Kind, Stored, TaggedValues, Typed
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
 
@@ -238,8 +238,8 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
         if found.kind is not kind:
             _change(relation.node, at, lambda node: converted(node, kind))
     low, high = bounds(values)
-    digits = all(found.digits for found in values)
-    return _joined(relations, at, kind=kind, low=low, high=high, digits=digits)
+    form = Form.DIGITS if all(found.form is Form.DIGITS for found in values) else None
+    return _joined(relations, at, kind=kind, low=low, high=high, form=form)
 
 
 def _joined(relations: list[Relation], at: int, **known: object) -> ScopeColumn:
@@ -248,9 +248,9 @@ def _joined(relations: list[Relation], at: int, **known: object) -> ScopeColumn:
     affinities = {found.affinity for found in values}
     first = relations[0].columns[at]
     result = first.value.of(
-        nullable=any(found.nullable for found in values), form=None, stored=Stored(), integral=None,
+        nullable=any(found.nullable for found in values), stored=Stored(), integral=None,
         affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED,
-        constant=None, **{"digits": False, "several": None, **known},
+        constant=None, **{"form": None, "several": None, **known},
     )  # fmt: skip
     return ScopeColumn(first.name, result)
 

@@ -366,7 +366,6 @@ def _unbounded(found: Typed, kind: Kind) -> Typed:
         low=None if bound is None else -bound,
         high=bound,
         form=None,
-        digits=False,
         nullable=True,
         boolean=False,
     )

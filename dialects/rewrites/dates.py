@@ -146,7 +146,7 @@ def _prepared(c: Context, arguments: list[Typed]) -> tuple[Typed, list[Typed]]:
     value, *modifiers = arguments or [literal("now")]
     if any(_is_zone(modifier) for modifier in modifiers):
         c.warn("localtime is taken to be UTC")
-        if value.form is not None or _is_now(value):
+        if value.is_dated or _is_now(value):
             modifiers = [modifier for modifier in modifiers if not _is_zone(modifier)]
     return value, modifiers
 
@@ -238,7 +238,7 @@ def date(c: Context, arguments: list[Typed]) -> Typed:
     if (known := _constant(c, "date", value, *modifiers)) is not None:
         return known
     if not modifiers and (found := _printed(c, "%Y-%m-%d", value)) is not None:
-        return found.of(form=Form.DAY if value.form or _is_now(value) else None)
+        return found.of(form=Form.DAY if value.is_dated or _is_now(value) else None)
     return text(server("day_text", _moment(c, value, modifiers)))
 
 
@@ -258,7 +258,7 @@ def datetime(c: Context, arguments: list[Typed]) -> Typed:
     if (known := _constant(c, "datetime", value, *modifiers)) is not None:
         return known
     if not modifiers and (found := _printed(c, "%Y-%m-%d %H:%M:%S", value)) is not None:
-        return found.of(form=Form.MOMENT if value.form or _is_now(value) else None)
+        return found.of(form=Form.MOMENT if value.is_dated or _is_now(value) else None)
     return text(server("datetime_text", _moment(c, value, modifiers)))
 
 
@@ -316,7 +316,7 @@ def _in_digits(shown: Typed, pattern: str) -> Typed:
     if shown.constant is not None or letters is None:
         return shown
     low, high = _BOUNDS.get(pattern, (-(10**17), 10**17))
-    return shown.of(digits=True, low=low, high=high)
+    return shown.of(form=Form.DIGITS, low=low, high=high)
 
 
 def _is_valid(c: Context, pattern: Typed) -> bool:
@@ -332,7 +332,7 @@ def _printed(c: Context, pattern: str, value: Typed) -> Typed | None:
         c.applies("now")
         return text(_assembled(parts, UtcNow()), nullable=False)
     timed = any(not isinstance(piece, str) and piece.end > len("YYYY-MM-DD") for piece in parts)
-    if value.form is not None:
+    if value.is_dated:
         c.applies("strftime")
         padded = Joined(expressions=[value.node, string(" 00:00:00")]) if timed else value.node
         return _cut(parts, padded, value)

@@ -561,9 +561,7 @@ def _first_of(name: str, columns: list[Typed]) -> Typed:
         node=exp.Coalesce(this=first, expressions=others), low=None, high=None, affinity=Affinity.NONE,
         collation=None,
     )  # fmt: skip
-    return (
-        found if len(kinds) == 1 else found.of(kind=Kind.NUMBER, integral=None, digits=False, decimal=False)
-    )
+    return found if len(kinds) == 1 else found.of(kind=Kind.NUMBER, integral=None, form=None, decimal=False)
 
 
 def _column(source: Source, name: str) -> Typed:

@@ -18,7 +18,7 @@ from dialects.rewrites.names import told_apart
 from dialects.rewrites.operators import mixed
 from dialects.scope import Relation, RowsNeeded, Scope, named
 from dialects.tagged_values import from_tagged
-from dialects.value_types import Affinity, Collation, Kind, Stored, Typed, boolean, null
+from dialects.value_types import Affinity, Collation, Form, Kind, Stored, Typed, boolean, null
 from dialects.versions import FIRST_OF_COMPOUND, FIRST_ROW, ONE_COLLATED
 
 
@@ -209,7 +209,7 @@ def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
 
 def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
     """Return a value and a subquery's column, with the value converted so that the column need not be."""
-    if not part.digits or _alike(part, column):
+    if part.form is not Form.DIGITS or _alike(part, column):
         return part, column
     before, after = with_affinities(c, part, column)
     return (before, after) if after is column and _alike(before, after) else (part, column)

@@ -286,7 +286,7 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
     found = result.of(
         node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
-        form=None, digits=False,
+        form=None,
     )  # fmt: skip
     return found if found.tagged is None else from_tagged(c, found.of(several=found.tagged))
 
