@@ -19,7 +19,7 @@ import pytest
 from harness.labs.tasks.engine import UNTOUCHED, State, engine_of, run_whole
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
-from harness.labs.tasks.layouts import read_answers, read_tasks
+from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet, read_answers, read_tasks
 from harness.labs.tasks.sqlite import SQLiteCopies, sqlite_state
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
@@ -563,3 +563,34 @@ def test_every_family_is_read_as_its_scripts_do() -> None:
     assert read["livesqlbench-sqlite"] == [[values[0]], ["a", "b"], [], [], [values[4]]]
     assert read["critic-postgresql"] == [["SELECT 1", "SELECT 2"], ["a", "b"], [], [], [values[4]]]
     assert read["interact"] == [[values[0]], ["a", "b"], [""], [], ["a", "b"]]
+
+
+_XA = ["XA START 'a'", "DELETE FROM orders", "XA END 'a'", "XA PREPARE 'a'"]
+
+
+@pytest.mark.engine
+def test_names_of_a_whole_server_disturb_nobody(tmp_path: Path, mysql_server: Server) -> None:
+    make_mysql_dump(tmp_path)
+    family = FAMILIES["critic-mysql"]
+    records = {"db_id": "shop", "issue_sql": [], "preprocess_sql": [], "category": "Management"}
+    tasks = [Task({**records, "instance_id": f"t{number}", "sol_sql": _XA}, family) for number in range(4)]
+    locking = (
+        "INSERT INTO orders SELECT 1, 1, 1 FROM (SELECT get_lock('a', 0) AS held) AS l WHERE held = 0",
+        "DO sleep(0.2)",
+    )
+    answer = [*locking, *_XA]
+    with closing(connected(mysql_server)) as connection, connection.cursor() as cursor:
+        for text in ("XA START 'theirs'", "DO 1", "XA END 'theirs'", "XA PREPARE 'theirs'"):
+            cursor.execute(text)
+        try:
+            answers = TaskAnswers("locking", {task.id: answer for task in tasks})
+            found = judge(TaskSet(tmp_path, family, tasks, tmp_path), [answers], 2, mysql_server)
+            # The scripts themselves commit after each text, which is an error after XA START.
+            assert [(one.strict.status, one.strict.message) for one in found] == [
+                ("untested", "the task has no test cases")
+            ] * 8
+            cursor.execute("XA RECOVER")
+            assert [row[-1] for row in cursor.fetchall()] == ["theirs"]
+        finally:
+            cursor.execute("XA ROLLBACK 'theirs'")
+    assert left_on(mysql_server) == []
