@@ -27,7 +27,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
-from dialects.errors import HarnessError
+from dialects.errors import BadInput, HarnessError
 from harness.labs.tasks.engine import (
     NOBODY,
     UNTOUCHED,
@@ -51,7 +51,7 @@ from harness.labs.tasks.official import (
     tests_of,
 )
 from harness.labs.tasks.strict import StrictStatus, StrictVerdict, issue_cost, strict_verdict
-from loaders.base.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable, brief
 from loaders.base.files import ascii_json, parse_json
 from loaders.base.processes import end_with
 from loaders.server import Server
@@ -298,10 +298,7 @@ def judge(
         (GOLD, {task.id: task.gold for task in tasks.tasks}),
         *((one.predictor, one.answers) for one in predictors),
     ]
-    context = get_context("spawn")
-    with ProcessPoolExecutor(
-        workers, context, initializer=_begin, initargs=(tasks.databases, tasks.family, server, os.getpid())
-    ) as pool:
+    with _pool(tasks, workers, server) as pool:
         jobs = [
             pool.submit(_judged, task, [(name, answers.get(task.id)) for name, answers in answered])
             for task in tasks.tasks
@@ -313,6 +310,54 @@ def judge(
             raise EngineUnavailable("a process that judges tasks was ended; run the same again") from error
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _pool(tasks: TaskSet, workers: int, server: Server | None) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(
+        workers,
+        get_context("spawn"),
+        initializer=_begin,
+        initargs=(tasks.databases, tasks.family, server, os.getpid()),
+    )
+
+
+class TaskJudge:
+    """Judges single answers to the tasks of a set, as a reward function or a server needs it; thread-safe.
+
+    Its worker processes keep their copies until the end of the block. They are spawned, so that a script
+    that makes one does so below `if __name__ == "__main__"`.
+
+    Args:
+        tasks: the tasks.
+        workers: processes that judge.
+        server: where copies are made, if the family's engine has servers.
+    """
+
+    def __init__(self, tasks: TaskSet, workers: int = 1, server: Server | None = None) -> None:
+        self._family = tasks.family
+        self._tasks = {task.id: task for task in tasks.tasks}
+        self._workers = _pool(tasks, workers, server)
+
+    def judge(self, task_id: str, answer: str | Sequence[str], predictor: str = "answer") -> TaskResult:
+        """Return the verdicts on an answer: the statements of `pred_sqls`, read as the family reads them.
+
+        Raises:
+            BadInput: there is no such task, or its database is missing.
+            EngineUnavailable: the server failed.
+        """
+        if (task := self._tasks.get(task_id)) is None:
+            raise BadInput(f"{brief(task_id)}: the set has no such task; it has {len(self._tasks):,} others")
+        statements = self._family.statements(answer if isinstance(answer, str) else list(answer))
+        [result] = self._workers.submit(_judged, task, [(predictor, statements)]).result()
+        return result
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._workers.shutdown(cancel_futures=True)
 
 
 _IMPORTED = (

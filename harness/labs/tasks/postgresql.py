@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import ExecStatus
+from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader
 from psycopg.types.string import TextLoader
 
 from dialects.errors import BadInput
@@ -38,8 +40,65 @@ sys.modules.setdefault("psycopg2", psycopg)
 
 _RECURSION = "WITH RECURSIVE"
 
-_TEXTS = ("uuid", "inet", "cidr", "macaddr", "macaddr8", "bit", "varbit", "money", "xml")
+_TEXTS = (
+    *("uuid", "inet", "cidr", "macaddr", "macaddr8", "bit", "varbit", "money", "xml", "record"),
+    *("int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange"),
+    "tstzmultirange",
+)
 """Types that psycopg2 returns as texts, and psycopg in types of their own."""
+
+_LISTS = frozenset(
+    {
+        *("int2", "int4", "int8", "float4", "float8", "numeric", "bool", "text", "varchar", "bpchar", "name"),
+        *("char", "oid", "bytea", "date", "time", "timetz", "timestamp", "timestamptz", "interval", "inet"),
+        *("cidr", "macaddr", "json", "jsonb", "int2vector", "int4range", "int8range", "numrange"),
+        *("daterange", "tsrange", "tstzrange"),
+    }
+)
+"""Types whose arrays psycopg2 returns as lists; those of all others are texts."""
+
+
+class _DateLoader(DateLoader):
+    """As psycopg2 reads days: without end they are the last and the first that Python knows."""
+
+    def load(self, data: Any) -> date:
+        end = _ENDS.get(bytes(data))
+        return super().load(data) if end is None else end.date()
+
+
+class _MomentLoader(TimestampLoader):
+    def load(self, data: Any) -> datetime:
+        return _ENDS.get(bytes(data)) or super().load(data)
+
+
+class _ZonedMomentLoader(TimestamptzLoader):
+    def load(self, data: Any) -> datetime:
+        return _ENDS.get(bytes(data)) or super().load(data)
+
+
+class _TimeLoader(TimeLoader):
+    """As psycopg2 reads times: the end of a day is its begin."""
+
+    def load(self, data: Any) -> Any:
+        return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
+
+
+_MIDNIGHT = re.compile(rb"\A24")
+_ENDS = {b"infinity": datetime.max, b"-infinity": datetime.min}  # noqa: DTZ901 - compared by their day
+_LOADERS = {
+    "date": _DateLoader,
+    "timestamp": _MomentLoader,
+    "timestamptz": _ZonedMomentLoader,
+    "time": _TimeLoader,
+}
+
+
+def _read_as_psycopg2(adapters: Any) -> None:
+    for name, loader in [*_LOADERS.items(), *((name, TextLoader) for name in _TEXTS)]:
+        adapters.register_loader(name, loader)
+    for info in adapters.types:
+        if info.array_oid and info.name not in _LISTS:
+            adapters.register_loader(info.array_oid, TextLoader)
 
 
 class PostgreSQLTaskSession:
@@ -59,8 +118,7 @@ class PostgreSQLTaskSession:
         self.place = self.connection.info.dbname
         self._made: Mapping[str, object] = {}
         self._sequences: list[Any] = []
-        for name in _TEXTS:
-            self.connection.adapters.register_loader(name, TextLoader)
+        _read_as_psycopg2(self.connection.adapters)
 
     def official(self, text: str) -> Rows:
         """See `TaskSession.official`."""

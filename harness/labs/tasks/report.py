@@ -1,6 +1,7 @@
 """Tables of task results: rates of the verdicts by category, difficulty and database, for each engine."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from dialects.enums import Dialect
@@ -8,6 +9,7 @@ from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, TaskResult
 from harness.metrics.statistics import wilson
 from harness.report.table_model import Cell, CellKind, TableModel, TableRow, columns, listed, row, table
+from loaders.base.errors import brief
 
 _ALL = "all"
 
@@ -103,8 +105,10 @@ def _engines_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
         ("nowhere", "nowhere", CellKind.COUNT),
     )
     rows, notes = [], []
+    reasons: list[str] = []
     for predictor in _predictors(judged):
         for verdict, passes in _VERDICTS.items():
+            reasons += _reasons(judged, predictor, verdict, tasks)
             passed = [
                 {result.task for result in some if result.predictor == predictor and passes(result)}
                 for some in judged.values()
@@ -125,7 +129,38 @@ def _engines_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
                 for engine, some in zip(engines, alone, strict=True)
                 if some
             ]
-    return table("Who passes where", ("predictor", "verdict"), heads, rows, *notes)
+    left = len(reasons) - _MOST_REASONS
+    more = [f"and {left:,} more: see verdicts.jsonl"] if left > 0 else []
+    return table(
+        "Who passes where", ("predictor", "verdict"), heads, rows, *notes, *reasons[:_MOST_REASONS], *more
+    )
+
+
+_MOST_REASONS = 20
+"""Reasons that are shown below the table."""
+
+
+def _reasons(
+    judged: Mapping[str, Sequence[TaskResult]], predictor: str, verdict: str, tasks: AbstractSet[str]
+) -> Iterator[str]:
+    """Yield what a verdict says of tasks that pass on some engines, on each of those where they fail."""
+    found: dict[str, list[tuple[str, TaskResult]]] = {}
+    for family, results in judged.items():
+        for result in results:
+            if result.predictor == predictor and result.task in tasks:
+                found.setdefault(result.task, []).append((family, result))
+    passes = _VERDICTS[verdict]
+    for task, each in found.items():
+        failed = [(family, result) for family, result in each if not passes(result)]
+        if len(failed) == len(each):
+            continue
+        for family, result in failed:
+            one = result.official if verdict == "official" else result.strict
+            said = brief(" ".join((one.message or one.status).split()), _MOST_LETTERS)
+            yield f"{predictor}, {verdict}, {task} fails on {_engine(family)}: {said}"
+
+
+_MOST_LETTERS = 160
 
 
 _VERDICTS: Mapping[str, Callable[[TaskResult], bool]] = {

@@ -6,16 +6,23 @@ Whether a text passes was asked of these scripts, with an answer that is gold.
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from dialects.errors import BadInput
 from harness.labs.tasks.families import FAMILIES
-from harness.labs.tasks.judging import GOLD, judge
+from harness.labs.tasks.judging import GOLD, TaskJudge, TaskResult, judge
 from harness.labs.tasks.layouts import Task, read_answers, read_tasks
-from harness.labs.tasks.official import missing_fields, official_verdict
+from harness.labs.tasks.official import OfficialStatus, OfficialVerdict, missing_fields, official_verdict
+from harness.labs.tasks.postgresql import PostgreSQLTaskSession
+from harness.labs.tasks.report import task_tables
 from harness.labs.tasks.sqlite import SQLiteTaskSession
+from harness.labs.tasks.strict import StrictStatus, StrictVerdict
+from loaders.server import Server
 from tests.labs.tasks.shop import make_sqlite
 
 SQLITE, CRITIC = FAMILIES["livesqlbench-sqlite"], FAMILIES["critic-sqlite"]
@@ -237,3 +244,82 @@ def test_a_test_case_that_exits_fails_and_may_import_the_standard_library(tmp_pa
     )
     assert found[0][:2] == ("passed", "passed")
     assert found[1][:2] == ("execution_error", "test_failed")
+
+
+@pytest.mark.slow
+def test_single_answers_are_judged_from_python(tmp_path: Path) -> None:
+    make_sqlite(tmp_path / "databases")
+    writes = {"instance_id": "w", "sol_sql": ["DELETE FROM orders"], "test_cases": [TRUE]}
+    path = lines(tmp_path / "tasks.jsonl", {**RECORD, "instance_id": "q"}, {**RECORD, **writes})
+    with TaskJudge(read_tasks(path, SQLITE.name, tmp_path / "databases")) as tasks:
+        right = tasks.judge("q", "SELECT id, name FROM customers WHERE id < 5")
+        assert (right.official.passes, right.strict.passes, right.state) == (True, True, None)
+        assert tasks.judge("q", ["SELECT 1"]).official.status == "assertion_error"
+        # Twice, each on a copy of its own.
+        for _ in range(2):
+            wrong = tasks.judge(
+                "w", ["DELETE FROM orders WHERE id > 5", "DELETE FROM customers WHERE id = 9"]
+            )
+            assert (wrong.official.passes, wrong.state, wrong.predictor) == (True, False, "answer")
+            assert [*wrong.changed] == ["table customers", "table orders"]
+        with pytest.raises(BadInput, match=r"x: the set has no such task; it has 2 others"):
+            tasks.judge("x", "SELECT 1")
+
+
+def result(*, passes: bool, message: str | None = None) -> TaskResult:
+    official = OfficialVerdict(OfficialStatus.PASSED if passes else OfficialStatus.EXECUTION_ERROR, message)
+    strict = StrictVerdict(StrictStatus.PASSED if passes else StrictStatus.ERROR, message)
+    return TaskResult("m", "t", "shop", "Query", None, official, strict)
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "said"),
+    [
+        (
+            result(passes=True),
+            result(passes=False, message='column "a"\n  is missing'),
+            ['m, official, t fails on postgresql: column "a" is missing'],
+        ),
+        (
+            result(passes=False),
+            result(passes=True),
+            ["m, official, t fails on sqlite: execution_error"],
+        ),
+        (result(passes=True), result(passes=True), []),
+        (result(passes=False, message="a"), result(passes=False, message="b"), []),
+    ],
+)
+def test_a_task_that_passes_on_some_engines_has_the_reason_of_each_other(
+    here: TaskResult, there: TaskResult, said: list[str]
+) -> None:
+    tables = task_tables({"livesqlbench-sqlite": [here], "livesqlbench": [there]})
+    [found] = [table for table in tables if table.title == "Who passes where"]
+    assert [note for note in found.notes if "m, official, t fails on" in note] == said
+
+
+VALUES: dict[str, Any] = {
+    "'infinity'::date": date.max,
+    "'-infinity'::timestamp": datetime.min,  # noqa: DTZ901
+    "'2024-01-01 10:00'::timestamp": datetime(2024, 1, 1, 10),  # noqa: DTZ001
+    "'24:00'::time": time(0, 0),
+    "'10:30'::time": time(10, 30),
+    "row(1, 2)": "(1,2)",
+    "array[row(1, 2)]": '{"(1,2)"}',
+    "array['550e8400-e29b-41d4-a716-446655440000'::uuid]": "{550e8400-e29b-41d4-a716-446655440000}",
+    "array[B'101']": "{101}",
+    "array['a'::xml]": "{a}",
+    "int4multirange(int4range(1, 5))": "{[1,5)}",
+    "array['1.2.3.4'::inet]": ["1.2.3.4"],
+    "array[1, NULL]": [1, None],
+    "array['{\"a\": 1}'::jsonb]": [{"a": 1}],
+    "array['2024-01-01'::date]": [date(2024, 1, 1)],
+}
+
+
+@pytest.mark.engine
+def test_values_on_postgresql_are_those_of_psycopg2(postgresql_server: Server) -> None:
+    at = postgresql_server
+    place = make_conninfo(host=at.host, port=at.port, user=at.user, password=at.password, dbname="postgres")
+    with closing(PostgreSQLTaskSession(place, FAMILIES["livesqlbench"])) as session:
+        [row] = session.official(f"SELECT {', '.join(VALUES)}") or []
+    assert dict(zip(VALUES, row, strict=True)) == VALUES
