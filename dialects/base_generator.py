@@ -1,10 +1,11 @@
 """Write a tree as SQL, exactly as it is: nothing is rewritten, and an unknown node is an error.
 
 sqlglot's own generators adapt one dialect's tree to another's ways. The compiler has done that already, so a
-table of the nodes that it makes takes their place; each target adds its own words.
+table of the nodes that it makes takes their place, and `nodes.SPELLINGS` has the targets' own words.
 """
 
 from collections.abc import Callable, Mapping
+from string import Formatter
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -12,7 +13,18 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.generator import Generator
 
 from dialects.errors import Untranslatable
-from dialects.nodes import Alternatives, BoundValue, Double, Fits, Joined, Matches, Quotient, Remainder, Whole
+from dialects.nodes import (
+    SPELLINGS,
+    Alternatives,
+    BoundValue,
+    Double,
+    Fits,
+    Joined,
+    Matches,
+    Quotient,
+    Remainder,
+    Whole,
+)  # fmt: skip
 
 _OR, _AND, _NOT, _COMPARISON, _OTHER, _SUM, _PRODUCT, _SIGN, ATOM = range(1, 10)
 
@@ -89,23 +101,53 @@ _FUNCTIONS: tuple[type[exp.Expr], ...] = (
 )  # fmt: skip
 """Functions with the same name and arguments on both targets."""
 
+Writer = Callable[[Any, Any], str]
+"""Writes a node: a method of a generator."""
+
+
+def _template(text: str) -> Writer:
+    """Return what writes a node as a template of `nodes.SPELLINGS`."""
+    parts = list(Formatter().parse(text))
+
+    def write(self: "TargetGenerator", node: exp.Expr) -> str:
+        written: list[str] = []
+        for literal, name, before, how in parts:
+            written.append(literal)
+            value = node.args.get(name) if name else None
+            if not value:
+                continue
+            written.append(before or "")
+            if how == "o":
+                written.append(self.operand(value, self.level(node), strict=True))
+            elif isinstance(value, list):
+                written.append(", ".join(map(self.sql, value)))
+            elif value is not True:
+                written.append(self.sql(value.unnest() if how == "u" else value))
+        return "".join(written)
+
+    return write
+
 
 class TargetGenerator(Generator):
     """Writes the compiler's tree in the syntax of one target."""
 
     QUERY_HINT_SEP = " "
 
+    DIALECT: ClassVar[str]
+    """sqlglot's name of it."""
+    COLUMNS: ClassVar[tuple[str, ...]] = ("any",)
+    """Its columns of `nodes.SPELLINGS`: a later one counts, where it has the node."""
     TYPES: ClassVar[Mapping[exp.DType, str]] = {}
     """The names of types in CAST."""
     BOUND: ClassVar[Mapping[str, str]] = {}
     """The types to which values that a driver binds are cast, by their storage class."""
 
-    def __init__(self, dialect: str, words: Mapping[type[exp.Expr], Callable[[Any, Any], str]]) -> None:
+    def __init__(self) -> None:
         super().__init__(
-            dialect=dialect, identify=True, comments=False, unsupported_level=ErrorLevel.IMMEDIATE
+            dialect=self.DIALECT, identify=True, comments=False, unsupported_level=ErrorLevel.IMMEDIATE
         )
         ours = type(self)
-        table: dict[type[exp.Expr], Callable[..., str]] = {
+        table: dict[type[exp.Expr], Writer] = {
             kind: getattr(Generator, f"{kind.key}_sql") for kind in _STRUCTURES
         }
         table |= dict.fromkeys(_FUNCTIONS, Generator.function_fallback_sql)
@@ -124,7 +166,6 @@ class TargetGenerator(Generator):
             exp.If: lambda self, e: self.case_sql(exp.Case(ifs=[e], default=e.args.get("false"))),
             exp.Literal: ours.constant,
             exp.Identifier: lambda self, e: e.this if e.args.get("bare") else self.identifier_sql(e),
-            BoundValue: ours.bound,
             exp.Cast: lambda self, e: f"CAST({self.sql(e.this)} AS {self.type_name(e.to)})",
             exp.Table: ours.source,
             exp.Join: ours.joining,
@@ -136,7 +177,11 @@ class TargetGenerator(Generator):
             exp.Except: ours.compound,
             exp.Values: ours.rows,
         }
-        self._dispatch = table | dict(words)
+        for kind, row in SPELLINGS.items():
+            for column in self.COLUMNS:
+                if cell := row.get(column):
+                    table[kind] = getattr(ours, cell) if cell.isidentifier() else _template(cell)
+        self._dispatch = table
 
     def sql(self, expression: Any, key: str | None = None, comment: bool = True) -> str:  # noqa: FBT001, FBT002
         """Write a node.

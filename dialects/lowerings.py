@@ -1,12 +1,16 @@
 """What a target cannot do, or does otherwise than SQLite, with a name, a reason and a query that shows it.
 
-A rewrite asks `lowers("name")`. The list of a dialect is `LOWERINGS` of
-`dialects/<name>/lowerings.py`. A test runs the query of each lowering on the engine, with and without it.
+A rewrite asks `lowers("name")`, or `lower` makes the lowering's own `change` in the compiled query. The list
+of a dialect is `LOWERINGS` of `dialects/<name>/lowerings.py`. A test runs the query of each lowering on the
+engine, with and without it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from sqlglot import exp
 
 from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
@@ -50,6 +54,16 @@ class Lowering:
     """The number that is the target's limit."""
     hint: str | None = None
     """The optimizer hint that is written."""
+    change: Callable[[Any], exp.Expr | None] | None = None
+    """Changes a node of its parameter's type, in place or by returning another; may refuse."""
+
+    @property
+    def changes(self) -> tuple[type[exp.Expr], ...]:
+        """Return the types of nodes that `change` takes."""
+        if self.change is None:
+            return ()
+        kind = next(iter(get_type_hints(self.change).values()))
+        return get_args(kind) or (kind,)
 
 
 LOWERINGS = ByDialect[tuple[Lowering, ...]]("dialects.{}.lowerings", "LOWERINGS")
@@ -66,3 +80,42 @@ def lowerings(target: Dialect, without: frozenset[str] = frozenset()) -> Mapping
     if unknown := without - names:
         raise ValueError(f"no lowering has the name {min(unknown)}")
     return {name: None if name in without else own.get(name) for name in names}
+
+
+Changes = Mapping[type[exp.Expr], tuple[Callable[[Any], exp.Expr | None], ...]]
+
+
+@cache
+def _changes(target: Dialect, without: frozenset[str]) -> Changes:
+    found: dict[type[exp.Expr], tuple[Callable[[Any], exp.Expr | None], ...]] = {}
+    for each in LOWERINGS[target]:
+        if each.change and each.name not in without:
+            found |= {kind: (*found.get(kind, ()), each.change) for kind in each.changes}
+    return found
+
+
+def lower(tree: exp.Expr, target: Dialect, without: frozenset[str] = frozenset()) -> exp.Expr:
+    """Make the changes of a target's lowerings in a compiled query, outer nodes first, and return it.
+
+    A node is changed until one of its lowerings returns another one; what that is made of is visited, too.
+
+    Raises:
+        Untranslatable: a lowering refuses the query.
+    """
+    changes, done = _changes(target, without), set[int]()
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        for change in changes.get(type(node), ()) if id(node) not in done else ():
+            done.add(id(node))
+            parent, key, index = node.parent, node.arg_key, node.index
+            other = change(node)
+            if other is not None:
+                if parent is None or key is None:
+                    tree = other
+                else:
+                    parent.set(key, other, index)
+                node = other
+                break
+        waiting.extend(node.iter_expressions(reverse=True))
+    return tree

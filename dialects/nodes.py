@@ -1,12 +1,14 @@
-"""Operations that mean the same on every target; each target's generator writes them as SQL.
+"""Operations that mean the same on every target, and what each target writes for them (`SPELLINGS`).
 
 SQLite's operators depend on the types of their values. Here each node means one thing for operands of known
 type, so that `dialects.base_generator` and `dialects.generator` only write it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
+
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 
 
 class Whole(exp.Expression):
@@ -347,3 +349,106 @@ def reads_outer_rows(query: exp.Expr) -> bool:
         if each is not query
     }
     return any(each.table and each.table.lower() not in own for each in query.find_all(exp.Column))
+
+
+_COLLATION = " COLLATE utf8mb4_0900_bin"
+
+_WIDE = 67_108_864
+"""Longest text in a recursive query of MySQL, in characters: it sorts rows, and a row has 65,535 bytes."""
+
+_FOLDED = (
+    f"CONVERT(CAST(%s(CONVERT(CAST({{this}} AS BINARY) USING tis620)) AS BINARY) USING utf8mb4){_COLLATION}"
+)
+"""ASCII letters alone change: TIS-620 has no others with case, and reads UTF-8 beyond ASCII as Thai letters.
+
+A stored function would take 20 times as long.
+"""
+
+_UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+# fmt: off
+SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
+    exp.Anonymous: {"duckdb": "anonymous"},
+    exp.BitwiseXor: {"mysql": "{this!o} ^ {expression!o}", "postgresql": "{this!o} # {expression!o}",
+                     "duckdb": "XOR({this}, {expression})"},
+    exp.CTE: {"mysql": "{alias} AS ({this})"},
+    exp.HexString: {"mysql": "X'{this}'", "postgresql": "'\\x{this}'::bytea", "duckdb": "UNHEX('{this}')"},
+    exp.NullSafeEQ: {"mysql": "{this!o} <=> {expression!o}",
+                     "postgresql": "{this!o} IS NOT DISTINCT FROM {expression!o}"},
+    AnyOf: {"any": "MIN({this})"},
+    AsInteger: {"mysql": "{this!u}", "postgresql": "CAST({this!u} AS INTEGER)"},
+    Bigint: {"mysql": "CAST({this} AS SIGNED)", "postgresql": "CAST({this} AS BIGINT)"},
+    BoundValue: {"any": "bound"},
+    Bytes: {"mysql": "CAST({this} AS BINARY)", "postgresql": "CONVERT_TO({this}, 'UTF8')",
+            "duckdb": "ENCODE({this})"},
+    Characters: {"mysql": "CHAR_LENGTH({this})", "postgresql": "CAST(CHAR_LENGTH({this}) AS BIGINT)",
+                 "duckdb": "LENGTH({this})"},
+    DayNumber: {"mysql": "(TO_DAYS({this}) - 730485)",
+                "postgresql": "CAST({this}::date - DATE '2000-01-01' AS BIGINT)"},
+    Decoded: {"any": "decoded"},
+    Double: {"any": "double"},
+    Exact: {"mysql": "CAST({this} AS DECIMAL(65, 0))", "postgresql": "CAST({this} AS NUMERIC)",
+            "duckdb": "CAST({this} AS HUGEINT)"},
+    FirstOf: {"postgresql": "(ARRAY_AGG({this}{expressions: ORDER BY }))[1]"},
+    Fits: {"any": "fits", "duckdb": "REGEXP_FULL_MATCH({this}, {expression})"},
+    Hexadecimal: {"mysql": "HEX({this})", "postgresql": "hexadecimal", "duckdb": "HEX({this})"},
+    Joined: {"mysql": "CONCAT({expressions})", "postgresql": "joined"},
+    JSONNumber: {"mysql": "CAST(CAST({this} AS JSON) AS CHAR)" + _COLLATION,
+                 # Its JSON is text, and a number is written as JSON in an array alone.
+                 "mariadb": "NULLIF(TRIM(TRAILING ']' FROM TRIM(LEADING '[' FROM JSON_ARRAY({this}))),"
+                            " 'null')" + _COLLATION,
+                 "postgresql": "REGEXP_REPLACE(REPLACE(CAST({this} AS TEXT), 'Infinity', '1e999'),"
+                               " '^(-?[0-9]+)$', '\\1.0')",
+                 "duckdb": "REPLACE(CAST({this} AS TEXT), 'inf', '1e999')"},
+    JSONRows: {"mysql": "json_rows",
+               "postgresql": "JSONB_TO_RECORDSET(CAST({this} AS JSONB)) AS {alias}"
+                             "(k TEXT, v TEXT, n BIGINT, p BIGINT, f TEXT, q TEXT)",
+               "duckdb": "(SELECT UNNEST(CAST(CAST({this} AS JSON) AS STRUCT(k VARCHAR, v VARCHAR, n BIGINT,"
+                         " p BIGINT, f VARCHAR, q VARCHAR)[]), recursive := true)) AS {alias}"},
+    JSONString: {"mysql": "JSON_QUOTE({this})" + _COLLATION, "mariadb": "json_string",
+                 "postgresql": "CAST(TO_JSON(CAST({this} AS TEXT)) AS TEXT)",
+                 "duckdb": f"{FUNCTIONS_NAMESPACE}_json_quote({{this}})"},
+    JSONText: {"mysql": "JSON_UNQUOTE({this})" + _COLLATION,
+               "postgresql": "(CAST({this} AS JSON) #>> '{{}}')",
+               "duckdb": "(CAST({this} AS JSON) ->> '$')"},
+    Listed: {"mysql": "GROUP_CONCAT({distinct:DISTINCT }{this}{order} SEPARATOR {separator})",
+             "postgresql": "STRING_AGG({distinct:DISTINCT }{this}, {separator}{order})"},
+    Lower: {"mysql": _FOLDED % "LOWER", "postgresql": "LOWER({this})",
+            "duckdb": f"TRANSLATE({{this}}, '{_UPPER}', '{_UPPER.lower()}')"},
+    Position: {"mysql": "LOCATE({expression}, {this})",
+               "postgresql": "CAST(STRPOS({this}, {expression}) AS BIGINT)",
+               "duckdb": "INSTR({this}, {expression})"},
+    Quotient: {"any": "{this!o} / {expression!o}"},
+    Random: {"mysql": "CAST(FLOOR((RAND() - 0.5e0) * 18446744073709549568e0) AS SIGNED)",
+             "postgresql": "CAST(FLOOR((RANDOM() - 0.5) * 18446744073709549568::float8) AS BIGINT)",
+             "duckdb": "CAST(FLOOR((RANDOM() - 0.5::DOUBLE) * 18446744073709549568::DOUBLE) AS BIGINT)"},
+    Remainder: {"any": "{this!o} % {expression!o}"},
+    ServerCall: {"mysql": "call", "postgresql": f"{FUNCTIONS_NAMESPACE}.{{this}}({{expressions}})",
+             "duckdb": f"{FUNCTIONS_NAMESPACE}_{{this}}({{expressions}})"},
+    Slice: {"mysql": "SUBSTRING({this}, {start}{length:, })",
+            "postgresql": "SUBSTR({this}, {start}{length:, })",
+            "duckdb": "slice"},
+    Tail: {"any": "RIGHT({this}, {length})"},
+    Text: {"mysql": "CAST({this} AS CHAR)", "postgresql": "CAST({this} AS TEXT)"},
+    Trimmed: {"mysql": "TRIM({side} {expression} FROM {this})", "postgresql": "trimmed"},
+    Truncated: {"mysql": "CAST(TRUNCATE({this}, 0) AS SIGNED)",
+                "postgresql": "CAST(TRUNC({this}) AS BIGINT)"},
+    Unhexed: {"mysql": "UNHEX({this})", "postgresql": "DECODE({this}, 'hex')", "duckdb": "UNHEX({this})"},
+    Upper: {"mysql": _FOLDED % "UPPER", "postgresql": "UPPER({this})",
+            "duckdb": f"TRANSLATE({{this}}, '{_UPPER.lower()}', '{_UPPER}')"},
+    UtcNow: {"mysql": "DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:%s')",
+             "postgresql": "TO_CHAR(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')",
+             "duckdb": "STRFTIME(NOW() AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')"},
+    Whichever: {"mysql": "ANY_VALUE({this})", "mariadb": "{this}", "postgresql": "(ARRAY_AGG({this}))[1]"},
+    Whole: {"mysql": "{this!o} DIV {expression!o}", "postgresql": "{this!o} / {expression!o}",
+            "duckdb": "{this!o} // {expression!o}"},
+    Wide: {"mysql": f"CAST({{this}} AS CHAR({_WIDE}))", "postgresql": "CAST({this} AS TEXT)"},
+}
+# fmt: on
+"""What each node is written as, by column: `any`, or that of one or more targets (`TargetGenerator.COLUMNS`).
+
+A cell is the name of a method of the generator, or a template. In a template, `{this}` is an argument of
+the node, a list with commas; `{this!o}` an operand, in parentheses where precedence asks for them; `{this!u}`
+one without parentheses around it; `{length:, }` one that may be missing, after a comma. Of an argument that
+is True, only what stands before it is written.
+"""

@@ -17,6 +17,7 @@ from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput, TranslatorFault, Untranslatable
 from dialects.generator import spell
+from dialects.lowerings import lower
 from dialects.nodes import Listed, Random
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
@@ -191,7 +192,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
             compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
         simplify(relation.node, compiler.target)
-        text = spell(relation.node, target)
+        text = spell(lower(relation.node, target, without), target)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:

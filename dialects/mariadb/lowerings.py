@@ -2,13 +2,193 @@
 
 from dataclasses import replace
 
+from sqlglot import exp
+
+from dialects import nodes
+from dialects.clauses import sources_of
+from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
 from dialects.mysql import lowerings as mysql
+
+_SHIFTS = frozenset({"lag", "lead"})
+_RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
+_PICKS = frozenset({"first_value", "last_value", "nth_value"}) | _SHIFTS
+
+
+def _refuse_nested(window: exp.Window) -> None:
+    inner = [each for each in window.find_all(exp.Window) if each is not window]
+    if any(each.args.get("spec") or each.parent_select is window.parent_select for each in inner):
+        raise Untranslatable("a window in a window", "MariaDB does not allow it")
+
+
+def _order(window: exp.Window) -> None:
+    if window.this.name.lower() in _RANKS | _SHIFTS and not (
+        window.args.get("order") or window.args.get("alias")
+    ):
+        window.set("order", exp.Order(expressions=[exp.null()]))
+
+
+def _without_default(window: exp.Window) -> exp.Expr | None:
+    """Shift a value that is never NULL, too: the default is for rows that this one has no value for."""
+    if window.this.name.lower() not in _SHIFTS or len(window.this.expressions) < len(("value", "by", "or")):
+        return None
+    value, offset, default = window.this.expressions
+    there, found = window.copy(), window.copy()
+    there.this.set("expressions", [exp.Is(this=value.copy(), expression=exp.null()), offset.copy()])
+    found.this.set("expressions", [value.copy(), offset.copy()])
+    otherwise = None if isinstance(value, exp.Null) else found
+    return nodes.case((exp.Is(this=there, expression=exp.null()), default), default=otherwise)
+
+
+def _all_digits(window: exp.Window) -> exp.Expr | None:
+    if window.this.name.lower() not in {"percent_rank", "cume_dist"}:
+        return None
+    zero = nodes.Double(this=nodes.number(0))
+    return exp.Paren(this=exp.Add(this=window, expression=zero))
+
+
+def _coalesced(window: exp.Window) -> exp.Expr | None:
+    picks = isinstance(window.this, exp.Min | exp.Max) or window.this.name.lower() in _PICKS
+    if not picks or isinstance(window.parent, exp.Alias | exp.Select):
+        return None
+    return exp.Coalesce(this=window, expressions=[exp.null()])
+
+
+def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
+    """Compare a row: the sum keeps MariaDB from taking the comparison for one that is never NULL."""
+    if isinstance(node.parent, type(node) | exp.Alias | exp.Select) or not node.find(exp.Window):
+        return None
+    parts = list(node.flatten())
+    inner = [each for part in parts for each in part.find_all(exp.And, exp.Or)]
+    if not any(each.find(exp.Window) for each in inner):
+        return None
+    is_and, two = isinstance(node, exp.And), nodes.number(2)
+    tests = [exp.NEQ(this=exp.Paren(this=part), expression=nodes.number(0)) for part in parts]
+    same = exp.Tuple(expressions=[nodes.number(int(is_and)) for _ in parts])
+    row = exp.Nullif(this=exp.EQ(this=exp.Tuple(expressions=tests), expression=same), expression=two)
+    kind, start = (exp.Add, 0) if is_and else (exp.Sub, 1)
+    return exp.Paren(this=kind(this=nodes.number(start), expression=row))
+
+
+def _kept_null(call: exp.Anonymous) -> exp.Expr | None:
+    if call.name.lower() != "replace" or isinstance(call.expressions[2], exp.Literal):
+        return None
+    return nodes.case((nodes.is_not_null(call.expressions[2]), call))
+
+
+def _is_constant(node: exp.Expr, select: exp.Select) -> bool:
+    """Whether a value is the same in every row: it has no column, or those of derived tables that are."""
+    sources = [select.args.get("from_"), *(select.args.get("joins") or [])]
+    derived = {
+        each.this.alias: each.this.this for each in sources if each and isinstance(each.this, exp.Subquery)
+    }
+
+    def is_constant(column: exp.Column) -> bool:
+        inner = derived.get(column.table)
+        return isinstance(inner, exp.Select) and any(
+            each.alias_or_name == column.name and _is_constant(each, inner) for each in inner.expressions
+        )
+
+    return all(is_constant(column) for column in node.find_all(exp.Column))
+
+
+def _refuse_offset(select: exp.Select) -> None:
+    is_one = select.args.get("distinct") and all(_is_constant(each, select) for each in select.expressions)
+    if select.args.get("offset") and (is_one or not select.args.get("from_")):
+        raise Untranslatable("OFFSET of a constant row", "MariaDB ignores it")
+
+
+def _sort_apart(select: exp.Select) -> None:
+    """Nothing else that is the same in every row makes orders different: MariaDB removes constants."""
+    windows = [
+        one
+        for one in select.find_all(exp.Window)
+        if one.find_ancestor(exp.Select) is select and not one.args.get("alias")
+    ]
+    for place, window in enumerate(windows if len(windows) > len(("one", "in its order")) else ()):
+        apart = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Neg(this=nodes.number(place)))
+        window.set("partition_by", [apart, *(window.args.get("partition_by") or [])])
+
+
+def _outer_join(join: exp.Join) -> exp.Expr | None:
+    """Return ON of a join in a SELECT with an outer join."""
+    on, select = join.args.get("on"), join.parent_select
+    return on if on and select and any(each.side for each in select.find_all(exp.Join)) else None
+
+
+def _hide_keys(join: exp.Join) -> None:
+    on = _outer_join(join)
+    for compared in on.find_all(exp.EQ, exp.In) if on else ():
+        sides = [side for side in compared.iter_expressions() if isinstance(side, exp.Column)]
+        numbers = [each for each in compared.find_all(exp.Literal) if not each.is_string]
+        if len(sides) == 1 and any(float(each.this) % 1 for each in numbers):
+            sides[0].replace(exp.Add(this=sides[0].copy(), expression=nodes.number(0)))
+
+
+def _hide_conditions(join: exp.Join) -> None:
+    on, select = _outer_join(join), join.parent_select
+    if on is None or select is None:
+        return
+    own = {item.node.alias_or_name for item in sources_of(select)}
+    for part in list(on.flatten()) if isinstance(on, exp.And) else [on]:
+        inner = {each.alias_or_name for each in part.find_all(exp.Table, exp.Subquery)}
+        read = {column.table for column in part.find_all(exp.Column)} - inner
+        calls = {call.name for call in part.find_all(exp.Anonymous)}
+        if read and not read & own and "RAND" not in calls:
+            never = exp.LT(this=exp.Anonymous(this="RAND"), expression=nodes.number(0))
+            part.replace(exp.Paren(this=exp.Or(this=part.copy(), expression=never)))
+
+
+def _refuse_outer_rows(source: exp.Subquery | exp.Lateral | exp.CTE) -> None:
+    """A set operation in another one is a derived table for MariaDB, too."""
+    if isinstance(source, exp.CTE):
+        if nodes.reads_outer_rows(source.this):
+            raise Untranslatable("WITH that reads an outer row", "MariaDB does not allow it")
+        return
+    is_source = isinstance(source.parent, exp.From | exp.Join | exp.SetOperation)
+    if isinstance(source, exp.Lateral) or (is_source and nodes.reads_outer_rows(source)):
+        raise Untranslatable("a subquery in FROM that reads an outer row", "MariaDB has no LATERAL")
+
+
+def _refuse_row(test: exp.In) -> None:
+    row = test.this if isinstance(test.this, exp.Tuple) and test.args.get("query") else exp.Tuple()
+    if row.find(exp.Table, exp.SetOperation):
+        raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
+
+
+def _hide_aggregate(test: exp.In) -> None:
+    is_aggregate = isinstance(test.this, exp.AggFunc | nodes.AnyOf)
+    if is_aggregate and test.args.get("query") and test.find_ancestor(exp.Having):
+        test.set("this", exp.Coalesce(this=test.this, expressions=[exp.null()]))
+
+
+def _refuse_set_operations(test: exp.Exists) -> None:
+    if isinstance(test.this, exp.SetOperation) and isinstance(test.this.this.unnest(), exp.SetOperation):
+        raise Untranslatable("EXISTS of several set operations", "MariaDB compares other values")
+
+
+def _refuse_limit(cte: exp.CTE) -> None:
+    reads_itself = any(table.name == cte.alias for table in cte.this.find_all(exp.Table))
+    if reads_itself and cte.this.args.get("limit"):
+        raise Untranslatable("LIMIT of a recursive query", "MariaDB does not support it yet")
+
+
+def _escape(test: nodes.Matches) -> None:
+    pattern = test.expression
+    is_literal = isinstance(pattern, exp.Literal)
+    if (is_literal and "\\" not in pattern.this) or test.args.get("escape") is not None:
+        return
+    doubled: exp.Expr = exp.Anonymous(
+        this="REPLACE", expressions=[pattern, nodes.string("|"), nodes.string("||")]
+    )
+    test.set("expression", nodes.string(pattern.this.replace("|", "||")) if is_literal else doubled)
+    test.set("escape", nodes.string("|"))
+
 
 _AS_MYSQL = frozenset({
     "nested-selects", "joined-tables", "full-join", "aggregate-filter", "group-frames", "list-windows",
     "computed-offsets", "computed-limits", "offset-alone", "ordered-picks", "trim-sets", "in-any-query",
-    "having-keys", "unsigned-bits", "untaken-branches",
+    "having-keys", "unsigned-bits", "untaken-branches", "division-by-zero", "list-nulls",
 })  # fmt: skip
 
 _MYSQL = {each.name: each for each in mysql.LOWERINGS}
@@ -29,6 +209,7 @@ LOWERINGS = (
         "https://mariadb.com/kb/en/recursive-common-table-expressions-overview/",
         "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i * 2 FROM c LIMIT 4) SELECT i FROM c",
         "A column that numbers the rows, where each produces at most one.",
+        change=_refuse_limit,
     ),
     Lowering(
         "lateral-subqueries",
@@ -36,6 +217,138 @@ LOWERINGS = (
         "https://mariadb.com/kb/en/lateral-derived-optimization/",
         "SELECT id, (SELECT SUM(x) FROM (SELECT n + 1 AS x FROM part WHERE part.item = id) AS q) FROM item",
         "Its own sources and conditions, in the SELECT that reads it.",
+    ),
+    Lowering(
+        "nested-windows",
+        "A window takes no other window of its SELECT, nor one with a frame.",
+        MEASURED,
+        "SELECT RANK() OVER (ORDER BY (SELECT SUM(n) OVER (ORDER BY id ROWS 1 PRECEDING) FROM part"
+        " ORDER BY 1 LIMIT 1)) FROM item",
+        None,
+        change=_refuse_nested,
+    ),
+    Lowering(
+        "unordered-ranks",
+        "RANK, NTILE, LAG and their like need an ORDER BY.",
+        "https://mariadb.com/kb/en/rank/",
+        "SELECT RANK() OVER () FROM item",
+        "ORDER BY NULL.",
+        change=_order,
+    ),
+    Lowering(
+        "shift-defaults",
+        "LAG and LEAD take no default.",
+        "https://mariadb.com/kb/en/lag/",
+        "SELECT LAG(n, 1, 0) OVER (ORDER BY id) FROM item",
+        "CASE, where a shift of a value that is never NULL tells whether there is a row.",
+        change=_without_default,
+    ),
+    Lowering(
+        "short-fractions",
+        "PERCENT_RANK and CUME_DIST are sent with ten decimals.",
+        MEASURED,
+        "SELECT PERCENT_RANK() OVER (ORDER BY a.id, b.id, c.id) FROM item a, item b, item c",
+        "The sum of it and 0.",
+        change=_all_digits,
+    ),
+    Lowering(
+        "emptied-picks",
+        "After another sort, a function around a window sees an empty text for its text.",
+        MEASURED,
+        "SELECT DATETIME(MIN('2020-02-29') OVER (ORDER BY 1)), DATETIME(MAX('2020-02-29') OVER (ORDER BY id))"
+        " FROM item",
+        "COALESCE of the window and NULL.",
+        change=_coalesced,
+    ),
+    Lowering(
+        "early-window-conditions",
+        "AND and OR of windows within one another are computed before the windows, as NULL.",
+        MEASURED,
+        "SELECT 1 + (COUNT(*) OVER () > 1 AND (id > 2 OR COUNT(*) OVER () > 2)) FROM item",
+        "The row of the conditions, compared with a row of 1 or 0.",
+        change=_compared_rows,
+    ),
+    Lowering(
+        "replaced-nulls",
+        "REPLACE of a text without the part returns it, even if NULL replaces the part.",
+        MEASURED,
+        "SELECT REPLACE(kind, 'x', t) FROM item",
+        "CASE WHEN none is NULL.",
+        change=_kept_null,
+    ),
+    Lowering(
+        "constant-offsets",
+        "OFFSET does not skip the only row where it is constant.",
+        MEASURED,
+        "SELECT DISTINCT 1 FROM item LIMIT 1 OFFSET 1",
+        None,
+        change=_refuse_offset,
+    ),
+    Lowering(
+        "windows-of-one-sort",
+        "Of three windows, one can be computed in the order of another one.",
+        MEASURED,
+        "SELECT RANK() OVER (PARTITION BY kind, n ORDER BY -n), SUM(id) OVER (ORDER BY kind, id),"
+        " RANK() OVER (ORDER BY kind) FROM item",
+        "PARTITION BY conditions that are never true and differ.",
+        change=_sort_apart,
+    ),
+    Lowering(
+        "rounded-join-keys",
+        "In ON of an outer join, a key that equals a fraction is looked up by the rounded fraction.",
+        MEASURED,
+        "SELECT i.id FROM part p LEFT JOIN item i ON i.id = 1.5",
+        "The key plus 0.",
+        change=_hide_keys,
+    ),
+    Lowering(
+        "outer-join-conditions",
+        "A condition of an outer join in a subquery is dropped if it reads outer rows alone.",
+        MEASURED,
+        "SELECT (SELECT COUNT(p.n) FROM item i LEFT JOIN part p ON item.n > 1) FROM item",
+        "`OR RAND() < 0`, which is never true.",
+        change=_hide_conditions,
+    ),
+    Lowering(
+        "outer-rows-in-sources",
+        "A subquery in FROM or in WITH, or a set operation in another one, reads no outer row.",
+        "https://mariadb.com/kb/en/subqueries-in-a-from-clause/",
+        "SELECT (SELECT SUM(x) FROM (SELECT MAX(n) + item.n AS x FROM part GROUP BY name)) FROM item",
+        None,
+        change=_refuse_outer_rows,
+    ),
+    Lowering(
+        "rows-with-subqueries",
+        "A row with a subquery of a table, or a row that is a union, cannot be IN a subquery.",
+        "https://mariadb.com/kb/en/subquery-limitations/",
+        "SELECT 1 FROM item WHERE ('a', (SELECT MAX(n) FROM part)) NOT IN (SELECT name, 1 FROM part)",
+        None,
+        change=_refuse_row,
+    ),
+    Lowering(
+        "early-aggregates",
+        "An aggregate IN a subquery of HAVING is looked up before it is computed.",
+        MEASURED,
+        "SELECT x FROM item GROUP BY x HAVING x IN (SELECT DISTINCT i.x FROM item i)",
+        "COALESCE of the aggregate and NULL.",
+        change=_hide_aggregate,
+    ),
+    Lowering(
+        "exists-of-set-operations",
+        "In EXISTS of several set operations, columns of the first ones are taken for constants.",
+        MEASURED,
+        "SELECT id FROM item"
+        " WHERE EXISTS (SELECT n FROM part UNION SELECT id FROM item EXCEPT SELECT item FROM part)",
+        None,
+        change=_refuse_set_operations,
+    ),
+    Lowering(
+        "escape-characters",
+        "LIKE without an escape character has the backslash.",
+        "https://mariadb.com/kb/en/like/",
+        "SELECT 'a' || CHAR(92) || name LIKE 'a\\%' FROM part",
+        "A vertical bar as the escape character.",
+        change=_escape,
     ),
     Lowering(
         "several-anchors",

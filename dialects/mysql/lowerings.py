@@ -1,6 +1,37 @@
 """What MySQL cannot do, or does otherwise than SQLite; most of it holds for MariaDB, too."""
 
+from sqlglot import exp
+
+from dialects import nodes
 from dialects.lowerings import MEASURED, Lowering
+
+
+def _without_zero(division: nodes.Whole | nodes.Quotient | nodes.Remainder) -> None:
+    divisor = division.expression
+    while isinstance(divisor, exp.Paren):
+        divisor = divisor.this
+    if not nodes.is_constant(divisor):
+        division.set("expression", nodes.unless(divisor, nodes.number(0)))
+
+
+def _null_safe(test: exp.Is) -> exp.Expr | None:
+    if not (isinstance(test.expression, exp.Null) and test.find(exp.Window)):
+        return None
+    return exp.NullSafeEQ(this=test.this, expression=test.expression)
+
+
+def _nulls_first(values: nodes.Listed) -> None:
+    order = values.args.get("order")
+    if order is None:
+        return
+    terms = list[exp.Expr]()
+    for term in order.expressions:
+        if term.meta.get("nullable"):
+            missing = nodes.is_null(term.this)
+            terms.append(exp.Ordered(this=missing, desc=not term.args.get("desc")))
+        terms.append(term)
+    order.set("expressions", terms)
+
 
 _NUMBERS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {})"
 
@@ -169,6 +200,30 @@ LOWERINGS = (
         "https://dev.mysql.com/doc/refman/9.7/en/bit-functions.html",
         "SELECT ~n FROM item",
         "A cast to a signed integer.",
+    ),
+    Lowering(
+        "division-by-zero",
+        "Division by zero is an error where strict mode stores the rows, as in a recursive query.",
+        "https://dev.mysql.com/doc/refman/9.7/en/sql-mode.html#sqlmode_error_for_division_by_zero",
+        "WITH RECURSIVE c(i) AS (SELECT 3 UNION ALL SELECT 5 / (i - 3) FROM c WHERE i > 0) SELECT i FROM c",
+        "NULLIF around the divisor.",
+        change=_without_zero,
+    ),
+    Lowering(
+        "early-null-tests",
+        "Over a single row, IS NULL of a window function is computed before the function.",
+        MEASURED,
+        "SELECT SUM(1) OVER () IS NULL",
+        "`<=> NULL`.",
+        change=_null_safe,
+    ),
+    Lowering(
+        "list-nulls",
+        "GROUP_CONCAT sorts NULL as 0 or as the empty text.",
+        MEASURED,
+        "SELECT GROUP_CONCAT(id) FROM (SELECT id, n FROM item ORDER BY n)",
+        "A term before it, which tells whether it is NULL.",
+        change=_nulls_first,
     ),
     Lowering(
         "window-constants",

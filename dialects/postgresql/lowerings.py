@@ -1,6 +1,32 @@
 """What PostgreSQL cannot do, or does otherwise than SQLite; most of it holds for DuckDB, too."""
 
+from sqlglot import exp
+
+from dialects import nodes
+from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
+
+
+def _without_zero(division: nodes.Whole | nodes.Quotient | nodes.Remainder) -> None:
+    divisor = division.expression
+    known = divisor.unnest()
+    while isinstance(known, exp.Neg | nodes.Double):
+        known = known.this.unnest()
+    if not (isinstance(known, exp.Literal) and not known.is_string and float(known.this)):
+        division.set("expression", exp.Nullif(this=divisor, expression=nodes.number(0)))
+
+
+def _narrow_positions(part: nodes.Slice) -> None:
+    for bound in ("start", "length"):
+        value = part.args.get(bound)
+        if value is not None and not isinstance(value, exp.Literal):
+            part.set(bound, exp.Cast(this=value, to=exp.DataType(this=exp.DType.INT)))
+
+
+def _refuse_zero_character(text: exp.Literal) -> None:
+    if "\0" in text.this:
+        raise Untranslatable("a text with U+0000", "PostgreSQL's texts cannot hold it")
+
 
 LOWERINGS = (
     Lowering(
@@ -16,6 +42,30 @@ LOWERINGS = (
         "https://www.postgresql.org/docs/current/functions-math.html",
         "SELECT MOD(x, 0.4) FROM item",
         None,
+    ),
+    Lowering(
+        "division-by-zero",
+        "Division by zero is an error.",
+        "https://www.postgresql.org/docs/current/functions-math.html",
+        "SELECT x / (n - 1) FROM item",
+        "NULLIF around the divisor.",
+        change=_without_zero,
+    ),
+    Lowering(
+        "integer-positions",
+        "SUBSTR takes positions of 32 bits.",
+        "https://www.postgresql.org/docs/current/functions-string.html",
+        "SELECT SUBSTR(t, INSTR(t, 'a') + 1) FROM item",
+        "A cast to INTEGER.",
+        change=_narrow_positions,
+    ),
+    Lowering(
+        "zero-characters",
+        "A text cannot hold U+0000.",
+        "https://www.postgresql.org/docs/current/datatype-character.html",
+        "SELECT CHAR(97, 0)",
+        None,
+        change=_refuse_zero_character,
     ),
     Lowering(
         "narrow-arithmetic",

@@ -8,6 +8,7 @@ from dialects import nodes
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
+from dialects.lowerings import lower
 from dialects.nodes import number, string
 from loaders.server import Server
 from tests.loaders.servers import ask
@@ -86,8 +87,8 @@ A, B = _column("a"), _column("b")
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_words(node: exp.Expr, mysql: str, postgresql: str) -> None:
-    assert spell(node, MYSQL) == mysql
-    assert spell(node, POSTGRESQL) == postgresql
+    assert spell(lower(node.copy(), MYSQL), MYSQL) == mysql
+    assert spell(lower(node.copy(), POSTGRESQL), POSTGRESQL) == postgresql
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ SELECT id FROM pupil WHERE joined LIKE '2015-%' OR born LIKE '%-02-2%' OR id LIK
 SELECT id FROM pupil WHERE "Full Name" LIKE 'a\_b' ESCAPE '\' ORDER BY id;
 SELECT id FROM pupil WHERE nick LIKE '!_z' ESCAPE '!' ORDER BY id;
 SELECT 'A_B' LIKE 'a~_b' ESCAPE '~', 'AxB' LIKE 'a~_b' ESCAPE '~', 'a%' LIKE 'a\%', 'ab' LIKE 'a\%';
+SELECT name || '\' NOT LIKE 'a%\', name || '\' LIKE '%n\' FROM pupil;
 SELECT 'a*b' GLOB 'a[*]b', 'a%b' GLOB 'a%b', 'axb' GLOB 'a%b', 'a_b' GLOB 'a_b', 'é' GLOB '?', '' GLOB '*';
 SELECT id FROM pupil WHERE nick LIKE 'B%' AND nick <> 'BOB' ORDER BY id;
 SELECT code, SUM(score) FROM mark WHERE remark LIKE '%o%' GROUP BY code HAVING SUM(score) >= 4 ORDER BY SUM(score), code;

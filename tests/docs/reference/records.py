@@ -32,8 +32,8 @@ _LOWERINGS = "## Lowerings\n"
 _ABOUT = """What a target cannot do, or does otherwise than SQLite, has a name in
 `dialects/<name>/lowerings.py`. A test runs each query with and without its lowering: without it, the query
 fails or has other rows. The test fails for a lowering that the server's version no longer needs. Give it that
-version as `until`, and remove it with the code that asks for it once no supported version needs it. The
-queries read this database:
+version as `until`, and remove it with its change, or with the code that asks for it, once no supported
+version needs it. The queries read this database:
 """
 
 _LONGEST = 150
