@@ -380,4 +380,11 @@ LOWERINGS = (
         "SELECT n + 1 AS k FROM item GROUP BY k HAVING EXISTS (SELECT 1 FROM part WHERE n = k)",
         "MIN of the key.",
     ),
+    Lowering(
+        "listed-aggregates",
+        "IN over a subquery whose result is an aggregate of the SELECT around it is wrong in a sorted HAVING.",
+        MEASURED,
+        "SELECT n FROM item GROUP BY n HAVING 1 NOT IN (SELECT MIN(item.n) FROM part) ORDER BY n IS NULL, n",
+        "COALESCE around the aggregate.",
+    ),
 )

@@ -173,6 +173,13 @@ LOWERINGS = (
         "The query as a derived table.",
     ),
     Lowering(
+        "least-quotient",
+        "-2^63 DIV 1 is out of range.",
+        MEASURED,
+        "SELECT id, big / id FROM essay",
+        "The dividend, where the divisor is 1.",
+    ),
+    Lowering(
         "having-keys",
         "HAVING does not find the expressions of GROUP BY.",
         "https://dev.mysql.com/doc/refman/9.7/en/group-by-handling.html",

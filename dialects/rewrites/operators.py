@@ -315,7 +315,12 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
             return literal(_quotient(left.constant.value, right.constant.value))
         most = _greatest(left)
         low = None if most is None else -most
-        return integer(Whole(this=grouped(wide), expression=grouped(right.node)), low, most)
+        quotient: exp.Expr = Whole(this=grouped(wide), expression=grouped(right.node))
+        one = (right.low is None or right.low <= 1) and (right.high is None or right.high >= 1)
+        if c.lowers("least-quotient") and one and left.low is not None and left.low <= _LOWEST:
+            by_one = exp.EQ(this=grouped(right.node.copy()), expression=number(1))
+            quotient = wide if right.constant else case((by_one, wide.copy()), default=quotient)
+        return integer(quotient, low, most)
     if _is_tiny(left) or _is_tiny(right):
         raise Untranslatable(*TINY)
     c.applies("real-division")

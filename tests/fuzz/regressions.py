@@ -710,4 +710,10 @@ REGRESSIONS = (
         "a key with the name of an outer row's column",
         "SELECT id FROM dirty AS d WHERE NOT EXISTS (SELECT id, d.id FROM far GROUP BY doc, id)",
     ),
+    Regression("the least integer through 1", "SELECT n / 1, n / id FROM extreme"),
+    Regression(
+        "a key in IN of a sorted HAVING",
+        "SELECT item AS c2 FROM label GROUP BY c2 HAVING 1 NOT IN (SELECT item FROM far) ORDER BY c2 NULLS LAST",
+        ordered=True,
+    ),
 )
