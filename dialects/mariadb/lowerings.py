@@ -382,7 +382,7 @@ LOWERINGS = (
     ),
     Lowering(
         "listed-aggregates",
-        "IN over a subquery whose result is an aggregate of the SELECT around it is wrong in a sorted HAVING.",
+        "IN of a sorted HAVING is wrong where the subquery's result is an aggregate of the SELECT around it.",
         MEASURED,
         "SELECT n FROM item GROUP BY n HAVING 1 NOT IN (SELECT MIN(item.n) FROM part) ORDER BY n IS NULL, n",
         "COALESCE around the aggregate.",

@@ -713,7 +713,7 @@ REGRESSIONS = (
     Regression("the least integer through 1", "SELECT n / 1, n / id FROM extreme"),
     Regression(
         "a key in IN of a sorted HAVING",
-        "SELECT item AS c2 FROM label GROUP BY c2 HAVING 1 NOT IN (SELECT item FROM far) ORDER BY c2 NULLS LAST",
+        "SELECT item AS k FROM label GROUP BY k HAVING 1 NOT IN (SELECT item FROM far) ORDER BY k NULLS LAST",
         ordered=True,
     ),
 )

@@ -15,7 +15,9 @@ import pytest
 
 import dialects
 from dialects.enums import Dialect
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 from dialects.lowerings import lowerings
+from dialects.nodes import SPELLINGS
 from dialects.translation import translate
 from loaders import functions
 from loaders.duckdb import functions as duckdb_functions
@@ -30,6 +32,8 @@ TRIMS = {"trim_set", "ltrim_set"}
 
 NAMED = re.compile(r"\bFUNCTIONS_NAMESPACE\}[._]([a-z]\w*)\(")
 """A function's name in a text that a generator writes."""
+SPELLED = re.compile(rf"\b{FUNCTIONS_NAMESPACE}[._]([a-z]\w*)\(")
+"""And in a node's spelling."""
 
 
 def server_calls(path: Path) -> Iterator[str]:
@@ -59,6 +63,8 @@ def called(dialect: Dialect) -> set[str]:
     found = set(rewrites())
     for path in (TRANSLATOR / dialect).glob("*.py"):
         found |= set(NAMED.findall(path.read_text(encoding="utf-8")))
+    for cells in SPELLINGS.values():
+        found |= set(SPELLED.findall(cells.get(dialect, "")))
     return found if lowerings(dialect)["trim-sets"] else found - TRIMS
 
 
