@@ -1,9 +1,11 @@
 """Hostile answers to tasks, with rights to write: nothing outside their copies changes, no honest verdict.
 
 Each family of texts comes in every shape. Between hostile answers stand honest ones, right and wrong, whose
-verdicts are known; what is outside of the copies is compared before and after.
+verdicts are known; what is outside of the copies is compared before and after, on servers that nobody else
+uses. `BIRD_TEST_HOSTILE=1` runs all answers on the servers, which takes half an hour.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +15,15 @@ import psycopg
 import pymysql
 import pytest
 
+from dialects.enums import Dialect
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
+from tests.engines.victims import victim
 from tests.labs.tasks.shop import make_dumps, make_mysql_dump, make_sqlite
+from tests.reasons import Reason, skip
 
 Answer = tuple[str, ...]
 
@@ -302,8 +308,8 @@ ENDLESS = {
 SECONDS = 8.0
 """The limit of a task here."""
 
-ALL = 2
-"""The steps up to which a run is of all answers."""
+STEP = int(os.environ.get("BIRD_TEST_HOSTILE", "9"))
+"""On a server the thorough tests take every ninth answer: of each text, and each shape."""
 
 COMPARED = (
     "def test_case(pred_sqls, sol_sqls, db_name, conn):\n"
@@ -342,14 +348,14 @@ def shapes(text: str, dialect: str) -> Iterator[Answer]:
 
 
 def hostile_answers(dialect: str, texts: Mapping[str, str], folder: Path, step: int) -> list[Answer]:
-    """Every `step`-th answer, and with all of them, or every second one, the endless ones."""
+    """Every `step`-th answer, and with the thorough tests the endless ones."""
     made = [
         tuple(part.replace("{folder}", str(folder)) for part in answer)
         for text in texts.values()
         for answer in shapes(text, dialect)
     ]
     endless = [(text,) for text in ENDLESS[dialect]]
-    return [*made[::step], *(endless if step <= ALL else ())]
+    return [*made[::step], *(endless if step <= STEP else ())]
 
 
 def judged(
@@ -476,11 +482,6 @@ def check_postgresql(folder: Path, server: Server, step: int) -> int:
     return len(hostile)
 
 
-@pytest.mark.engine
-def test_a_sample_of_hostile_answers_on_postgresql(tmp_path: Path, postgresql_server: Server) -> None:
-    assert check_postgresql(tmp_path, postgresql_server, 101) >= 8
-
-
 _MYSQL_SNAPSHOTS = (
     "SELECT * FROM mysql.user",
     *(
@@ -538,18 +539,25 @@ def check_mysql(folder: Path, server: Server, step: int) -> int:
     return len(hostile)
 
 
+CHECKS = {Dialect.MYSQL: check_mysql, Dialect.POSTGRESQL: check_postgresql}
+
+
+@pytest.fixture(params=CHECKS, scope="module")
+def lonely(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server that nobody else uses: what is outside of the copies stays as it is."""
+    try:
+        with victim(request.param) as found:
+            yield found.server
+    except EngineUnavailable as error:
+        skip(Reason[f"NO_{request.param.name}"], str(error))
+
+
 @pytest.mark.engine
-def test_a_sample_of_hostile_answers_on_mysql(tmp_path: Path, mysql_server: Server) -> None:
-    assert check_mysql(tmp_path, mysql_server, 151) >= 8
+def test_a_sample_of_hostile_answers_on_a_server(tmp_path: Path, lonely: Server) -> None:
+    assert CHECKS[lonely.dialect](tmp_path, lonely, 127) >= 8
 
 
 @pytest.mark.engine
 @pytest.mark.thorough
-def test_hostile_answers_on_mysql(tmp_path: Path, mysql_server: Server) -> None:
-    assert check_mysql(tmp_path, mysql_server, 1) >= 500
-
-
-@pytest.mark.engine
-@pytest.mark.thorough
-def test_hostile_answers_on_postgresql(tmp_path: Path, postgresql_server: Server) -> None:
-    assert check_postgresql(tmp_path, postgresql_server, 1) >= 500
+def test_hostile_answers_on_a_server(tmp_path: Path, lonely: Server) -> None:
+    assert CHECKS[lonely.dialect](tmp_path, lonely, STEP) >= 100
