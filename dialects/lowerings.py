@@ -102,12 +102,13 @@ def lower(tree: exp.Expr, target: Dialect, without: frozenset[str] = frozenset()
     Raises:
         Untranslatable: a lowering refuses the query.
     """
-    changes, done = _changes(target, without), set[int]()
+    changes = _changes(target, without)
+    done: dict[int, exp.Expr] = {}  # with the nodes, or a new one could get the identity of one that is gone
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         for change in changes.get(type(node), ()) if id(node) not in done else ():
-            done.add(id(node))
+            done[id(node)] = node
             parent, key, index = node.parent, node.arg_key, node.index
             other = change(node)
             if other is not None:
