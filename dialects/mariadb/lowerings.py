@@ -162,6 +162,62 @@ def _hide_aggregate(test: exp.In) -> None:
         test.set("this", exp.Coalesce(this=test.this, expressions=[exp.null()]))
 
 
+def _hide_results(test: exp.In) -> None:
+    waiting = [test.args.get("query")]
+    while waiting:
+        query = waiting.pop()
+        if isinstance(query, exp.SetOperation):
+            waiting += [query.this, query.expression]
+        elif isinstance(query, exp.Subquery):
+            waiting.append(query.this)
+        elif isinstance(query, exp.Select):
+            own = {item.node.alias_or_name for item in sources_of(query)}
+            for node in [item.unalias() for item in query.expressions]:
+                read = {column.table for column in node.find_all(exp.Column)}
+                if isinstance(node, nodes.AGGREGATES) and read and not read & {*own, ""}:
+                    node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.null()]))
+
+
+def _room_for_sign(quotient: nodes.Whole) -> exp.Expr | None:
+    dividend = quotient.this.unnest()
+    is_wide = isinstance(dividend, exp.Column | exp.Count | exp.Sum | exp.Add | exp.Sub | exp.Mul)
+    return None if is_wide or isinstance(quotient.expression, exp.Literal) else nodes.Bigint(this=quotient)
+
+
+def _refuse_single_group(select: exp.Select) -> None:
+    order = select.args.get("order")
+    results = [item.unalias() for item in select.expressions] + [term.this for term in order or ()]
+    computed = [
+        window
+        for each in results if not isinstance(each, exp.Window)
+        for window in each.find_all(exp.Window) if window.parent_select is select
+    ]  # fmt: skip
+    if (
+        computed
+        and not select.args.get("group")
+        and any(
+            each.parent_select is select and not isinstance(each.parent, exp.Window)
+            for part in results
+            for each in part.find_all(*nodes.AGGREGATES)
+        )
+    ):
+        raise Untranslatable(
+            "a window in an expression", "MariaDB loses aggregates beside it without GROUP BY"
+        )
+
+
+def _hide_first_key(select: exp.Select) -> None:
+    order = select.args.get("order")
+    windows = (each for each in select.find_all(exp.Window) if each.parent_select is select)
+    if order is None or not select.args.get("group") or next(windows, None) is None:
+        return
+    term = order.expressions[0]
+    is_place = isinstance(term.this, exp.Literal) and term.this.is_int
+    key = select.expressions[int(term.this.this) - 1].unalias() if is_place else term.this
+    if isinstance(key, exp.Column):
+        term.set("this", exp.Coalesce(this=key.copy(), expressions=[exp.null()]))
+
+
 def _refuse_set_operations(test: exp.Exists) -> None:
     if isinstance(test.this, exp.SetOperation) and isinstance(test.this.this.unnest(), exp.SetOperation):
         raise Untranslatable("EXISTS of several set operations", "MariaDB compares other values")
@@ -385,6 +441,31 @@ LOWERINGS = (
         "IN of a sorted HAVING is wrong where the subquery's result is an aggregate of the SELECT around it.",
         MEASURED,
         "SELECT n FROM item GROUP BY n HAVING 1 NOT IN (SELECT MIN(item.n) FROM part) ORDER BY n IS NULL, n",
-        "COALESCE around the aggregate.",
+        "COALESCE of the aggregate and NULL.",
+        change=_hide_results,
+    ),
+    Lowering(
+        "short-quotients",
+        "A quotient has as many characters as its dividend, without one for the sign.",
+        MEASURED,
+        "SELECT DISTINCT (5 / (n - 6)) || '' FROM item",
+        "A cast to an integer.",
+        change=_room_for_sign,
+    ),
+    Lowering(
+        "windows-of-one-group",
+        "Without GROUP BY, aggregates in expressions are NULL beside a window in an expression.",
+        MEASURED,
+        "SELECT MAX(id) = 4, RANK() OVER (ORDER BY MAX(id)) + 1 FROM item",
+        None,
+        change=_refuse_single_group,
+    ),
+    Lowering(
+        "order-of-windows",
+        "Rows of groups by a key stay in the order of the last window where they are sorted by the key.",
+        MEASURED,
+        "SELECT id, RANK() OVER (ORDER BY MAX(n)) FROM item GROUP BY id ORDER BY id",
+        "COALESCE of the key and NULL.",
+        change=_hide_first_key,
     ),
 )

@@ -52,9 +52,6 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
             columns = [node for node in groups.nodes if isinstance(node.unnest(), exp.Column)]
             for query in (query for part in _parts(tree, "having") for query in _queries(part)):
                 _least_keys(query, columns, set())
-    if c.lowers("listed-aggregates"):
-        for each in tree.find_all(exp.In):
-            _hide_aggregates(each.args.get("query"))
     if c.lowers("having-keys") and tree.args.get("having") is not None:
         _refuse_outer_having(c, tree)
     if c.lowers("outer-aggregates") and groups and not groups.nodes:
@@ -306,20 +303,6 @@ def _least_keys(node: exp.Expr, keys: list[exp.Expr], hidden: set[str]) -> None:
             return
     for part in list(node.iter_expressions()):
         _least_keys(part, keys, hidden)
-
-
-def _hide_aggregates(query: exp.Expr | None) -> None:
-    """Put an outer SELECT's aggregate that is the result of a subquery into COALESCE."""
-    if isinstance(query, exp.SetOperation):
-        _hide_aggregates(query.this)
-        _hide_aggregates(query.expression)
-    elif isinstance(query, exp.Subquery):
-        _hide_aggregates(query.this)
-    elif isinstance(query, exp.Select):
-        own = {item.node.alias_or_name for item in from_items(query)}
-        for node in [item.unalias() for item in query.expressions]:
-            if isinstance(node, AGGREGATES) and reached(node) and not reached(node) & own:
-                node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.Null()]))
 
 
 def _outward(c: Compiler, tree: exp.Select) -> None:

@@ -735,3 +735,5 @@ SELECT p.id, (SELECT COUNT(*) FROM pupil q JOIN (SELECT weight AS w FROM mark m 
 SELECT p.id, (SELECT v FROM (SELECT score + p.points AS v FROM mark WHERE pupil = p.id) ORDER BY v LIMIT 1) FROM pupil p ORDER BY p.id;
 SELECT p.id, (SELECT GROUP_CONCAT(code, '/') FROM (SELECT code FROM mark WHERE pupil = p.id ORDER BY code DESC)) FROM pupil p ORDER BY p.id;
 SELECT p.id FROM pupil p WHERE EXISTS (SELECT 1 FROM (SELECT score, weight FROM mark m WHERE m.pupil = p.id AND m.score > 1) z WHERE z.weight > 1 OR z.score = 2) ORDER BY p.id;
+SELECT DISTINCT (5 / (id - 7)) || '' FROM pupil ORDER BY 1;
+SELECT id, MAX(points) = 3, RANK() OVER (ORDER BY MAX(points)) + 1 FROM pupil GROUP BY id ORDER BY id;
