@@ -35,9 +35,6 @@ from loaders.base.errors import EngineUnavailable
 from loaders.base.files import read_text
 from loaders.server import Server
 
-# Test cases catch the errors of the driver that the scripts have; this one's have the same names.
-sys.modules.setdefault("psycopg2", psycopg)
-
 _RECURSION = "WITH RECURSIVE"
 
 _TEXTS = (
@@ -290,6 +287,9 @@ class PostgreSQLCopies:
     """
 
     def __init__(self, databases: Path, server: Server) -> None:
+        # Test cases catch errors of the driver that the scripts have; this one's have the same names. Copies
+        # are made in workers alone, so that no other program takes one driver for the other.
+        sys.modules.setdefault("psycopg2", psycopg)
         self._databases, self._server = databases, server
         self._admin = _connected(server, "postgres")
         self._admin.execute("SET synchronous_commit = off")
