@@ -424,7 +424,7 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
              "duckdb": "CAST(FLOOR((RANDOM() - 0.5::DOUBLE) * 18446744073709549568::DOUBLE) AS BIGINT)"},
     Remainder: {"any": "{this!o} % {expression!o}"},
     ServerCall: {"mysql": "call", "postgresql": f"{FUNCTIONS_NAMESPACE}.{{this}}({{expressions}})",
-             "duckdb": f"{FUNCTIONS_NAMESPACE}_{{this}}({{expressions}})"},
+                 "duckdb": f"{FUNCTIONS_NAMESPACE}_{{this}}({{expressions}})"},
     Slice: {"mysql": "SUBSTRING({this}, {start}{length:, })",
             "postgresql": "SUBSTR({this}, {start}{length:, })",
             "duckdb": "slice"},

@@ -6,7 +6,7 @@ uses. `BIRD_TEST_HOSTILE=1` runs all answers on the servers, which takes half an
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -460,26 +460,12 @@ _SNAPSHOTS = (
 )
 
 
-def outside(server: Server) -> list[list[Any]]:
+def outside_postgresql(server: Server) -> list[list[Any]]:
     """Everything on a server that no copy has."""
     with psycopg.connect(
         host=server.host, port=server.port, user=server.user, password=server.password, dbname="postgres"
     ) as connection:
         return [sorted(map(repr, connection.execute(text.encode()))) for text in _SNAPSHOTS]
-
-
-def check_postgresql(folder: Path, server: Server, step: int) -> int:
-    make_dumps(folder / "databases")
-    # Templates and the role that owns them stay from run to run.
-    judged(folder, "livesqlbench", [(HONEST,)], server)
-    folder.chmod(0o777)
-    before, there = outside(server), files(folder)
-    hostile = hostile_answers("postgresql", POSTGRESQL, folder, step)
-    found = judged(folder, "livesqlbench", hostile, server)
-    assert faults(found, len(hostile)) == []
-    assert outside(server) == before
-    assert files(folder) == there
-    return len(hostile)
 
 
 _MYSQL_SNAPSHOTS = (
@@ -525,24 +511,30 @@ def outside_mysql(server: Server) -> list[list[str]]:
         return found
 
 
-def check_mysql(folder: Path, server: Server, step: int) -> int:
-    make_mysql_dump(folder / "databases")
-    # The template stays from run to run.
-    judged(folder, "critic-mysql", [(HONEST,)], server)
+SERVERS: Mapping[Dialect, tuple[str, Mapping[str, str], Callable[[Path], object], Callable[[Server], object]]]
+SERVERS = {
+    Dialect.MYSQL: ("critic-mysql", MYSQL, make_mysql_dump, outside_mysql),
+    Dialect.POSTGRESQL: ("livesqlbench", POSTGRESQL, make_dumps, outside_postgresql),
+}
+"""By dialect: the family, the hostile texts, what writes the dumps, and what is outside of the copies."""
+
+
+def check_server(folder: Path, server: Server, step: int) -> int:
+    family, texts, make, snapshot = SERVERS[server.dialect]
+    make(folder / "databases")
+    # Templates stay from run to run, and on PostgreSQL the role that owns them.
+    judged(folder, family, [(HONEST,)], server)
     folder.chmod(0o777)
-    before, there = outside_mysql(server), files(folder)
-    hostile = hostile_answers("mysql", MYSQL, folder, step)
-    found = judged(folder, "critic-mysql", hostile, server)
+    before, there = snapshot(server), files(folder)
+    hostile = hostile_answers(server.dialect, texts, folder, step)
+    found = judged(folder, family, hostile, server)
     assert faults(found, len(hostile)) == []
-    assert outside_mysql(server) == before
+    assert snapshot(server) == before
     assert files(folder) == there
     return len(hostile)
 
 
-CHECKS = {Dialect.MYSQL: check_mysql, Dialect.POSTGRESQL: check_postgresql}
-
-
-@pytest.fixture(params=CHECKS, scope="module")
+@pytest.fixture(params=SERVERS, scope="module")
 def lonely(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server that nobody else uses: what is outside of the copies stays as it is."""
     try:
@@ -554,10 +546,10 @@ def lonely(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @pytest.mark.engine
 def test_a_sample_of_hostile_answers_on_a_server(tmp_path: Path, lonely: Server) -> None:
-    assert CHECKS[lonely.dialect](tmp_path, lonely, 127) >= 8
+    assert check_server(tmp_path, lonely, 127) >= 8
 
 
 @pytest.mark.engine
 @pytest.mark.thorough
 def test_hostile_answers_on_a_server(tmp_path: Path, lonely: Server) -> None:
-    assert CHECKS[lonely.dialect](tmp_path, lonely, STEP) >= 100
+    assert check_server(tmp_path, lonely, STEP) >= 100
