@@ -53,7 +53,7 @@ class TaskSession(Protocol):
     """One connection to a copy.
 
     `connection` is what test cases get, and `place` what they get as the place of the copy. `goes_on`:
-    whether the scripts go on after a statement that fails.
+    whether statements go on after one that fails, as the scripts' do on MySQL, and never after `limit`.
     """
 
     connection: Any

@@ -36,16 +36,15 @@ _SETTINGS = (
 
 
 class MySQLTaskSession:
-    """A session on a database; statements go on after errors in it, as in the scripts.
+    """A session on a database; statements go on after errors in it, as in the scripts, until `limit`.
 
     Args:
         place: the options of a connection as JSON, and `written`: how often rows of the copy were written.
         family: the script family.
     """
 
-    goes_on = True
-
     def __init__(self, place: str, family: ScriptFamily) -> None:
+        self.goes_on = True
         options = json.loads(place)
         self._seconds = family.statement_seconds or 0.0
         self._written = options.pop("written")
@@ -102,6 +101,7 @@ class MySQLTaskSession:
         self.connection.autocommit(True)
         ask(self.connection, f"SET SESSION MAX_EXECUTION_TIME = {seconds * 1000:.0f}")
         self._limit = seconds + 1
+        self.goes_on = False
 
     def again(self) -> "MySQLTaskSession":
         """See `TaskSession.again`."""
@@ -110,6 +110,7 @@ class MySQLTaskSession:
         self.connection.set_character_set("utf8mb4")
         _prepare_session(self.connection)
         self.connection.autocommit(False)
+        self.goes_on = True
         return self
 
     def state(self, wanted: Collection[str] = ()) -> State:

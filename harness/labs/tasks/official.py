@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Callable, Sequence, Sized
 from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 from functools import partial
@@ -193,8 +193,12 @@ def _defined(tests: Sequence[str], known: dict[str, Any]) -> list[Callable[..., 
 
 
 def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = False) -> dict[str, Any]:
-    """Return what a test case of the family finds in its globals, by name; all helpers if `is_whole`."""
+    """Return what a test case of the family finds in its globals, by name.
+
+    `is_whole` is the strict verdict's: all helpers are there, and an error is one to `ex_base`, too.
+    """
     engine = engine_of(family)
+    compared = replace(family, ignores_faults=False) if is_whole else family
     lists, places = ("pred_sqls", "sol_sqls"), (engine.place, "conn")
     common: dict[str, Any] = {
         "execute_queries": with_parameters(
@@ -212,7 +216,7 @@ def namespace(family: ScriptFamily, session: TaskSession, *, is_whole: bool = Fa
         "remove_distinct": remove_every_distinct if family.removes_distinct_anywhere else remove_distinct,
         "preprocess_results": preprocess_results if family.converts_numbers else dated_results,
         "ex_base": with_parameters(
-            partial(_ex_base, session, family),
+            partial(_ex_base, session, compared),
             *lists,
             *places,
             **({"conditions": None} if family.has_default_test else {}),
