@@ -86,6 +86,7 @@ class ScriptFamily:
     `statements_by_letter`: whether `execute_queries` takes a text for a list of letters, and
     `prepares_by_letter`: whether a text before the answer is one, so that nothing of it is executed.
     `calls_every_function`: whether everything callable that test cases define is a test.
+    `has_talks`: whether a model may ask back, because knowledge is hidden and questions are ambiguous.
     `knows_dates`: whether the functions of test cases see `date`.
     `ignores_faults`: whether `ex_base` compares rows after errors, too; `execute_queries` returns messages.
     `begins_costs`: whether BEGIN and ROLLBACK stand around statements whose costs are compared.
@@ -114,6 +115,7 @@ class ScriptFamily:
     statements_by_letter: bool = False
     prepares_by_letter: bool = False
     calls_every_function: bool = False
+    has_talks: bool = False
     knows_dates: bool = True
     ignores_faults: bool = False
     begins_costs: bool = True
@@ -202,6 +204,7 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             needs_answer=False,
             cuts_all_rows=False,
             calls_every_function=True,
+            has_talks=True,
             statements_by_letter=True,
             prepares_by_letter=True,
         ),

@@ -18,6 +18,9 @@ from loaders.base.files import read_text
 GROUND_TRUTH = ("sol_sql", "test_cases", "external_knowledge")
 """The fields that public files leave empty, and that come by mail."""
 
+SCHEMAS = ("preprocess_schema", "original_schema")
+"""The fields of BIRD-CRITIC's file of schemas."""
+
 
 class Phase(StrEnum):
     """The part of a task that is judged. Only BIRD-Interact's tasks have a second one."""
@@ -144,7 +147,8 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
         path: JSON lines.
         family_name: the script family that judges them.
         databases: the folder with a folder or a file for each database.
-        ground_truth: JSON lines by `instance_id` with the fields that the public file leaves empty.
+        ground_truth: JSON lines by `instance_id` with the fields that the public file leaves empty, or with
+            BIRD-CRITIC's schemas.
         phase: which part of the tasks; those without a second one are left out of it.
         needs_gold: True to judge answers.
 
@@ -163,7 +167,7 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
         if absent := sorted(mailed.keys() - records.keys()):
             raise BadInput(f"{ground_truth}: {absent[0]!r} and {len(absent) - 1} more are no tasks of {path}")
         for name, found in mailed.items():
-            records[name] |= {key: found[key] for key in GROUND_TRUTH if key in found}
+            records[name] |= {key: found[key] for key in (*GROUND_TRUTH, *SCHEMAS) if key in found}
             more = _follow_up(found)
             if more:
                 own = {key: more[key] for key in GROUND_TRUTH if key in more}
@@ -194,6 +198,7 @@ def _second(task: Task) -> Task:
     conditions = more.get("conditions")
     own = {
         "query": more.get("query"),
+        "amb_user_query": more.get("query"),
         "sol_sql": more.get("sol_sql"),
         "test_cases": more.get("test_cases"),
         "external_knowledge": more.get("external_knowledge"),

@@ -1,12 +1,13 @@
 """Prompts for tasks, single turn, with the parts that the baselines of each benchmark show, in their order.
 
-LiveSQLBench and BIRD-Interact: the schema with three rows of each table, the meaning of every column, all of
-the knowledge base, and the question. BIRD-CRITIC: the schema, the issue, and the user's faulty statements.
-The words are our own.
+LiveSQLBench: the schema with three rows of each table, the meaning of every column, all of the knowledge
+base, and the question. BIRD-Interact: schema, the knowledge that is not hidden, and the ambiguous question.
+BIRD-CRITIC: the schema, the issue, and the user's faulty statements. The words are our own.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,32 +32,53 @@ def prompts(tasks: TaskSet) -> Iterator[dict[str, str]]:
 
 
 def _prompt(task: Task, databases: Path) -> str:
-    question = task.record.get("query")
+    record, database = task.record, task.database
+    if task.family.has_talks:
+        question = record.get("amb_user_query", record.get("query"))
+    else:
+        question = record.get("query")
     if not isinstance(question, str):
         raise BadInput(f"{task.id}: has no query, so no prompt asks for it")
-    language = task.family.dialect
-    title = TITLES[language]
+    # A file of BIRD-CRITIC has tasks in several languages.
+    language = str(record.get("dialect") or task.family.dialect).lower()
+    title = TITLES.get(language, str(record.get("dialect")))
     if task.issue:
-        shown = task.record.get("preprocess_schema") or task.record.get("original_schema")
-        parts = {
-            "Database schema": str(shown) if shown else _schema(databases, task.database),
-            "Issue": question,
-            "Faulty SQL": "\n".join(f"```sql\n{text}\n```" for text in task.issue),
-            "Answer": f"Correct the SQL for {title}. Give each statement in a block of its own, ```sql.",
-        }
-        return _headed(parts)
+        shown = record.get("preprocess_schema") or record.get("original_schema")
+        end = _NO_SEMICOLONS if language == _ORACLE else ""
+        return _headed(
+            {
+                "Database schema": str(shown) if shown else _schema(databases, database),
+                "Issue": question,
+                "Faulty SQL": "\n".join(f"```sql\n{text}\n```" for text in task.issue),
+                "Answer": f"{_CORRECT.format(title=title)}{end}",
+            }
+        )
+    hidden = {str(each) for each in _hidden(record)} if task.family.has_talks else set()
     parts = {
-        "Database schema": _schema(databases, task.database),
-        "Column meanings": _meanings(databases, task.database),
-        "Knowledge": _knowledge(databases, task.database),
+        "Database schema": _schema(databases, database),
+        "Column meanings": "" if task.family.has_talks else _meanings(databases, database),
+        "Knowledge": _knowledge(databases, database, frozenset(hidden)),
         "Task": question,
         "Answer": f"Write {title} statements that do the task, with semicolons, and close the block.",
     }
     return f"{_headed(parts)}\n```{language}\n"
 
 
+_CORRECT = "Correct the SQL for {title}. Give each statement in a block of its own, ```sql."
+_ORACLE = "oracle"
+_NO_SEMICOLONS = " No statement may end with a semicolon or a slash: its driver refuses both."
+
+
+def _hidden(record: Mapping[str, Any]) -> Iterator[object]:
+    """Yield the ids of the knowledge that the model is not to see."""
+    given = record.get("knowledge_ambiguity")
+    for each in given if isinstance(given, list) else ():
+        if isinstance(each, dict) and each.get("deleted_knowledge") is not None:
+            yield each["deleted_knowledge"]
+
+
 def _headed(parts: dict[str, str]) -> str:
-    return "\n\n".join(f"# {head}\n{text}" for head, text in parts.items())
+    return "\n\n".join(f"# {head}\n{text}" for head, text in parts.items() if text)
 
 
 @cache
@@ -72,11 +94,15 @@ def _meanings(databases: Path, database: str) -> str:
 
 
 @cache
-def _knowledge(databases: Path, database: str) -> str:
+def _knowledge(databases: Path, database: str, hidden: AbstractSet[str]) -> str:
     path = _file(databases, database, "kb.jsonl")
     lines = read_text(path).text.split("\n")
     entries = [_parsed(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
-    shown = [{key: entry[key] for key in _SHOWN if key in entry} for entry in entries]
+    shown = [
+        {key: entry[key] for key in _SHOWN if key in entry}
+        for entry in entries
+        if str(entry.get("id")) not in hidden
+    ]
     return json.dumps(shown, ensure_ascii=False, indent=1)
 
 

@@ -217,6 +217,46 @@ def test_prompts_of_issues_show_them(tmp_path: Path) -> None:
         assert part in found["prompt"]
 
 
+def test_prompts_of_oracle_ask_for_statements_without_semicolons(tmp_path: Path) -> None:
+    issue = {**TASK, "query": "Why?", "issue_sql": ["SELECT 1"]}
+    path = lines(tmp_path / "tasks.jsonl", {**issue, "dialect": "Oracle"})
+    schemas = lines(tmp_path / "schemas.jsonl", {"instance_id": "t1", "preprocess_schema": "CREATE TABLE s"})
+    [found] = prompts(read_tasks(path, "critic-mysql", tmp_path, schemas))
+    assert "CREATE TABLE s" in found["prompt"]
+    assert "Correct the SQL for Oracle." in found["prompt"]
+    assert "No statement may end with a semicolon" in found["prompt"]
+    path = lines(tmp_path / "tasks.jsonl", {**issue, "dialect": "PostgreSQL"})
+    [found] = prompts(read_tasks(path, "critic-postgresql", tmp_path, schemas))
+    assert found["prompt"].endswith(
+        "Correct the SQL for PostgreSQL. Give each statement in a block of its own, ```sql."
+    )
+
+
+def test_prompts_of_talks_hide_knowledge_and_ask_the_ambiguous_question(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "shop_schema.txt").write_text("CREATE TABLE t (n)", encoding="utf-8")
+    lines(folder / "shop_kb.jsonl", *({"id": number, "knowledge": f"k{number}"} for number in range(3)))
+    record = {
+        **TASK,
+        "query": "Clear?",
+        "amb_user_query": "Vague?",
+        "knowledge_ambiguity": [{"term": "x", "deleted_knowledge": 1}, {"deleted_knowledge": None}],
+        "follow_up": {"query": "And then?", "sol_sql": ["SELECT 2"]},
+    }
+    path = lines(tmp_path / "tasks.jsonl", record)
+    asked = []
+    for phase in Phase:
+        [found] = prompts(read_tasks(path, "interact", tmp_path, None, phase))
+        text = found["prompt"]
+        assert [f'"k{number}"' in text for number in range(3)] == [True, False, True]
+        assert text.endswith("```postgresql\n")
+        assert "Clear?" not in text
+        assert "# Column meanings" not in text
+        asked.append(text.partition("# Task\n")[2].partition("\n")[0])
+    assert asked == ["Vague?", "And then?"]
+
+
 def test_the_command_writes_prompts_of_sets_without_golds(tmp_path: Path) -> None:
     public = {**TASK, "query": "Why?", "issue_sql": "SELECT 1", "preprocess_schema": "s", "sol_sql": []}
     path = lines(tmp_path / "tasks.jsonl", public)
