@@ -30,8 +30,6 @@ class OverrideReason(StrEnum):
     """The translation returns other rows because of a known fault upstream."""
     UNSPECIFIED = "unspecified"
     """SQLite leaves the rows of the gold open; the override returns those that it does return."""
-    TOO_SLOW = "too_slow"
-    """The translation is right but exceeds the time limit."""
 
 
 @dataclass(frozen=True)

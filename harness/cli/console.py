@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
@@ -41,7 +40,6 @@ def option(field: str, *, more: str = "") -> Any:
 SetName = Annotated[str, option("set_name")]
 Dialects = Annotated[str, option("dialects")]
 ExtractName = Annotated[Extract, option("extract")]
-OutFolder = Annotated[Path, option("out")]
 Limit = Annotated[int | None, option("limit")]
 Keys = Annotated[list[str] | None, option("keys")]
 Threads = Annotated[int | None, typer.Option("--workers", help="Number of threads. Default: one per core.")]

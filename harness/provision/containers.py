@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 _READY_SECONDS = 180
 _PAUSE_SECONDS = 0.2
 _HEALTH = "{{.State.Health.Status}}"
-_MOST_MEMORY = "6g"
 
 _STARTED: "dict[Server, DockerContainer]" = {}
 """The throw-away containers of this process."""

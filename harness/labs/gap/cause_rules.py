@@ -43,8 +43,6 @@ class AboutCause:
     title: str
     meaning: str
     decided_by: str
-    is_dialect: bool = False
-    """True if the cause is the predictor's command of the dialect: an edit of the answer would fix it."""
 
 
 ABOUT: Mapping[Cause, AboutCause] = {
@@ -80,26 +78,22 @@ ABOUT: Mapping[Cause, AboutCause] = {
         "syntax, a function or a leniency of another dialect, or signs of another notation",
         "an edit of syntax or function makes the text right; or the engine refuses it so, and taken to the"
         " other engine it is right or cannot be run",
-        is_dialect=True,
     ),
     Cause.NAMES: AboutCause(
         "names and quoting",
         "a name in other letters, quotes or words than the engine has it, or a text in the quotes of names",
         "an edit of names or quotes makes the text right; or the engine knows no such name, and taken to the"
         " other engine the text is right",
-        is_dialect=True,
     ),
     Cause.TYPES: AboutCause(
         "types and casts",
         "values or operands of types that the engine does not mix, or compares otherwise",
         "a cast makes the text right; or the rows are gold's by value and not by type",
-        is_dialect=True,
     ),
     Cause.SEMANTICS: AboutCause(
         "NULL order, collation, division",
         "what the engine does by default with NULL in an order, with case in texts, with quotients",
         "an edit that says what the other engine does by default makes the text right",
-        is_dialect=True,
     ),
     Cause.REASONING: AboutCause(
         "reasoned differently",
