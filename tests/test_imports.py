@@ -96,6 +96,12 @@ def test_the_package_imports_the_library_when_it_is_used() -> None:
     assert "harness.session.evaluator" in imported("from harness import Evaluator")
 
 
+def test_a_process_that_judges_imports_no_driver_before_it_knows_the_engine() -> None:
+    modules = imported("import harness.scoring.worker_process")
+    assert "harness.engines.sqlite.engine" in modules
+    assert not modules & (SLOW | {"duckdb"})
+
+
 def test_translating_imports_neither_the_harness_nor_the_loaders() -> None:
     modules = of_the_project(imported("import dialects.translation"))
     assert "dialects.translation" in modules

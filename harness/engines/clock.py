@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE
-from loaders.duckdb.functions import computed
+from loaders.base.expressions import computed
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _FIRST, _LAST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2037, 12, 31, tzinfo=UTC)

@@ -5,13 +5,11 @@ expression are here. They return NULL where an argument is NULL. `install` bring
 """
 
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from inspect import Parameter, Signature
-from threading import local
 from typing import Any
 
 import duckdb
@@ -19,20 +17,13 @@ from duckdb.func import FunctionNullHandling
 
 from dialects.enums import Dialect
 from dialects.identifiers import FUNCTIONS_NAMESPACE
+from loaders.base.expressions import computed
 from loaders.duckdb import json_text
 from loaders.functions import definitions
 
 _SPACE = r"[ \t\n\v\f\r]*"
 _NUMBER = re.compile(rf"{_SPACE}[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?{_SPACE}")
 _LEAST, _BEYOND = -(2**63), 2**63
-_LOCAL = local()
-
-
-def computed(expression: str, *values: object) -> Any:
-    """Return what SQLite computes; the parameters are `?1`, `?2`, ..."""
-    if not hasattr(_LOCAL, "ask"):
-        _LOCAL.ask = sqlite3.connect(":memory:").execute
-    return _LOCAL.ask(f"SELECT {expression}", values).fetchone()[0]
 
 
 def as_number(value: str) -> float | None:
