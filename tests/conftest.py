@@ -6,12 +6,15 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark.expression import Expression
 from hypothesis import settings
 
 from dialects.enums import Dialect
@@ -85,24 +88,49 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 _OF_A_MODULE = re.compile(r"^pytestmark = (\[[^\]]*\]|.*)", re.MULTILINE)
+_MARKERS = frozenset({"bird", "engine", "slow", "thorough", "hypothesis"})
+"""Those by which the Makefile and `.ci/run` choose; Hypothesis sets its own."""
 
 
-def left_out(expression: str) -> set[str]:
-    """Return markers that no test has that is chosen by `-m`: of `not slow and not engine`, both."""
-    parts = re.sub(r"\([^()]*\)", "()", expression).split(" and ")
-    if not all(re.fullmatch(r"(?:not )?(?:\w+|\(\))", part) for part in parts):
-        return set()
-    return {part.removeprefix("not ") for part in parts if re.fullmatch(r"not \w+", part)}
+def may_choose(expression: str, path: Path) -> bool:
+    """Return False if `-m` chooses no test of a module: whatever markers it may have, they do not fit.
+
+    A test has those of its module's `pytestmark`, and may have any that the text of the module, or of a
+    `conftest.py` of its folder, has a word of: `tests.every_engine` for `engine`.
+    """
+    own = _OF_A_MODULE.search(path.read_text(encoding="utf-8"))
+    sure = _MARKERS & set(re.findall(r"pytest\.mark\.(\w+)", own[1])) if own else frozenset()
+    possible = [*(mentioned(path) - sure), *(set(re.findall(r"\w+", expression)) - _MARKERS)]
+    return any(
+        chooses(expression, {*sure, *some})
+        for count in range(len(possible) + 1)
+        for some in combinations(possible, count)
+    )
+
+
+def chooses(expression: str, markers: Collection[str]) -> bool:
+    """Return whether `-m` chooses a test that has these markers."""
+
+    def has(name: str, /, **_: object) -> bool:
+        return name in markers
+
+    return Expression.compile(expression).evaluate(has)
+
+
+@cache
+def mentioned(path: Path) -> set[str]:
+    """Return the markers that the tests of a module can have."""
+    near = [each for each in (path, path.with_name("conftest.py")) if each.exists()]
+    texts = " ".join(each.read_text(encoding="utf-8") for each in near)
+    return {name for name in _MARKERS if name in texts}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out a module whose own markers are left out before it is imported, with what it imports."""
-    unwanted = left_out(config.getoption("markexpr"))
-    if not unwanted or collection_path.suffix != ".py":
+    """Leave out a module of which no test is chosen before it is imported, with what it imports."""
+    expression = config.getoption("markexpr")
+    if not expression or not collection_path.match("test_*.py"):
         return None
-    marked = _OF_A_MODULE.search(collection_path.read_text(encoding="utf-8"))
-    is_left_out = marked and unwanted & set(re.findall(r"pytest\.mark\.(\w+)", marked[1]))
-    return True if is_left_out else None
+    return None if may_choose(expression, collection_path) else True
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -208,6 +236,9 @@ def _runs_already(dialect: Dialect) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put first what loads the published data, so that not every process loads all of them."""
+    for item in items:
+        unseen = {mark.name for mark in item.iter_markers()} & _MARKERS - mentioned(item.path)
+        assert not unseen, f"{item.nodeid} has a marker that its module has no word of: {unseen}"
     items.sort(key=lambda item: not all(map(item.get_closest_marker, ("bird", "engine"))))
 
 

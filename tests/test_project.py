@@ -6,13 +6,13 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Callable, Collection
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
-from _pytest.mark.expression import Expression
 
-from tests.conftest import left_out
+from tests.conftest import chooses, may_choose
 from tests.longest import longest, ran_on
 
 ROOT = Path(__file__).parents[1]
@@ -42,15 +42,7 @@ def chosen(command: str) -> Callable[[Markers], bool]:
     expressions = [word for before, word in pairwise(shlex.split(commands[-1])) if before == "-m"]
     if not expressions:
         return lambda _: True
-    expression = Expression.compile(expressions[-1])
-
-    def runs(markers: Markers) -> bool:
-        def has(name: str, /, **_: object) -> bool:
-            return name in markers
-
-        return expression.evaluate(has)
-
-    return runs
+    return partial(chooses, expressions[-1])
 
 
 def test_ci_runs_every_test_whatever_markers_it_has() -> None:
@@ -71,23 +63,39 @@ def test_make_test_leaves_out_what_is_thorough_alone_and_make_test_all_nothing()
 
 
 @pytest.mark.parametrize(
-    ("expression", "markers"),
+    ("expression", "text", "is_collected"),
     [
-        ("", set()),
-        ("engine", set()),
-        ("not engine", {"engine"}),
-        ("not engine and not slow and not thorough", {"engine", "slow", "thorough"}),
-        ("(engine or slow) and not thorough", {"thorough"}),
-        ("not (engine or slow)", set()),
-        ("not engine or slow", set()),
-        ("not engine and not bird or slow", set()),
-        ("engine and (slow or not thorough)", set()),
+        ("engine", "", False),
+        ("engine", "@pytest.mark.engine", True),
+        ("engine", "from tests.every_engine import EVERY_ENGINE", True),
+        ("not engine", "@pytest.mark.engine", True),
+        ("not engine", "pytestmark = pytest.mark.engine", False),
+        ("not engine and not slow", "pytestmark = [pytest.mark.slow, pytest.mark.bird]", False),
+        ("(engine or slow) and not thorough", "@pytest.mark.thorough", False),
+        ("(engine or slow) and not thorough", "@pytest.mark.slow", True),
+        ("(engine or slow) and not thorough", "pytestmark = [pytest.mark.slow, pytest.mark.thorough]", False),
+        ("thorough or hypothesis", "from hypothesis import given", True),
+        ("thorough or hypothesis", "@pytest.mark.slow", False),
+        ("not (thorough or slow)", "pytestmark = pytest.mark.slow", False),
+        ("not engine or slow", "pytestmark = pytest.mark.engine", False),
+        ("not engine or slow", "pytestmark = pytest.mark.engine  # slow", True),
+        ("of_a_plugin and slow", "@pytest.mark.slow", True),
     ],
 )
 def test_a_module_is_not_collected_only_if_none_of_its_tests_is_chosen(
-    expression: str, markers: set[str]
+    expression: str, text: str, *, is_collected: bool, tmp_path: Path
 ) -> None:
-    assert left_out(expression) == markers
+    module = tmp_path / "test_some.py"
+    module.write_text(text, encoding="utf-8")
+    assert may_choose(expression, module) is is_collected
+
+
+def test_a_conftest_may_mark_the_tests_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text('item.add_marker("slow")', encoding="utf-8")
+    module = tmp_path / "test_some.py"
+    module.touch()
+    assert may_choose("slow", module)
+    assert not may_choose("engine", module)
 
 
 def test_the_tests_that_ci_names_are_there() -> None:
