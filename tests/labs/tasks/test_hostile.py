@@ -8,6 +8,7 @@ uses. `BIRD_TEST_HOSTILE=1` runs all answers on the servers, which takes half an
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -305,6 +306,9 @@ ENDLESS = {
 }
 """Texts that end at a limit alone; they take their time, so that each has one shape."""
 
+HUGE = frozenset({("sqlite", "huge value"), ("sqlite", "huge row kept")})
+"""Texts whose every answer fills memory, so that each has a third of the shapes."""
+
 SECONDS = 8.0
 """The limit of a task here."""
 
@@ -351,8 +355,8 @@ def hostile_answers(dialect: str, texts: Mapping[str, str], folder: Path, step: 
     """Every `step`-th answer, and with the thorough tests the endless ones."""
     made = [
         tuple(part.replace("{folder}", str(folder)) for part in answer)
-        for text in texts.values()
-        for answer in shapes(text, dialect)
+        for name, text in texts.items()
+        for answer in islice(shapes(text, dialect), 0, None, 3 if (dialect, name) in HUGE else 1)
     ]
     endless = [(text,) for text in ENDLESS[dialect]]
     return [*made[::step], *(endless if step <= STEP else ())]
