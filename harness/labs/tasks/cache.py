@@ -1,8 +1,9 @@
 """Judged answers of earlier runs, in the result cache of questions.
 
-A verdict is used again for the same statements to the same task, on the same engine with a database from the
-same files, by the same code. What may depend on the clock or on chance, or on how busy the machine was, is
-judged anew: a text that asks for the time, a test case that can, a limit that was reached.
+A verdict is used again for the same statements to the same task, on the same version and settings of the
+engine with a database from the same files, by the same code. What may depend on the clock or on chance, or
+on how busy the machine was, is judged anew: a text that asks for the time, a test case that can, a limit that
+was reached.
 """
 
 import hashlib
@@ -46,7 +47,7 @@ class VerdictCache:
 
     Args:
         tasks: the tasks.
-        version: of the engine.
+        version: of the engine, with its settings that decide results.
         store: keeps verdicts for later runs.
     """
 

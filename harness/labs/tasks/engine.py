@@ -17,6 +17,7 @@ from typing import Any, Protocol, cast
 
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import Rows
+from loaders.namespace import Database
 from loaders.server import Server
 
 READING = ("select", "with")
@@ -145,6 +146,17 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+LEADING = r"(?:[\s(\ufeff]|--[^\n]*+(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+"""What may stand before the first word of a statement: blanks, parentheses and comments."""
+
+_QUERY = re.compile(LEADING + r"(?:select|with|values|table)\b", re.IGNORECASE)
+
+
+def begins_as_query(text: str) -> bool:
+    """Return True if a text begins as a query, after comments."""
+    return _QUERY.match(text) is not None
+
+
 _FIRST = re.compile(r"[\s(]*(?:select|values|with|explain)\b", re.IGNORECASE)
 _WRITES = re.compile(
     r"\b(?:insert|update|delete|replace|merge|into|analyze|create|drop|nextval|setval|set_config)\b",
@@ -227,7 +239,9 @@ class TaskEngine:
     returns the session of another connection that a test case has made, and of a new one for None; without
     it there is one connection, because test cases reach no server. `cost` takes the cost out of the rows of
     `explain` and a text; None if nothing is known of plans. `sources` returns the files that a database is
-    made of, all that its rows depend on; without it, no verdict is kept for a later run.
+    made of, all that its rows depend on; without it, no verdict is kept for a later run. `reached` returns a
+    copy, and its server as the account of the copy's sessions reaches it, as the harness's own engines take
+    them, with statistics for the planner.
     """
 
     has_server: bool
@@ -235,6 +249,7 @@ class TaskEngine:
     copies: Callable[[Path, Server | None], Copies]
     query_function: str
     place: str
+    reached: Callable[[str], tuple[Server | None, Database]]
     query_options: Mapping[str, object] = field(default_factory=dict)
     execution_options: Mapping[str, bool] = field(default_factory=dict)
     on: Callable[[Any, Any], TaskSession] | None = None

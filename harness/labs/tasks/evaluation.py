@@ -26,7 +26,7 @@ from harness.report.table_model import TableModel
 from harness.session.options import OPTIONS
 from harness.session.request import Request, check_range, refuse_unwritable
 from loaders.base.errors import EngineUnavailable, terminable, to_start
-from loaders.base.files import read_text
+from loaders.base.files import as_json, read_text
 from loaders.base.files import replace as replace_file
 from loaders.base.processes import processors
 from loaders.base.store import Store, allowed_bytes, default_path
@@ -87,7 +87,9 @@ def judged_tasks(
     check_answers(tasks, answers)
     server = server_of(tasks)
     version = sqlite_version if server is None else on_server(server).version()
-    cache = None if store is None else VerdictCache(tasks, version, store)
+    # What decides a result on a server of one's own.
+    settings = {} if server is None else on_server(server).settings()
+    cache = None if store is None else VerdictCache(tasks, as_json([version, settings]), store)
     known = {} if cache is None else cache.known(answers)
     left, unknown = to_judge(tasks, answers, known)
     found: dict[tuple[str, str], TaskResult] = {}

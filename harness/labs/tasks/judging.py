@@ -51,6 +51,7 @@ from harness.labs.tasks.official import (
     tests_of,
 )
 from harness.labs.tasks.strict import StrictStatus, StrictVerdict, issue_cost, strict_verdict
+from harness.labs.tasks.work import prepare_counting, work_of
 from loaders.base.errors import EngineUnavailable, brief
 from loaders.base.files import ascii_json, parse_json
 from loaders.base.processes import end_with
@@ -76,7 +77,9 @@ class TaskResult:
     """The verdicts on one answer.
 
     `state` is True if schema and rows are gold's, False if not, None if gold or the answer fails, or nothing
-    is to be changed; `changed` names what differs.
+    is to be changed; `changed` names what differs. `work` is the counted work of the issue's statements,
+    divided by the answer's, for a task of efficiency: more than 1 if the answer does less. It is None for
+    other tasks, for an answer that fails, and where the engine does not count.
     """
 
     predictor: str
@@ -88,6 +91,7 @@ class TaskResult:
     strict: StrictVerdict
     state: bool | None = None
     changed: Sequence[str] = field(default_factory=tuple)
+    work: float | None = None
 
 
 class Ended(Exception):
@@ -414,6 +418,7 @@ def _judged_here(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]
     judging = _TaskJudging(task, copies)
     known = judging.together([*dict.fromkeys(tuple(answer or ()) for _, answer in answers)])
     results = []
+    works: dict[tuple[str, ...], float | None] = {}
     for predictor, answer in answers:
         texts = tuple(answer or ())
         if texts not in known:
@@ -423,6 +428,8 @@ def _judged_here(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]
             strict = StrictVerdict(StrictStatus.ERROR, _NO_ANSWER)
             if task.family.needs_answer:
                 official = OfficialVerdict(OfficialStatus.EXECUTION_ERROR, _NO_ANSWER)
+        if texts not in works:
+            works[texts] = None if strict.status is StrictStatus.ERROR else judging.work(texts)
         results.append(
             TaskResult(
                 predictor,
@@ -434,6 +441,7 @@ def _judged_here(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]
                 strict,
                 state,
                 changed,
+                works[texts],
             )
         )
     return results
@@ -503,6 +511,33 @@ class _TaskJudging:
             return StrictVerdict(StrictStatus.ERROR, str(error)), None, ()
         state, changed = self._compared_states(after, answer) if is_decided else (None, ())
         return StrictVerdict(StrictStatus(status), message), state, changed
+
+    def work(self, answer: Sequence[str]) -> float | None:
+        """Return the issue's counted work divided by the answer's; see `TaskResult`."""
+        if not (self._task.is_efficiency and self._task.issue):
+            return None
+        ours, theirs = self._counted(answer), self._issue_work
+        return theirs / ours if ours and theirs else None
+
+    @cached_property
+    def _issue_work(self) -> float | None:
+        return self._counted(self._task.issue)
+
+    def _counted(self, statements: Sequence[str]) -> float | None:
+        """Return the counted work of statements on a copy of their own."""
+        task = self._task
+        seconds = _statement_seconds(task.family)
+        prepare_counting(task.family)
+
+        def counted(places: Sequence[str]) -> float | None:
+            # Counting opens sessions of its own.
+            session = _prepared(task, places, keeps_rights=engine_of(task.family).has_server)
+            return work_of(task.family, places[0], session, statements, seconds)
+
+        try:
+            return self._on_copies(counted, statements, TASK_SECONDS, has_code=False)
+        except Ended:
+            return None
 
     @cached_property
     def _gold(self) -> _Run:
@@ -662,19 +697,28 @@ def _judged_on_one(
         yield official.status, official.message, strict.status, strict.message
 
 
-def _opened(family: ScriptFamily, places: Sequence[str]) -> Callable[[], TaskSession]:
-    """Open sessions on copies before the rights to reach a server are lost; return what hands them out."""
+def _opened(
+    family: ScriptFamily, places: Sequence[str], *, keeps_rights: bool = False
+) -> Callable[[], TaskSession]:
+    """Open sessions on copies before the rights to reach a server are lost; return what hands them out.
+
+    Args:
+        family: the script family.
+        places: of the copies.
+        keeps_rights: True where nothing but statements on a server are executed.
+    """
     engine = engine_of(family)
     # A file can be opened without rights; a server cannot be reached without a network.
     sessions = [engine.session(place, family) for place in places] if engine.has_server else []
-    _lose_rights()
+    if not keeps_rights:
+        _lose_rights()
     left = iter(sessions or [engine.session(place, family) for place in places])
     return lambda: next(left)
 
 
-def _prepared(task: Task, places: Sequence[str]) -> TaskSession:
+def _prepared(task: Task, places: Sequence[str], *, keeps_rights: bool = False) -> TaskSession:
     """Open a session, and prepare its copy."""
-    session = _opened(task.family, places)()
+    session = _opened(task.family, places, keeps_rights=keeps_rights)()
     session.limit(_statement_seconds(task.family))
     run_whole(session, task.preprocess)
     return session

@@ -3,12 +3,13 @@
 import hashlib
 import json
 from collections.abc import Collection, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pymysql
 
+from dialects.enums import Dialect
 from harness.labs.tasks.engine import (
     State,
     StatementFault,
@@ -18,8 +19,9 @@ from harness.labs.tasks.engine import (
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
-from harness.labs.tasks.mysql_copies import TABLES, WRITTEN, MySQLCopies, ask, quoted
-from loaders.server import Server
+from harness.labs.tasks.mysql_copies import TABLES, WRITTEN, MySQLCopies, ask, dump_of, quoted
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 
 _COMMITTED = (
     *("insert", "update", "delete", "create", "drop", "alter", "truncate", "rename", "replace", "grant"),
@@ -223,6 +225,33 @@ def _plan_cost(rows: Rows) -> float:
     return float(plan.get("query_block", {}).get("cost_info", {}).get("query_cost", 0.0))
 
 
+_WAITS = "SET SESSION lock_wait_timeout = 5"
+"""An answer may hold a lock."""
+
+
+def _reached(place: str) -> tuple[Server, Database]:
+    options = json.loads(place)
+    # Statistics come some time after rows.
+    known = {name: value for name, value in options.items() if name != "written"}
+    with closing(pymysql.connect(**known, autocommit=True)) as connection:
+        ask(connection, _WAITS)
+        for (table,) in ask(connection, TABLES, options["database"]):
+            ask(connection, f"ANALYZE TABLE {quoted(table)}")
+    name, user = str(options["database"]), str(options["user"])
+    server = Server(
+        Dialect.MYSQL,
+        str(options["host"]),
+        int(options["port"]),
+        user,
+        str(options["password"]),
+        Origin.DSN,
+        reader_user=user,
+        is_private=True,
+        database=name,
+    )
+    return server, Database("tasks", "copy", Path(), standing=(name, name))
+
+
 def _copies(databases: Path, server: Server | None) -> MySQLCopies:
     assert server is not None  # noqa: S101 - the command has found it
     return MySQLCopies(databases, server)
@@ -235,6 +264,8 @@ ENGINE = TaskEngine(
     query_function="perform_query_on_mysql_databases",
     execution_options={"is_solution": True},
     place="db_name",
+    reached=_reached,
     explain="EXPLAIN FORMAT=JSON",
     cost=_plan_cost,
+    sources=lambda databases, name: [dump_of(databases, name)],
 )

@@ -395,7 +395,7 @@ class MySQLCopies:
     def _template(self, database: str) -> str:
         if (known := self._templates.get(database)) is not None:
             return known
-        path = _dump(self._databases, database)
+        path = dump_of(self._databases, database)
         found = path.stat()
         digest = hashlib.sha256(f"1 {path.name} {found.st_size} {found.st_mtime_ns}".encode())
         name = f"{_TEMPLATE}{digest.hexdigest()[:16]}"
@@ -518,7 +518,12 @@ _COUNTS = (
 )
 
 
-def _dump(databases: Path, database: str) -> Path:
+def dump_of(databases: Path, database: str) -> Path:
+    """Return the dump that a database is made of.
+
+    Raises:
+        BadInput: there is none.
+    """
     names = (f"{database}_template_dump.sql", f"{database}_dump.sql", f"{database}.sql")
     for name in names:
         if (path := databases / name).is_file():

@@ -14,11 +14,12 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ExecStatus
 from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader
 from psycopg.types.string import TextLoader
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.labs.tasks.engine import (
     MOST_SPARE,
@@ -33,7 +34,8 @@ from harness.labs.tasks.helpers import MOST_ROWS, Rows
 from harness.labs.tasks.postgresql_state import EXACT_SINCE, postgresql_state, tables_made
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import read_text
-from loaders.server import Server
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 
 _RECURSION = "WITH RECURSIVE"
 
@@ -619,6 +621,27 @@ def _plan_cost(rows: Rows) -> float:
     return float(plan[0].get("Plan", {}).get("Total Cost", 0.0)) if isinstance(plan, list) and plan else 0.0
 
 
+def _reached(place: str) -> tuple[Server, Database]:
+    # Statistics come some time after rows, and an answer may hold a lock.
+    with closing(psycopg.connect(place, autocommit=True)) as connection:
+        connection.execute("SET lock_timeout = '5s'")
+        connection.execute("ANALYZE")
+    found = conninfo_to_dict(place)
+    name, user = str(found["dbname"]), str(found["user"])
+    server = Server(
+        Dialect.POSTGRESQL,
+        str(found["host"]),
+        int(found["port"] or 0),
+        user,
+        str(found["password"]),
+        Origin.DSN,
+        reader_user=user,
+        is_private=True,
+        database=name,
+    )
+    return server, Database("tasks", "copy", Path(), standing=(name, "public"))
+
+
 def _copies(databases: Path, server: Server | None) -> PostgreSQLCopies:
     assert server is not None  # noqa: S101 - the command has found it
     return PostgreSQLCopies(databases, server)
@@ -630,6 +653,7 @@ ENGINE = TaskEngine(
     copies=_copies,
     query_function="perform_query_on_postgresql_databases",
     place="db_name",
+    reached=_reached,
     explain="EXPLAIN (FORMAT JSON)",
     cost=_plan_cost,
     sources=_dumps,

@@ -3,12 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from statistics import median
 
 from dialects.enums import Dialect
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, TaskResult
 from harness.metrics.statistics import wilson
-from harness.report.table_model import Cell, CellKind, TableModel, TableRow, columns, listed, row, table
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    TableColumn,
+    TableModel,
+    TableRow,
+    columns,
+    listed,
+    row,
+    table,
+)
 from loaders.base.errors import brief
 
 _ALL = "all"
@@ -41,6 +52,7 @@ def task_tables(judged: Mapping[str, Sequence[TaskResult]]) -> list[TableModel]:
     }
     return [
         *(_rates(shown, by) for by in _GROUPS if any(_GROUPS[by](result) is not None for result in results)),
+        *([_work_table(shown)] if any(result.work is not None for result in results) else []),
         *([_engines_table(shown)] if len(shown) > 1 else []),
         _gold_table(judged),
     ]
@@ -60,11 +72,15 @@ def _rates(judged: Mapping[str, Sequence[TaskResult]], by: str) -> TableModel:
         ("state", "state"),
         ("decided", "state_decided", CellKind.COUNT),
     )
-    heads = tuple(replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads)
+    heads = _with_intervals(heads)
     title = f"Tasks passed, by the scripts of {', '.join(judged)}" + (f", by {by}" if by else "")
     labels = ("engine", "predictor", by) if by else ("engine", "predictor")
     notes = () if by else (_NOTE,)
     return table(title, labels, heads, _rows(judged, by), *notes)
+
+
+def _with_intervals(heads: Sequence[TableColumn]) -> tuple[TableColumn, ...]:
+    return tuple(replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads)
 
 
 def _rows(judged: Mapping[str, Sequence[TaskResult]], by: str) -> Iterator[TableRow]:
@@ -91,6 +107,43 @@ def _rows(judged: Mapping[str, Sequence[TaskResult]], by: str) -> Iterator[Table
 
 def _predictors(judged: Mapping[str, Sequence[TaskResult]]) -> list[str]:
     return list(dict.fromkeys(result.predictor for some in judged.values() for result in some))
+
+
+def _work_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
+    """Return what counted work says of answers to tasks of efficiency, beside the verdicts."""
+    heads = columns(
+        "work",
+        ("counted", "counted", CellKind.COUNT),
+        ("official", "official"),
+        ("strict", "strict"),
+        ("less work", "less_work"),
+        ("median", "median", CellKind.MEAN),
+    )
+    rows = []
+    heads = _with_intervals(heads)
+    for predictor in _predictors(judged):
+        for family, results in judged.items():
+            some = [each for each in results if each.predictor == predictor and each.work is not None]
+            if not some:
+                continue
+            works = [each.work for each in some if each.work is not None]
+            cells = (
+                len(some),
+                _share([each.official.passes for each in some]),
+                _share([decided for each in some if (decided := each.strict.passes) is not None]),
+                _share([work > 1 for work in works]),
+                median(works),
+            )
+            rows.append(
+                row((_engine(family), predictor), cells, dialect=_engine(family), predictor=predictor)
+            )
+    return table("Tasks of efficiency, by counted work", ("engine", "predictor"), heads, rows, _WORK_NOTE)
+
+
+_WORK_NOTE = (
+    "Of answers that run and whose work the engine counts. Official and strict compare costs by the plan."
+    " Less work: than the issue's statements; median: the issue's work divided by the answer's."
+)
 
 
 def _engines_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:

@@ -32,6 +32,7 @@ from harness.labs.tasks.engine import (
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
 from loaders.base.files import locked
+from loaders.namespace import Database
 
 _ALLOWED_FILES = frozenset({"", ":memory:"})
 _REFUSED_PRAGMAS = frozenset({"temp_store_directory", "data_store_directory"})
@@ -221,6 +222,13 @@ class SQLiteTaskSession:
 
 _STEPS = 100_000
 """Instructions of SQLite's virtual machine between two looks at the clock: some milliseconds."""
+
+
+def _reached(place: str) -> tuple[None, Database]:
+    """Return the file, after all of its log is in it: the harness reads no log."""
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return None, Database("tasks", "copy", Path(place))
 
 
 def _on(session: SQLiteTaskSession, connection: sqlite3.Connection | None) -> SQLiteTaskSession:
@@ -473,6 +481,7 @@ ENGINE = TaskEngine(
     copies=lambda databases, _server: SQLiteCopies(databases),
     query_function="perform_query_on_sqlite_databases",
     place="db_path",
+    reached=_reached,
     query_options={"query_timeout": 30},
     execution_options={"return_error": False},
     on=_on,

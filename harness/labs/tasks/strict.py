@@ -18,7 +18,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from harness.labs.tasks.engine import StatementsResult, TaskSession, engine_of
+from harness.labs.tasks.engine import LEADING, StatementsResult, TaskSession, engine_of
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import PLACES, Rows
 from harness.labs.tasks.layouts import Task
@@ -230,9 +230,7 @@ def issue_cost(task: Task, session: TaskSession) -> float | None:
 
 
 _EXPLAINED = re.compile(
-    r"(?:[\s(\ufeff]|--[^\n]*+(?:\n|\Z)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
-    r"(?:select|with|values|table|insert|update|delete|replace|merge)\b",
-    re.IGNORECASE,
+    LEADING + r"(?:select|with|values|table|insert|update|delete|replace|merge)\b", re.IGNORECASE
 )
 
 

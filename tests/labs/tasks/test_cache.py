@@ -1,6 +1,7 @@
 """Verdicts of earlier runs: which are used again, and which are judged anew."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_tasks
 from harness.labs.tasks.official import OfficialStatus, OfficialVerdict
 from harness.labs.tasks.strict import StrictStatus, StrictVerdict
 from loaders.base.store import Store
-from tests.labs.tasks.shop import make_sqlite
+from tests.labs.tasks.shop import make_dumps, make_mysql_dump, make_sqlite
 
 TASK: dict[str, Any] = {
     "instance_id": "t1",
@@ -110,12 +111,29 @@ def test_whatever_can_decide_a_verdict_is_in_its_key(
     assert not is_known(folder, asked, **more)
 
 
-def test_another_database_of_the_name_is_judged_anew(folder: Path) -> None:
-    assert is_known(folder)
-    template = folder / "databases/shop/shop_template.sqlite"
-    template.write_bytes(template.read_bytes() + b"\0" * 4096)
-    with opened(folder) as store:
-        assert VerdictCache(read(folder), "3", store).known(answers(KEPT)) == {}
+@pytest.mark.parametrize(
+    ("family", "make", "file"),
+    [
+        ("livesqlbench-sqlite", make_sqlite, "shop/shop_template.sqlite"),
+        ("livesqlbench", make_dumps, "shop_template/customers.sql"),
+        ("critic-mysql", make_mysql_dump, "shop_template_dump.sql"),
+    ],
+)
+def test_another_database_of_the_name_is_judged_anew(
+    tmp_path: Path, family: str, make: Callable[[Path], None], file: str
+) -> None:
+    make(tmp_path / "databases")
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(json.dumps(TASK), encoding="utf-8")
+    tasks = read_tasks(path, family, tmp_path / "databases")
+    known = []
+    with opened(tmp_path) as store:
+        VerdictCache(tasks, "3", store).keep([one()], answers(KEPT))
+        known.append(VerdictCache(tasks, "3", store).known(answers(KEPT)))
+        template = tmp_path / "databases" / file
+        template.write_bytes(template.read_bytes() + b"\0" * 4096)
+        known.append(VerdictCache(tasks, "3", store).known(answers(KEPT)))
+    assert [[*each] for each in known] == [[("m", "t1")], []]
 
 
 def test_only_unknown_answers_are_judged(folder: Path) -> None:

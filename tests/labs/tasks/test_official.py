@@ -4,6 +4,7 @@ Whether a text passes was asked of these scripts, with an answer that is gold.
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import date, datetime, time
@@ -23,7 +24,7 @@ from harness.labs.tasks.report import task_tables
 from harness.labs.tasks.sqlite import SQLiteTaskSession
 from harness.labs.tasks.strict import StrictStatus, StrictVerdict
 from loaders.server import Server
-from tests.labs.tasks.shop import make_sqlite
+from tests.labs.tasks.shop import make_dumps, make_sqlite
 
 SQLITE, CRITIC = FAMILIES["livesqlbench-sqlite"], FAMILIES["critic-sqlite"]
 GOLD_SQL = ["SELECT id, name FROM customers WHERE id < 5"]
@@ -323,3 +324,18 @@ def test_values_on_postgresql_are_those_of_psycopg2(postgresql_server: Server) -
     with closing(PostgreSQLTaskSession(place, FAMILIES["livesqlbench"])) as session:
         [row] = session.official(f"SELECT {', '.join(VALUES)}") or []
     assert dict(zip(VALUES, row, strict=True)) == VALUES
+
+
+@pytest.mark.engine
+def test_the_stand_in_for_psycopg2_stays_in_workers(
+    tmp_path: Path, postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Tests that make copies are workers, too.
+    monkeypatch.delitem(sys.modules, "psycopg2", raising=False)
+    make_dumps(tmp_path / "databases")
+    test = body("import psycopg2\ntry:\n    conn.cursor().execute('bad')\nexcept psycopg2.Error:\n    pass")
+    path = lines(tmp_path / "tasks.jsonl", {**RECORD, "test_cases": [test]})
+    tasks = read_tasks(path, "livesqlbench", tmp_path / "databases")
+    with TaskJudge(tasks, server=postgresql_server) as judging:
+        assert judging.judge(RECORD["instance_id"], GOLD_SQL).official.passes
+    assert "psycopg2" not in sys.modules
