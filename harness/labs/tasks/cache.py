@@ -90,7 +90,7 @@ class VerdictCache:
         texts = (*task.preprocess, *task.gold, *task.issue, *(answer or ()))
         if files is None or any(lifetime(text) is not Lifetime.ALWAYS for text in texts):
             return None
-        if any(_CHANCE.search(test) for test in task.test_cases):
+        if any(_CHANCE.search(str(test)) for test in task.test_cases):
             return None
         facts = [
             "task",

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from dialects.enums import Dialect
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import Rows
 from loaders.namespace import Database
-from loaders.server import Server
+from loaders.server import Origin, Server
 
 READING = ("select", "with")
 """How a text begins that the scripts take for a query."""
@@ -228,6 +229,32 @@ def is_alive(process: int) -> bool:
     return True
 
 
+def reached_by(
+    account: Mapping[str, Any], dialect: Dialect, name: str, schema: str
+) -> tuple[Server, Database]:
+    """Return a server as an account of one copy reaches it, and the copy.
+
+    Args:
+        account: `host`, `port`, `user` and `password`.
+        dialect: of the server.
+        name: of the copy.
+        schema: where its tables are.
+    """
+    user = str(account["user"])
+    server = Server(
+        dialect,
+        str(account["host"]),
+        int(account["port"]),
+        user,
+        str(account["password"]),
+        Origin.DSN,
+        reader_user=user,
+        is_private=True,
+        database=name,
+    )
+    return server, Database("tasks", "copy", Path(), standing=(name, schema))
+
+
 @dataclass(frozen=True, kw_only=True)
 class TaskEngine:
     """An engine on which tasks are judged.
@@ -249,7 +276,7 @@ class TaskEngine:
     copies: Callable[[Path, Server | None], Copies]
     query_function: str
     place: str
-    reached: Callable[[str], tuple[Server | None, Database]]
+    reached: Callable[[str, Dialect], tuple[Server | None, Database]]
     query_options: Mapping[str, object] = field(default_factory=dict)
     execution_options: Mapping[str, bool] = field(default_factory=dict)
     on: Callable[[Any, Any], TaskSession] | None = None

@@ -662,7 +662,7 @@ class _TaskJudging:
             has_code = bool(tests_of(task, task.family))
         may_keep = not has_code and only_reads((*task.preprocess, *texts))
         try:
-            copies.reserve((*task.preprocess, *texts, *(task.test_cases if has_code else ())))
+            copies.reserve((*task.preprocess, *texts, *(map(str, task.test_cases) if has_code else ())))
             places = [copies.fresh(task.database) for _ in range(number)]
             meanwhile = None if may_keep else partial(copies.prepare, task.database)
             return in_child(partial(work, places), seconds, is_plain=is_plain, meanwhile=meanwhile)

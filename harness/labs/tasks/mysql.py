@@ -15,13 +15,14 @@ from harness.labs.tasks.engine import (
     StatementFault,
     TaskEngine,
     only_reads,
+    reached_by,
     time_limit,
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
 from harness.labs.tasks.mysql_copies import TABLES, WRITTEN, MySQLCopies, ask, dump_of, quoted
 from loaders.namespace import Database
-from loaders.server import Origin, Server
+from loaders.server import Server
 
 _COMMITTED = (
     *("insert", "update", "delete", "create", "drop", "alter", "truncate", "rename", "replace", "grant"),
@@ -229,27 +230,16 @@ _WAITS = "SET SESSION lock_wait_timeout = 5"
 """An answer may hold a lock."""
 
 
-def _reached(place: str) -> tuple[Server, Database]:
+def _reached(place: str, dialect: Dialect) -> tuple[Server, Database]:
     options = json.loads(place)
+    del options["written"]
+    name = str(options["database"])
     # Statistics come some time after rows.
-    known = {name: value for name, value in options.items() if name != "written"}
-    with closing(pymysql.connect(**known, autocommit=True)) as connection:
+    with closing(pymysql.connect(**options, autocommit=True)) as connection:
         ask(connection, _WAITS)
-        for (table,) in ask(connection, TABLES, options["database"]):
+        for (table,) in ask(connection, TABLES, name):
             ask(connection, f"ANALYZE TABLE {quoted(table)}")
-    name, user = str(options["database"]), str(options["user"])
-    server = Server(
-        Dialect.MYSQL,
-        str(options["host"]),
-        int(options["port"]),
-        user,
-        str(options["password"]),
-        Origin.DSN,
-        reader_user=user,
-        is_private=True,
-        database=name,
-    )
-    return server, Database("tasks", "copy", Path(), standing=(name, name))
+    return reached_by(options, dialect, name, name)
 
 
 def _copies(databases: Path, server: Server | None) -> MySQLCopies:

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import secrets
-import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -27,15 +26,17 @@ from harness.labs.tasks.engine import (
     State,
     StatementFault,
     TaskEngine,
+    reached_by,
     time_limit,
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
 from harness.labs.tasks.postgresql_state import EXACT_SINCE, postgresql_state, tables_made
+from harness.labs.tasks.psycopg2 import Connection, stand_in
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import read_text
 from loaders.namespace import Database
-from loaders.server import Origin, Server
+from loaders.server import Server
 
 _RECURSION = "WITH RECURSIVE"
 
@@ -113,7 +114,7 @@ class PostgreSQLTaskSession:
     def __init__(self, place: str, family: ScriptFamily) -> None:
         self._family, self._seconds = family, 0.0
         # A text that was prepared by the driver could have one statement only.
-        self.connection = psycopg.connect(place, prepare_threshold=None)
+        self.connection = Connection.connect(place, prepare_threshold=None)
         self.place = self.connection.info.dbname
         self._made: Mapping[str, object] = {}
         self._sequences: list[Any] = []
@@ -131,7 +132,7 @@ class PostgreSQLTaskSession:
             connection.commit()
             if cursor.description is None:
                 return None
-            rows = cursor.fetchall()
+            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
             is_cut = family.cuts_all_rows or text.strip().lower().startswith(READING)
             return rows[:MOST_ROWS] if is_cut else rows
         except Exception:
@@ -291,7 +292,7 @@ class PostgreSQLCopies:
     def __init__(self, databases: Path, server: Server) -> None:
         # Test cases catch errors of the driver that the scripts have; this one's have the same names. Copies
         # are made in workers alone, so that no other program takes one driver for the other.
-        sys.modules.setdefault("psycopg2", psycopg)
+        stand_in()
         self._databases, self._server = databases, server
         self._admin = _connected(server, "postgres")
         self._admin.execute("SET synchronous_commit = off")
@@ -621,25 +622,13 @@ def _plan_cost(rows: Rows) -> float:
     return float(plan[0].get("Plan", {}).get("Total Cost", 0.0)) if isinstance(plan, list) and plan else 0.0
 
 
-def _reached(place: str) -> tuple[Server, Database]:
+def _reached(place: str, dialect: Dialect) -> tuple[Server, Database]:
     # Statistics come some time after rows, and an answer may hold a lock.
     with closing(psycopg.connect(place, autocommit=True)) as connection:
         connection.execute("SET lock_timeout = '5s'")
         connection.execute("ANALYZE")
-    found = conninfo_to_dict(place)
-    name, user = str(found["dbname"]), str(found["user"])
-    server = Server(
-        Dialect.POSTGRESQL,
-        str(found["host"]),
-        int(found["port"] or 0),
-        user,
-        str(found["password"]),
-        Origin.DSN,
-        reader_user=user,
-        is_private=True,
-        database=name,
-    )
-    return server, Database("tasks", "copy", Path(), standing=(name, "public"))
+    account = conninfo_to_dict(place)
+    return reached_by(account, dialect, str(account["dbname"]), "public")
 
 
 def _copies(databases: Path, server: Server | None) -> PostgreSQLCopies:

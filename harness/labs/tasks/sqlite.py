@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from harness.labs.tasks.engine import (
@@ -224,7 +225,7 @@ _STEPS = 100_000
 """Instructions of SQLite's virtual machine between two looks at the clock: some milliseconds."""
 
 
-def _reached(place: str) -> tuple[None, Database]:
+def _reached(place: str, _dialect: Dialect) -> tuple[None, Database]:
     """Return the file, after all of its log is in it: the harness reads no log."""
     with closing(sqlite3.connect(place)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

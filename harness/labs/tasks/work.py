@@ -22,7 +22,7 @@ def prepare_counting(family: ScriptFamily) -> None:
     if engine_of(family).has_server:
         return
     with NamedTemporaryFile() as file:
-        server, database = engine_of(family).reached(file.name)
+        server, database = engine_of(family).reached(file.name, family.dialect)
         with kind_of(family.dialect).make(server, pooled=False).session(database, 1) as session:
             # Not by `count_work`, whose thread would not come along with a fork.
             session.counted("SELECT 1")
@@ -49,7 +49,7 @@ def work_of(
             if not begins_as_query(text):
                 session.whole(text)
                 continue
-            server, database = reached(place)
+            server, database = reached(place, family.dialect)
             engine = kind_of(family.dialect).make(server, pooled=False)
             found = count_work(engine, database, text, Limits(seconds))
         except Exception:  # noqa: BLE001 - whatever the text does to its session

@@ -81,8 +81,9 @@ def is_known(folder: Path, asked: dict[str, Any] | None = None, **more: Any) -> 
         return ("other", "t1") in found
 
 
-def test_the_same_answer_to_the_same_task_is_known(folder: Path) -> None:
-    assert is_known(folder)
+@pytest.mark.parametrize("tests", [[], ["def test_case(*_): pass"], [5], [None]])
+def test_the_same_answer_to_the_same_task_is_known(folder: Path, tests: list[Any]) -> None:
+    assert is_known(folder, task={"test_cases": tests})
 
 
 @pytest.mark.parametrize(

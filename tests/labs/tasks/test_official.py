@@ -326,16 +326,95 @@ def test_values_on_postgresql_are_those_of_psycopg2(postgresql_server: Server) -
     assert dict(zip(VALUES, row, strict=True)) == VALUES
 
 
+# Each passes with psycopg2, and failed with psycopg itself.
+PSYCOPG2 = """
+assert conn.cursor().execute('SELECT 1') is None
+---
+cur.execute('SELECT 1; SELECT 2')
+assert cur.fetchone() == (2,)
+---
+cur.execute('SELECT count(*) FROM customers WHERE id IN %s', ((1, 2),))
+assert cur.fetchone() == (2,)
+---
+cur.execute('SELECT 1 = ANY(%s), %s', ([1], [2, 3]))
+assert cur.fetchone() == (True, [2, 3])
+---
+cur.execute('SELECT date %s', ('2024-01-01',))
+assert cur.fetchone()[0].year == 2024
+---
+assert cur.mogrify('SELECT %s', ('a',)) == b"SELECT 'a'"
+---
+cur.execute('SELECT %s', (1,))
+assert cur.query == b'SELECT 1'
+---
+cur.executemany('SELECT %s', [(1,), (2,)])
+assert cur.fetchone() == (2,)
+---
+with conn:
+    conn.cursor().execute('DELETE FROM orders')
+rows = execute_queries(['SELECT count(*) FROM orders'], db_path, conn)[0]
+assert rows == [(0,)]
+---
+try:
+    with conn, conn.cursor() as cur:
+        cur.execute('bad')
+except Exception:
+    pass
+assert execute_queries(['SELECT 1'], db_path, conn)[0]
+---
+assert (conn.status, conn.encoding, conn.notices) == (1, 'UTF8', [])
+assert conn.get_backend_pid() and conn.server_version > 120000
+---
+conn.cursor().execute("DO $$ BEGIN RAISE NOTICE 'x'; END $$")
+assert conn.notices == ['NOTICE:  x\\n']
+---
+conn.set_session(autocommit=True)
+conn.cursor().execute('VACUUM customers')
+---
+from psycopg2.extensions import ISOLATION_LEVEL_AUTOCOMMIT
+conn.set_isolation_level(ISOLATION_LEVEL_AUTOCOMMIT)
+conn.cursor().execute('VACUUM customers')
+---
+from psycopg2.extras import RealDictCursor
+cur = conn.cursor(cursor_factory=RealDictCursor)
+cur.execute('SELECT 1 AS a')
+assert cur.fetchall() == [{'a': 1}]
+---
+import psycopg2.extras
+cur = conn.cursor(cursor_factory=psycopg2.extras.DictCursor)
+cur.execute('SELECT 1 AS a')
+row = cur.fetchone()
+assert (row['a'], row[0], row.get('b')) == (1, 1, None)
+---
+import psycopg2.extras
+cur = conn.cursor(cursor_factory=psycopg2.extras.NamedTupleCursor)
+cur.execute('SELECT 1 AS a')
+assert cur.fetchone().a == 1
+---
+import psycopg2
+from psycopg2 import errors, sql
+try:
+    conn.cursor().execute('SELECT * FROM missing')
+except psycopg2.errors.UndefinedTable:
+    pass
+"""
+
+
 @pytest.mark.engine
-def test_the_stand_in_for_psycopg2_stays_in_workers(
+def test_connections_are_psycopg2s_to_test_cases_of_workers_alone(
     tmp_path: Path, postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Tests that make copies are workers, too.
     monkeypatch.delitem(sys.modules, "psycopg2", raising=False)
     make_dumps(tmp_path / "databases")
-    test = body("import psycopg2\ntry:\n    conn.cursor().execute('bad')\nexcept psycopg2.Error:\n    pass")
-    path = lines(tmp_path / "tasks.jsonl", {**RECORD, "test_cases": [test]})
-    tasks = read_tasks(path, "livesqlbench", tmp_path / "databases")
-    with TaskJudge(tasks, server=postgresql_server) as judging:
-        assert judging.judge(RECORD["instance_id"], GOLD_SQL).official.passes
+    texts = [f"cur = conn.cursor()\n{text.strip()}" for text in PSYCOPG2.split("---")]
+    records = [{**RECORD, "instance_id": text, "test_cases": [body(text)]} for text in texts]
+    tasks = read_tasks(lines(tmp_path / "tasks.jsonl", *records), "livesqlbench", tmp_path / "databases")
+    results = judge(tasks, [], 2, postgresql_server)
+    wrong = [
+        (one.task, one.official.message, one.strict.message)
+        for one in results
+        if not (one.official.passes and one.strict.passes)
+    ]
+    assert wrong == []
     assert "psycopg2" not in sys.modules
