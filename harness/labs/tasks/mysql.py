@@ -72,7 +72,8 @@ class MySQLTaskSession:
             if any(word in words for word in _COMMITTED):
                 connection.commit()
             found: Sequence[tuple[Any, ...]] = cursor.fetchall()
-            return found[:MOST_ROWS]
+            # The driver returns a list where there is no result set, other than the scripts' does.
+            return tuple(found[:MOST_ROWS])
         except Exception:
             connection.rollback()
             raise
@@ -89,7 +90,7 @@ class MySQLTaskSession:
         try:
             with time_limit(self._limit), self.connection.cursor() as cursor:
                 cursor.execute(text)
-                return list(cursor.fetchall()) if cursor.description is not None else None
+                return tuple(cursor.fetchall()) if cursor.description is not None else None
         except (TimeoutError, pymysql.OperationalError) as error:
             if isinstance(error, TimeoutError) or not self.connection.open:
                 # It took too long; the server goes on with what nobody waits for.

@@ -205,7 +205,7 @@ def test_an_answer_on_a_server_reaches_its_copy_alone(tmp_path: Path, task_serve
         session.close()
         copies.discard(may_keep=False)
         session = engine.session(copies.fresh("shop"), FAMILIES[_FAMILY[task_server.dialect]])
-        assert session.whole("SELECT count(*) FROM orders") == [(299,)]
+        assert list(session.whole("SELECT count(*) FROM orders") or ()) == [(299,)]
         session.close()
     finally:
         copies.close()
