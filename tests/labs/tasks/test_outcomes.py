@@ -222,6 +222,7 @@ def test_commands_that_execute_a_run_again_refuse_one_of_tasks(
     code, printed, said = call(*(f"out/{folder.name}" if word == "RUN" else word for word in words))
     assert (code, printed, said.count("\n")) == (2, "", 1)
     assert "is a run of tasks, which a lab judges by verdicts of its own; name a run of questions" in said
+    assert "compare with a second run of the same answers verifies it" in said
 
 
 def test_verdicts_of_tasks_cannot_be_asked_for_questions(call: Call) -> None:
