@@ -31,7 +31,7 @@ from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome, PairResult
 from harness.pytest_plugin.pairs import PairItems, run_with_pytest
 from harness.runs.reader import LATEST, read_results
-from harness.scoring.tasks import JudgeTask, TaskResult, Workers
+from harness.scoring.tasks import JudgeResult, JudgeTask, Workers
 from harness.session.evaluation import Evaluation
 from harness.session.plan import Pair, Plan, prepare
 from harness.session.request import Request, parse_dialects
@@ -304,12 +304,12 @@ class _Counting:
     workers: Workers
     tasks: list[JudgeTask]
 
-    def submit(self, task: JudgeTask) -> "Future[TaskResult]":
+    def submit(self, task: JudgeTask) -> "Future[JudgeResult]":
         """See `Workers.submit`."""
         self.tasks.append(task)
         return self.workers.submit(task)
 
-    def at_once(self, task: JudgeTask) -> "Future[TaskResult] | None":
+    def at_once(self, task: JudgeTask) -> "Future[JudgeResult] | None":
         """See `Workers.at_once`."""
         judged = self.workers.at_once(task)
         if judged is not None:

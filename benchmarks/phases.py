@@ -19,7 +19,7 @@ from harness.runs.folder import RunFolder
 from harness.scoring import judge as judging
 from harness.scoring.cache import Lookup
 from harness.scoring.judge import Judge, Scorer
-from harness.scoring.tasks import JudgeTask, Setup, TaskResult
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup
 
 REST = "everything else"
 
@@ -107,9 +107,9 @@ class Inline:
         self._judge = Judge(setup, setup.engines(0))
         self._phases = measured
 
-    def submit(self, task: JudgeTask) -> "Future[TaskResult]":
+    def submit(self, task: JudgeTask) -> "Future[JudgeResult]":
         """See `Workers.submit`."""
-        future: Future[TaskResult] = Future()
+        future: Future[JudgeResult] = Future()
         with self._phases.phase("pipe, pickled and unpickled"):
             task = pickle.loads(pickle.dumps(task))  # noqa: S301 - its own bytes
         found = self._judge.judge(task)
@@ -117,7 +117,7 @@ class Inline:
             future.set_result(pickle.loads(pickle.dumps(found)))  # noqa: S301 - the same
         return future
 
-    def at_once(self, task: JudgeTask) -> "Future[TaskResult] | None":
+    def at_once(self, task: JudgeTask) -> "Future[JudgeResult] | None":
         """See `Workers.at_once`."""
         return self.submit(task)
 

@@ -20,7 +20,7 @@ from dialects.parameters import Parameters
 from dialects.schema import affinity
 from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
 from dialects.source import position
-from dialects.tables import LAST_IN_NAMES, QueryPlan, Tables, folded
+from dialects.tables import LAST_IN_NAMES, LoopPlan, Tables, folded
 from dialects.tagged_values import to_tagged
 from dialects.targets import TARGETS
 from dialects.value_types import Collation, Kind, Typed
@@ -108,7 +108,7 @@ class Compiler:
         """Aliases of derived tables that replace FULL JOINs, with columns named `source.column`."""
 
     @cached_property
-    def plan(self) -> QueryPlan:
+    def plan(self) -> LoopPlan:
         """SQLite's query plan for the statement.
 
         Raises:

@@ -54,7 +54,7 @@ class Loops:
 
 
 @dataclass(frozen=True)
-class QueryPlan:
+class LoopPlan:
     """SQLite's query plan for a statement."""
 
     top: Loops
@@ -117,7 +117,7 @@ class Planner:
             raise Untranslatable(f"the view {view}", f"SQLite refuses it: {error}") from error
         return tuple(name for (name,) in rows)
 
-    def plan(self, sql: str) -> QueryPlan:
+    def plan(self, sql: str) -> LoopPlan:
         """Return the loops of every SELECT of a statement.
 
         Raises:
@@ -128,7 +128,7 @@ class Planner:
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise Untranslatable("the statement", f"SQLite refuses it: {error}") from error
         parents = dict.fromkeys(parent for _, parent, _, _ in steps)
-        return QueryPlan(
+        return LoopPlan(
             self._visits([detail for _, parent, _, detail in steps if parent == 0]),
             tuple(
                 self._visits([detail for _, parent, _, detail in steps if parent == inner])

@@ -40,10 +40,10 @@ from harness.scoring.codec import decode, encode
 from harness.scoring.golds import Gold
 from harness.scoring.tasks import (
     Announce,
+    JudgeResult,
     JudgeTask,
     Setup,
     Stage,
-    TaskResult,
     explain,
     unsupervised,
 )
@@ -102,9 +102,9 @@ class Judge:
     def judge(
         self,
         task: JudgeTask,
-        report: Callable[[TaskResult], None] = lambda _part: None,
+        report: Callable[[JudgeResult], None] = lambda _part: None,
         stops: Callable[[], bool] = lambda: False,
-    ) -> TaskResult:
+    ) -> JudgeResult:
         """Judge the texts of a task; never raises for an error of an engine or a statement.
 
         Args:
@@ -112,7 +112,7 @@ class Judge:
             report: called with intermediate results if they took longer than a moment.
             stops: called before each text that is not judged yet; after True the rest is left out.
         """
-        found = TaskResult(dict(task.reusable.judgements))
+        found = JudgeResult(dict(task.reusable.judgements))
         if found.judgements.keys() >= set(task.texts):
             return found
         reported = time.monotonic()
@@ -120,7 +120,7 @@ class Judge:
             golds = list(self._golds_of(task, found, report))
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
             broken = self._setup.broken(task.dialect, explain(error))
-            return TaskResult(dict.fromkeys(task.texts, broken))
+            return JudgeResult(dict.fromkeys(task.texts, broken))
         answers = [cache(partial(self._answers, task, gold)) for gold in golds]
         for text in task.texts:
             if text in found.judgements:
@@ -139,7 +139,7 @@ class Judge:
         golds: Sequence[Gold],
         answers: Sequence[Callable[[], Answers]],
         text: str,
-        found: TaskResult,
+        found: JudgeResult,
     ) -> Judgement:
         """Return the best judgement of a text against any of the golds; the text runs at most once."""
         if text in task.undecided:
@@ -177,7 +177,7 @@ class Judge:
         return Judgement(Outcome.PREDICTION_TOO_LARGE, scores, error=why, gold_seconds=gold.execution.seconds)
 
     def _golds_of(
-        self, task: JudgeTask, found: TaskResult, report: Callable[[TaskResult], None]
+        self, task: JudgeTask, found: JudgeResult, report: Callable[[JudgeResult], None]
     ) -> Iterator[Gold]:
         """Return the golds of a task; add new ones that can be cached to `found`."""
         several = task.question.each(dialect_of(task.dialect))
@@ -190,7 +190,7 @@ class Judge:
                 report(found)
 
     def _run_gold(
-        self, task: JudgeTask, question: Question, place: int, found: TaskResult, sql: str
+        self, task: JudgeTask, question: Question, place: int, found: JudgeResult, sql: str
     ) -> Execution:
         is_by_rows = dialect_of(task.dialect) in question.by_rows
         known = task.reusable.golds.get(place) or (None if is_by_rows else task.reusable.executions.get(sql))
@@ -203,7 +203,7 @@ class Judge:
             found.golds[place] = encoded
         return execution
 
-    def _run(self, task: JudgeTask, golds: Sequence[Gold], text: str, found: TaskResult) -> Execution:
+    def _run(self, task: JudgeTask, golds: Sequence[Gold], text: str, found: JudgeResult) -> Execution:
         if text in task.reusable.executions:
             return decode(task.reusable.executions[text])
         for gold in golds:
@@ -220,7 +220,7 @@ class Judge:
             found.executions[text] = encoded
         return execution
 
-    def _execute(self, task: JudgeTask, engine: Engine, sql: str, found: TaskResult) -> Execution:
+    def _execute(self, task: JudgeTask, engine: Engine, sql: str, found: JudgeResult) -> Execution:
         with self._announce(Stage.RUNNING, sql, None):
             execution = execute_patiently(engine, self._database(task), sql, self._setup.limits)
         if execution.overrun:
@@ -258,7 +258,7 @@ class Judge:
         return Tester(self._setup, self._golds)
 
     def _weighed(
-        self, task: JudgeTask, gold: Gold, text: str, judgement: Judgement, found: TaskResult
+        self, task: JudgeTask, gold: Gold, text: str, judgement: Judgement, found: JudgeResult
     ) -> Judgement:
         """Add the scores by work to a judgement, and the counted work to `found`."""
         names = of_basis(judgement.scores, Basis.WORK)
@@ -278,7 +278,7 @@ class Judge:
         return replace(judgement, scores=scores, work=work)
 
     def _tested(
-        self, task: JudgeTask, golds: Sequence[Gold], text: str, judgement: Judgement, found: TaskResult
+        self, task: JudgeTask, golds: Sequence[Gold], text: str, judgement: Judgement, found: JudgeResult
     ) -> Judgement:
         """Add the verdict on a right answer to a judgement, and a new witness against it to `found`."""
         names = of_basis(judgement.scores, Basis.WITNESSES)
@@ -300,7 +300,7 @@ class Judge:
         scores |= dict.fromkeys(names, float(tested.verdict is not Verdict.REFUTED))
         return replace(judgement, scores=scores, tested=tested, witness=witness)
 
-    def _work_ratio(self, task: JudgeTask, gold: Gold, text: str, found: TaskResult) -> WorkRatio:
+    def _work_ratio(self, task: JudgeTask, gold: Gold, text: str, found: JudgeResult) -> WorkRatio:
         """Return the work of a text relative to that of its gold.
 
         Raises:
@@ -321,7 +321,7 @@ class Judge:
         except LookupError as error:
             return WorkRatio(reason=f"the engine's counters cannot be weighed: {error}")
 
-    def _work(self, task: JudgeTask, sql: str, found: TaskResult) -> Work | NotCounted:
+    def _work(self, task: JudgeTask, sql: str, found: JudgeResult) -> Work | NotCounted:
         """Return the work of a text on its engine, counted once per task."""
         known = found.works.get(sql) or task.reusable.works.get(sql)
         if known is not None:

@@ -24,7 +24,7 @@ from harness.engines.execution import Ending, execute
 from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
 from harness.scoring.golds import NoGold
-from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers, explain
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup, Workers, explain
 from loaders.base.records import decode, encode
 from loaders.base.store import EntryKind, Store
 
@@ -47,7 +47,7 @@ Key = tuple[EngineName, str, str]
 """An engine, a question and a text."""
 
 TaskKeys = Mapping[str, Mapping[str | int, bytes]]
-"""Cache keys of the results of a task, by the fields of `TaskResult` and their entries."""
+"""Cache keys of the results of a task, by the fields of `JudgeResult` and their entries."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +125,9 @@ class Scheduler:
         self._running: dict[Key, Future[Judgement]] = {}
         self._shared: set[Key] = set()
         """The running keys with several callers."""
-        self._tasks: dict[Future[TaskResult], JudgeTask] = {}
-        self._given_up: set[Future[TaskResult]] = set()
-        self._finishing: dict[Future[TaskResult], int] = {}
+        self._tasks: dict[Future[JudgeResult], JudgeTask] = {}
+        self._given_up: set[Future[JudgeResult]] = set()
+        self._finishing: dict[Future[JudgeResult], int] = {}
         """The thread that finishes each task."""
         self._settled = Condition(self._lock)
         self.cached = self.executed = 0
@@ -282,7 +282,7 @@ class Scheduler:
             batch.dialect,
             batch.question,
             tuple(batch.judgements),
-            TaskResult(**{
+            JudgeResult(**{
                 field: {entry: known[key] for entry, key in entries.items() if key in known}
                 for field, entries in keys.items()
             }),  # type: ignore[arg-type]  # each field has its own kind of entries
@@ -324,7 +324,7 @@ class Scheduler:
             for field, entries in keys.items()
         }
 
-    def _finish(self, batch: _Batch, keys: TaskKeys, task: JudgeTask, future: Future[TaskResult]) -> None:
+    def _finish(self, batch: _Batch, keys: TaskKeys, task: JudgeTask, future: Future[JudgeResult]) -> None:
         try:
             with self._lock:
                 self._finishing[future] = get_ident()
@@ -335,7 +335,7 @@ class Scheduler:
                 self._settled.notify_all()
 
     def _answer_task(
-        self, batch: _Batch, keys: TaskKeys, task: JudgeTask, future: Future[TaskResult]
+        self, batch: _Batch, keys: TaskKeys, task: JudgeTask, future: Future[JudgeResult]
     ) -> None:
         with self._lock:
             self._tasks.pop(future, None)
@@ -400,10 +400,10 @@ class Scheduler:
                 self._same_code, self._looked_at = is_code_unchanged(), time.monotonic()
             return self._same_code
 
-    def _all_broken(self, task: JudgeTask, why: str) -> TaskResult:
-        return TaskResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, why)))
+    def _all_broken(self, task: JudgeTask, why: str) -> JudgeResult:
+        return JudgeResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, why)))
 
-    def _count_failures(self, task: JudgeTask, result: TaskResult) -> None:
+    def _count_failures(self, task: JudgeTask, result: JudgeResult) -> None:
         """Give a server up that failed for several tasks in a row, and does not answer."""
         dialect = task.dialect
         judgements = result.judgements.values()
@@ -456,7 +456,7 @@ class Scheduler:
 
 
 def _worth_keeping(
-    batch: _Batch, keys: TaskKeys, task: JudgeTask, result: TaskResult
+    batch: _Batch, keys: TaskKeys, task: JudgeTask, result: JudgeResult
 ) -> dict[EntryKind, dict[bytes, bytes]]:
     """Return the results of a task that other runs may use, by cache key."""
     executions = {

@@ -141,14 +141,14 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Task(Generic[Result]):
+class WorkerTask(Generic[Result]):
     """A task of a worker on an engine; one of the four classes below."""
 
     dialect: EngineName
 
 
 @dataclass(frozen=True)
-class TaskResult:
+class JudgeResult:
     """The results of the texts of a question: of some while others are being judged, finally of all.
 
     `judgements` are by text. `executions`, by text, and `golds`, by the gold's index, are encoded
@@ -164,8 +164,8 @@ class TaskResult:
     witnesses: dict[int, bytes] = field(default_factory=dict)
     overruns: dict[str, float] = field(default_factory=dict)
 
-    def __or__(self, other: "TaskResult") -> "TaskResult":
-        return TaskResult(
+    def __or__(self, other: "JudgeResult") -> "JudgeResult":
+        return JudgeResult(
             self.judgements | other.judgements,
             self.executions | other.executions,
             self.golds | other.golds,
@@ -176,7 +176,7 @@ class TaskResult:
 
 
 @dataclass(frozen=True)
-class JudgeTask(Task[TaskResult]):
+class JudgeTask(WorkerTask[JudgeResult]):
     """Judge the distinct SQL texts that were predicted for a question, on one engine.
 
     `reusable` has earlier results. `volatile` are the texts whose rows may change at any moment: their
@@ -188,7 +188,7 @@ class JudgeTask(Task[TaskResult]):
 
     question: Question
     texts: tuple[str, ...]
-    reusable: TaskResult = field(default_factory=TaskResult)
+    reusable: JudgeResult = field(default_factory=JudgeResult)
     volatile: frozenset[str] = frozenset()
     left_out: frozenset[tuple[Stage, str]] = frozenset()
     undecided: Mapping[str, Judgement] = field(default_factory=dict)
@@ -204,7 +204,7 @@ class TimingMethod(StrEnum):
 
 
 @dataclass(frozen=True)
-class TimeTask(Task[Timing]):
+class TimeTask(WorkerTask[Timing]):
     """Time a matching prediction and its gold; both are SQL texts."""
 
     db_id: str
@@ -214,7 +214,7 @@ class TimeTask(Task[Timing]):
 
 
 @dataclass(frozen=True)
-class ExplainTask(Task[QueryPlan]):
+class ExplainTask(WorkerTask[QueryPlan]):
     """Explain a text on an engine, with its actual row counts.
 
     `counts`: count its work on the engine, too. `failure` is the outcome of running it if that ended its
@@ -228,7 +228,7 @@ class ExplainTask(Task[QueryPlan]):
 
 
 @dataclass(frozen=True)
-class ExecuteTask(Task[Execution]):
+class ExecuteTask(WorkerTask[Execution]):
     """Execute a text on a database for a reader, who wants its first rows.
 
     `rows` and `bytes` limit what is returned (`Limits`); beyond them `ending` is TOO_LARGE. A text that ends
@@ -244,11 +244,11 @@ class ExecuteTask(Task[Execution]):
 class Workers(Protocol):
     """Judge tasks, several at a time; callable from any thread."""
 
-    def submit(self, task: JudgeTask) -> "Future[TaskResult]":
+    def submit(self, task: JudgeTask) -> "Future[JudgeResult]":
         """Submit a task; its future never raises for an error of an engine or a statement."""
         ...
 
-    def at_once(self, task: JudgeTask) -> "Future[TaskResult] | None":
+    def at_once(self, task: JudgeTask) -> "Future[JudgeResult] | None":
         """Judge a task before returning, by an idle worker; None if there is none.
 
         For callers that wait for nothing else: it saves waking threads in both directions.

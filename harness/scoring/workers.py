@@ -36,13 +36,13 @@ from harness.scoring.tasks import (
     OPTIONAL,
     ExecuteTask,
     ExplainTask,
+    JudgeResult,
     JudgeTask,
     Result,
     Setup,
     Stage,
-    Task,
-    TaskResult,
     TimeTask,
+    WorkerTask,
 )
 from harness.scoring.timing import failed_while_timed
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, SPENT, Activity, digest
@@ -124,7 +124,7 @@ class _Process:
         self._process.kill()
         return self._process.wait()
 
-    def do(self, task: Task[Result], report: Callable[[TaskResult], None]) -> Result:
+    def do(self, task: WorkerTask[Result], report: Callable[[JudgeResult], None]) -> Result:
         """Have the process do a task; return the result.
 
         Args:
@@ -205,7 +205,7 @@ class LocalWorkers:
         self._setup = setup
         self._count = count
         self._place = place
-        self._queue: SimpleQueue[tuple[Task[Any], Future[Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[WorkerTask[Any], Future[Any]] | None] = SimpleQueue()
         self._lock = Lock()
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
@@ -213,7 +213,7 @@ class LocalWorkers:
         self._closed = False
         self._wanted = Event()
 
-    def submit(self, task: Task[Result]) -> Future[Result]:
+    def submit(self, task: WorkerTask[Result]) -> Future[Result]:
         """Submit a task; for judging see `Workers.submit`.
 
         A caller that times a pair must make sure that nothing else runs. If timing, explaining or executing
@@ -234,13 +234,13 @@ class LocalWorkers:
                 thread.start()
         return future
 
-    def at_once(self, task: JudgeTask) -> Future[TaskResult] | None:
+    def at_once(self, task: JudgeTask) -> Future[JudgeResult] | None:
         """See `Workers.at_once`."""
         with self._lock:
             started = list(self._processes) if self._queue.empty() and not self._closed else []
         for place in started:
             if self._busy[place].acquire(blocking=False):
-                future: Future[TaskResult] = Future()
+                future: Future[JudgeResult] = Future()
                 future.set_running_or_notify_cancel()
                 try:
                     self._settle(future, place, task)
@@ -282,7 +282,7 @@ class LocalWorkers:
         with self._busy[place]:
             self._end(place)
 
-    def _settle(self, future: Future[Result], place: int, task: Task[Result]) -> None:
+    def _settle(self, future: Future[Result], place: int, task: WorkerTask[Result]) -> None:
         """Do a task and settle its future; the place belongs to this thread meanwhile."""
         try:
             result = self._do(place, task)
@@ -295,15 +295,15 @@ class LocalWorkers:
         else:
             future.set_result(result)
 
-    def _do(self, place: int, task: Task[Any]) -> Any:
+    def _do(self, place: int, task: WorkerTask[Any]) -> Any:
         """Do a task, continuing with another worker if one dies; return the result.
 
         Raises:
             EngineLost: it failed without a text to blame, or the run was stopped.
         """
-        found = TaskResult()
+        found = JudgeResult()
 
-        def keep(part: TaskResult) -> None:
+        def keep(part: JudgeResult) -> None:
             nonlocal found, task
             found |= part
             if isinstance(task, JudgeTask):
@@ -319,7 +319,7 @@ class LocalWorkers:
                     raise EngineLost("the run was stopped") from died
                 deaths[died.activity.text, died.activity.stage] += died.code != SPENT
                 rest = task if died.code == SPENT else after_death(self._setup, task, died, deaths)
-                if not isinstance(rest, Task):
+                if not isinstance(rest, WorkerTask):
                     return rest
                 task = rest
             else:
@@ -348,8 +348,8 @@ class LocalWorkers:
 
 
 def after_death(
-    setup: Setup, task: Task[Any], died: WorkerDied, deaths: Counter[tuple[bytes, int]]
-) -> Task[Any] | Timing | QueryPlan | Execution:
+    setup: Setup, task: WorkerTask[Any], died: WorkerDied, deaths: Counter[tuple[bytes, int]]
+) -> WorkerTask[Any] | Timing | QueryPlan | Execution:
     """Return the rest of a task whose worker died, or its result if nothing remains.
 
     Args:
@@ -390,7 +390,7 @@ def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) 
         given_up = (
             [text] if text is not None else [each for each in task.texts if each not in known.judgements]
         )
-        return replace(task, reusable=known | TaskResult(dict.fromkeys(given_up, broken)))
+        return replace(task, reusable=known | JudgeResult(dict.fromkeys(given_up, broken)))
     if not died.blames(times):
         return task
     if stage in OPTIONAL:
@@ -399,10 +399,10 @@ def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) 
         return replace(task, left_out=task.left_out | {(Stage(stage), found)})
     encoded = encode(_execution_of(setup, died)) or b""
     if text is not None:
-        return replace(task, reusable=known | TaskResult(executions={text: encoded}))
+        return replace(task, reusable=known | JudgeResult(executions={text: encoded}))
     # Golds run in order, and the result of each is reported before the next starts.
     place = next(place for place in count() if place not in known.golds)
-    return replace(task, reusable=known | TaskResult(golds={place: encoded}))
+    return replace(task, reusable=known | JudgeResult(golds={place: encoded}))
 
 
 def _execution_of(setup: Setup, died: WorkerDied) -> Execution:

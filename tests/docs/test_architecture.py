@@ -137,5 +137,9 @@ def test_the_page_has_the_house_as_it_is_drawn() -> None:
     assert "no circle" in rooms.drawn()
 
 
+def test_no_two_modules_have_a_class_of_one_name() -> None:
+    assert rooms.homonyms(rooms.sources()) == []
+
+
 def test_a_prediction_passes_no_more_modules_than_the_page_says(tmp_path: Path) -> None:
     assert 20 < len(passed.passed(tmp_path)) <= int(measured("modules that one prediction passes")[0])

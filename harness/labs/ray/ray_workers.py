@@ -28,7 +28,7 @@ from typing import Any
 from dialects.errors import BadInput
 from harness.engines.base import EngineLost
 from harness.scoring.cache import CODE
-from harness.scoring.tasks import JudgeTask, Setup, TaskResult
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup
 from harness.scoring.workers import LocalWorkers
 from loaders.base.digests import digests
 from loaders.base.errors import EngineUnavailable
@@ -207,7 +207,7 @@ class _Actor:
         fault = difference(versions, files)
         return None if fault is None else f"node {_here(import_ray())}: {fault}"
 
-    def judge(self, setup: Sequence[Any], task: JudgeTask) -> TaskResult:
+    def judge(self, setup: Sequence[Any], task: JudgeTask) -> JudgeResult:
         """Judge the texts of a task.
 
         `setup` is the only element of a list: Ray would copy a direct argument for every task.
@@ -251,12 +251,12 @@ class RayWorkers:
     def at_once(self, task: JudgeTask) -> None:
         """See `Workers.at_once`: always None, because the network costs more than it would save."""
 
-    def submit(self, task: JudgeTask) -> Future[TaskResult]:
+    def submit(self, task: JudgeTask) -> Future[JudgeResult]:
         """See `Workers.submit`."""
         try:
             return self._threads.submit(self._judge, task)
         except RuntimeError:  # closed
-            future: Future[TaskResult] = Future()
+            future: Future[JudgeResult] = Future()
             future.cancel()
             return future
 
@@ -330,7 +330,7 @@ class RayWorkers:
         self._living.add(place)
         self._free.put(place)
 
-    def _judge(self, task: JudgeTask) -> TaskResult:
+    def _judge(self, task: JudgeTask) -> JudgeResult:
         """Have a task judged by the next free worker, and by another one if that is lost.
 
         Raises:
@@ -342,7 +342,7 @@ class RayWorkers:
             # Ray does not retry: it would wait for this very worker, while others may be free.
             judge = self._actors[place].judge.options(max_task_retries=0)
             try:
-                judged: TaskResult = ray.get(judge.remote([self._setup], task))
+                judged: JudgeResult = ray.get(judge.remote([self._setup], task))
             except ray.exceptions.RayTaskError as error:
                 self._free.put(place)
                 raise error.cause from None

@@ -82,7 +82,7 @@ class RightPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Context(Bench, Units):
+class StudyContext(Bench, Units):
     """The input of an analysis.
 
     `sets`: the first is `questions`, those that were chosen, whose databases are loaded in `profile`; of the
@@ -159,7 +159,7 @@ class Analysis:
 
     name: str
     title: str
-    run: Callable[[Context], Iterator[Output]]
+    run: Callable[[StudyContext], Iterator[Output]]
     needs_predictions: bool = False
     needs_quiet: bool = False
 
@@ -167,9 +167,9 @@ class Analysis:
 def of_units(
     name: str,
     title: str,
-    units: Callable[[Context], Iterable[tuple[Sequence[str], Item]]],
-    measure: Callable[[Context, Item], Any],
-    tables: Callable[[Context, Sequence[tuple[Item, Any]]], Iterable[Output]],
+    units: Callable[[StudyContext], Iterable[tuple[Sequence[str], Item]]],
+    measure: Callable[[StudyContext, Item], Any],
+    tables: Callable[[StudyContext, Sequence[tuple[Item, Any]]], Iterable[Output]],
     **needs: bool,
 ) -> Analysis:
     """Return an analysis whose units are independent; they are measured in parallel.
@@ -183,7 +183,7 @@ def of_units(
         needs: `needs_predictions` and `needs_quiet`; see `Analysis`.
     """
 
-    def run(context: Context) -> Iterator[Output]:
+    def run(context: StudyContext) -> Iterator[Output]:
         measured = context.all(units(context), partial(measure, context), context.workers)
         yield from tables(context, measured)
 

@@ -18,7 +18,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.execution import Limits
-from harness.labs.study.base import Analysis, BarChart, Context
+from harness.labs.study.base import Analysis, BarChart, StudyContext
 from harness.labs.study.parts import parts_by_name
 from harness.metrics.work import weights_digest
 from harness.report.console import loading_bar
@@ -145,7 +145,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
         }
         progress = Progress(console, say)
         with FOLDERS.units(manifest, request.out, request.resume, progress, say) as units:
-            context = Context(
+            context = StudyContext(
                 sets[0],
                 engines,
                 setup.profile,
@@ -167,7 +167,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     return Studied(context.folder, parts, _written(asked, parts, context, manifest, tables))
 
 
-def _run(parts: Sequence[Analysis], context: Context) -> list[tuple[TableModel, list[BarChart]]]:
+def _run(parts: Sequence[Analysis], context: StudyContext) -> list[tuple[TableModel, list[BarChart]]]:
     """Return every table, each with the charts after it."""
     tables: list[tuple[TableModel, list[BarChart]]] = []
     for part in parts:
@@ -183,7 +183,7 @@ def _run(parts: Sequence[Analysis], context: Context) -> list[tuple[TableModel, 
 def _written(
     asked: StudyRequest,
     parts: Sequence[Analysis],
-    context: Context,
+    context: StudyContext,
     manifest: Mapping[str, Any],
     tables: Sequence[tuple[TableModel, list[BarChart]]],
 ) -> Document:

@@ -13,7 +13,7 @@ from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits, NotCounted, count_work, execute
 from harness.engines.plans import PlanNode, compare_plans, explain
-from harness.labs.study.base import Context, RightPair
+from harness.labs.study.base import RightPair, StudyContext
 from harness.labs.study.rewriting import RewritingProof, Rewritten, consider_all, held_keys, proven
 from harness.metrics.efficiency import Timing, same_text
 from harness.metrics.work import ratio, units
@@ -163,7 +163,7 @@ class PairMeasures:
     Equal texts about one question are measured once, whosever they are.
     """
 
-    context: Context
+    context: StudyContext
     _workers: list[LocalWorkers] = field(default_factory=list)
     _engines: dict[EngineName, Engine] = field(default_factory=dict)
 
@@ -266,7 +266,7 @@ class RewrittenForms:
 class Rewriting:
     """Rewriting and its costs as units of one part: a text is rewritten, run and counted once."""
 
-    context: Context
+    context: StudyContext
     _held: dict[tuple[EngineName, str], HeldKeys] = field(default_factory=dict)
 
     def variants(self, engine: EngineName, db_id: str, sql: str) -> RewrittenForms:

@@ -9,7 +9,7 @@ from harness.scoring.chance.search import PairToRefute
 from harness.scoring.chance.shape import Shape, of_file
 from harness.scoring.chance.witness import ExecutionPlace, judged
 from harness.scoring.golds import Gold, Golds
-from harness.scoring.tasks import JudgeTask, Setup, TaskResult
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup
 from loaders.base.files import as_json, parse_json
 from loaders.base.processes import Memo
 from loaders.base.records import to_plain, to_record
@@ -36,7 +36,7 @@ class Tester:
         self._shapes = Memo()
 
     def verdict(
-        self, task: JudgeTask, golds: Sequence[Gold], sql: str, matched: int, found: TaskResult
+        self, task: JudgeTask, golds: Sequence[Gold], sql: str, matched: int, found: JudgeResult
     ) -> tuple[AnswerVerdict, str | None]:
         """Return the verdict on a right answer, and the text of the witness of a refuted one.
 

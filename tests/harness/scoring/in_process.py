@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from harness.engines import EngineName
 from harness.engines.base import Engine
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup, Workers
 
 
 class ThreadWorkers:
@@ -19,7 +19,7 @@ class ThreadWorkers:
     def at_once(self, task: JudgeTask) -> None:
         pass
 
-    def submit(self, task: JudgeTask) -> Future[TaskResult]:
+    def submit(self, task: JudgeTask) -> Future[JudgeResult]:
         return self._pool.submit(self._judge.judge, task)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ from harness.scoring.codec import decode
 from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.scheduler import Candidate, Scheduler
-from harness.scoring.tasks import JudgeTask, Setup, TaskResult
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup
 from loaders.base.store import EntryKind, Store
 from loaders.bulk_load import load
 from loaders.server import Server
@@ -56,16 +56,16 @@ class NotingWorkers:
 
     def __init__(self, setup: Setup) -> None:
         self._judge = Judge(setup, {Dialect.SQLITE: SQLiteEngine()})
-        self._waiting: list[tuple[JudgeTask, Future[TaskResult]]] = []
+        self._waiting: list[tuple[JudgeTask, Future[JudgeResult]]] = []
         self.tasks: list[JudgeTask] = []
         self.holds = False
 
     def at_once(self, task: JudgeTask) -> None:
         pass
 
-    def submit(self, task: JudgeTask) -> Future[TaskResult]:
+    def submit(self, task: JudgeTask) -> Future[JudgeResult]:
         self.tasks.append(task)
-        future: Future[TaskResult] = Future()
+        future: Future[JudgeResult] = Future()
         self._waiting.append((task, future))
         if not self.holds:
             self.release()
@@ -250,9 +250,9 @@ def test_a_day_is_one_in_utc(setup: Setup, zone: dict[str, str], *, is_kept: boo
 
 def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:
     class Broken(NotingWorkers):
-        def submit(self, task: JudgeTask) -> Future[TaskResult]:
+        def submit(self, task: JudgeTask) -> Future[JudgeResult]:
             self.tasks.append(task)
-            future: Future[TaskResult] = Future()
+            future: Future[JudgeResult] = Future()
             future.set_exception(RuntimeError("no worker"))
             return future
 
@@ -347,9 +347,9 @@ class FailingWorkers:
     def at_once(self, task: JudgeTask) -> None:
         pass
 
-    def submit(self, task: JudgeTask) -> Future[TaskResult]:
-        future: Future[TaskResult] = Future()
-        future.set_result(TaskResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, "broken"))))
+    def submit(self, task: JudgeTask) -> Future[JudgeResult]:
+        future: Future[JudgeResult] = Future()
+        future.set_result(JudgeResult(dict.fromkeys(task.texts, self._setup.broken(task.dialect, "broken"))))
         return future
 
     def close(self) -> None:

@@ -29,13 +29,13 @@ from harness.scoring.codec import decode, encode
 from harness.scoring.tasks import (
     OPTIONAL,
     ExplainTask,
+    JudgeResult,
     JudgeTask,
     Setup,
     Stage,
-    Task,
-    TaskResult,
     TimeTask,
     TimingMethod,
+    WorkerTask,
 )
 from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.worker_process import HUNG, Activity, digest
@@ -80,8 +80,8 @@ def patient(setup: Setup) -> Iterator[LocalWorkers]:
     started.close()
 
 
-def task(*texts: str, gold: str = GOLD, known: TaskResult | None = None) -> JudgeTask:
-    return JudgeTask(Dialect.SQLITE, asked(gold), texts, known or TaskResult())
+def task(*texts: str, gold: str = GOLD, known: JudgeResult | None = None) -> JudgeTask:
+    return JudgeTask(Dialect.SQLITE, asked(gold), texts, known or JudgeResult())
 
 
 def pair(prediction: str, method: TimingMethod = TimingMethod.OFFICIAL, gold: str = GOLD) -> TimeTask:
@@ -91,7 +91,7 @@ def pair(prediction: str, method: TimingMethod = TimingMethod.OFFICIAL, gold: st
 EXPLAINED = ExplainTask(Dialect.SQLITE, "zoo", GOLD)
 
 
-def outcomes(result: TaskResult, *texts: str) -> list[Outcome]:
+def outcomes(result: JudgeResult, *texts: str) -> list[Outcome]:
     return [result.judgements[text].outcome for text in texts]
 
 
@@ -128,7 +128,7 @@ def test_what_was_executed_comes_back_and_what_is_known_is_not_executed_again(wo
     assert decode(result.executions["SELECT 1"]).rows == ((1,),)
     assert decode(result.golds[0]).rows == (("cat",), ("hen",))
     known = encode(Execution(Ending.ROWS, (("dog",),), seconds=0.125)) or b""
-    again = task("SELECT 1", known=TaskResult(executions={"SELECT 1": known}, golds={0: known}))
+    again = task("SELECT 1", known=JudgeResult(executions={"SELECT 1": known}, golds={0: known}))
     result = workers.submit(again).result(120)
     judgement = result.judgements["SELECT 1"]
     assert (judgement.outcome, judgement.prediction_seconds, judgement.gold_seconds) == (MATCH, 0.125, 0.125)
@@ -222,7 +222,7 @@ def test_what_a_worker_died_at_is_decided_by_what_it_was(
 
 def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
     kept = Judgement(Outcome.MATCH, {"ex": 1.0})
-    whole = task("SELECT 1", "SELECT 2", known=TaskResult({"SELECT 1": kept}))
+    whole = task("SELECT 1", "SELECT 2", known=JudgeResult({"SELECT 1": kept}))
     death = died(1, said="no memory")
     nothing = death.activity.text, death.activity.stage
     for times in (1, 2):
@@ -238,7 +238,7 @@ def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
 
 @pytest.mark.parametrize("whole", [pair(GOLD, TimingMethod.STABLE, "SELECT 1"), EXPLAINED])
 def test_workers_that_are_killed_cost_a_pair_its_times_and_a_text_its_plan(
-    setup: Setup, whole: Task[Any]
+    setup: Setup, whole: WorkerTask[Any]
 ) -> None:
     at = digest(GOLD), int(Stage.RUNNING)
     death = died(-signal.SIGKILL, Activity(1.0, Stage.RUNNING, at[0]))
@@ -390,7 +390,7 @@ def test_what_is_free_below_a_block_that_lives_is_given_back() -> None:
     ids=["judged", "timed", "timed and deaf"],
 )
 def test_closing_stops_what_runs_and_cancels_what_waits(
-    patient: LocalWorkers, sql: str, running: Task[Any], waiting: Task[Any]
+    patient: LocalWorkers, sql: str, running: WorkerTask[Any], waiting: WorkerTask[Any]
 ) -> None:
     stopped, *cancelled = [patient.submit(each) for each in (running, waiting, waiting)]
     process = at_work(patient, sql)
@@ -431,7 +431,7 @@ def test_a_busy_worker_judges_nothing_at_once_and_closing_stops_who_waits(patien
     assert not Path(f"/proc/{process}").exists()
 
 
-def _until_taken(workers: LocalWorkers, task: JudgeTask) -> "Future[TaskResult]":
+def _until_taken(workers: LocalWorkers, task: JudgeTask) -> "Future[JudgeResult]":
     # A worker says that it has judged before it is idle again.
     while (future := workers.at_once(task)) is None:
         time.sleep(0.001)

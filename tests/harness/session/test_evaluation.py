@@ -22,7 +22,7 @@ from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import question_metrics
 from harness.scoring.scheduler import Scheduler
-from harness.scoring.tasks import Result, Setup, Task, TimeTask, TimingMethod
+from harness.scoring.tasks import Result, Setup, TimeTask, TimingMethod, WorkerTask
 from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
@@ -274,10 +274,10 @@ def test_matches_are_timed_once_and_after_everything_else(
     databases: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = Watched(SQLiteEngine())
-    timed: list[tuple[Task[Any], int]] = []
+    timed: list[tuple[WorkerTask[Any], int]] = []
 
     class Noting(LocalWorkers):
-        def submit(self, task: Task[Result]) -> Future[Result]:
+        def submit(self, task: WorkerTask[Result]) -> Future[Result]:
             timed.append((task, len(watched.texts)))
             return super().submit(task)
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.units import UnitJournal
-from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Output, StudyContext
 from harness.labs.study.command import StudyRequest, study
 from harness.labs.study.parts import parts_by_name
 from harness.metrics.work import weights_digest
@@ -31,7 +31,7 @@ class Counted:
         self.measured: list[int] = []
         self.broken_at = broken_at
 
-    def run(self, context: Context) -> Iterator[Output]:
+    def run(self, context: StudyContext) -> Iterator[Output]:
         context.expect(5)
         values = [context.unit(("square", str(number)), partial(self.measure, number)) for number in range(5)]
         rows = [row([str(n)], value, str(n)) for n, value in enumerate(values)]

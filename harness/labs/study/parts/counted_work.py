@@ -12,7 +12,7 @@ from math import log
 from typing import Any
 
 from harness.engines import TITLES, EngineName
-from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Output, RightPair, StudyContext
 from harness.labs.study.measures import (
     CountedText,
     PairMeasures,
@@ -57,7 +57,7 @@ class TimedMatch:
         return abs(log(self.tau / self.timing.tau))
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Count every text of the right pairs twice; with `--times`, time the pairs."""
     with closing(PairMeasures(context)) as measures:
         pairs = measures.pairs
@@ -79,7 +79,7 @@ def run(context: Context) -> Iterator[Output]:
         yield disagreements(engines, matches)
 
 
-def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
+def _spread(context: StudyContext, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
     heads = columns(
         "engine",
         ("texts", "texts", CellKind.COUNT),
@@ -132,7 +132,7 @@ def _outcomes(found: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def _write_counts(
-    context: Context, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
+    context: StudyContext, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
 ) -> str:
     """Write a line for each text, in order; return the digest of the file."""
     lines = sorted(

@@ -16,7 +16,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute
 from harness.labs.study.advice import advise, candidates
-from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Output, RightPair, StudyContext
 from harness.labs.study.copies import (
     CopyRoom,
     DatabaseCopy,
@@ -69,7 +69,7 @@ class _Scale:
         return work_of(self.engine, self.works[scheme, db_id, text])
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Measure every scheme on every engine, at every scale."""
     pairs = context.right_pairs() if context.files else []
     scales = []
@@ -126,7 +126,9 @@ def _keys(scale: _Scale) -> Iterator[tuple[str, ...]]:
                 yield _key(scale, "work", db_id, scheme, text)
 
 
-def _measure(context: Context, questions: QuestionSet, scale: _Scale, room: Callable[[], CopyRoom]) -> None:
+def _measure(
+    context: StudyContext, questions: QuestionSet, scale: _Scale, room: Callable[[], CopyRoom]
+) -> None:
     for db_id in _databases(scale):
         whole = [key for key in _keys(scale) if key[3] == db_id]
         with ExitStack() as stack:
@@ -141,7 +143,7 @@ def _measure(context: Context, questions: QuestionSet, scale: _Scale, room: Call
 class _Schemes:
     """One database on one engine, taken through the schemes; the copy is None where all is known."""
 
-    context: Context
+    context: StudyContext
     scale: _Scale
     db_id: str
     copy: DatabaseCopy | None
@@ -352,7 +354,7 @@ def _advised(scales: Sequence[_Scale]) -> Iterator[Output]:
     )
 
 
-def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
+def _predictors(context: StudyContext, scales: Sequence[_Scale]) -> Iterator[Output]:
     """R-VES by work under each scheme, and whether the ranks of predictors change."""
     heads = tuple(TableColumn(scheme.value, "r_ves_work", "scheme", level=scheme) for scheme in Scheme)
     rows, notes, bars = [], [], []

@@ -19,7 +19,7 @@ from typing import Any
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.labs.study.advice import advise, candidates
-from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Output, StudyContext
 from harness.labs.study.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.labs.study.measures import counted, indexes_of, outline, plan_of, work_of
 from harness.metrics.comparison import compare
@@ -206,7 +206,7 @@ class _Trial:
         return self.case.name, self.scale, self.engine, self.scheme
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Execute every case."""
     with TemporaryDirectory(prefix="bird-study-") as folder:
         trials = list(_trials(context, Path(folder)))
@@ -225,7 +225,7 @@ def run(context: Context) -> Iterator[Output]:
     yield _claims(found)
 
 
-def _trials(context: Context, folder: Path) -> Iterator[_Trial]:
+def _trials(context: StudyContext, folder: Path) -> Iterator[_Trial]:
     for case in CASES:
         databases = []
         if not case.db_id:
@@ -247,7 +247,7 @@ def _trials(context: Context, folder: Path) -> Iterator[_Trial]:
                     yield trial
 
 
-def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
+def _measured(context: StudyContext, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
     """Measure a trial, in copies that are gone afterwards."""
     assert room is not None  # noqa: S101 - the unit was not there, so it has been opened
     case, engine = trial.case, context.engines[trial.engine]
@@ -294,7 +294,7 @@ def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[st
         return record
 
 
-def _advised(context: Context, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
+def _advised(context: StudyContext, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
     """Return the indexes that are advised for the texts of a case, left in the copy."""
     engine = context.engines[trial.engine]
     texts = list(dict.fromkeys((trial.case.original, trial.case.rewritten)))

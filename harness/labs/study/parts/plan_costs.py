@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
-from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output, RightPair
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Output, RightPair, StudyContext
 from harness.labs.study.measures import CountedText, q_error, quantile, rank_correlation
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import ratio
@@ -54,7 +54,7 @@ class _Held:
     work: float | None
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Explain every gold and every prediction, and time right predictions next to their golds."""
     golds = {
         CountedText(name, question.db_id, text): None
@@ -92,7 +92,7 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
     return list(found.values())
 
 
-def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPlan:
+def _plan(context: StudyContext, workers: LocalWorkers, text: CountedText) -> QueryPlan:
     def ask() -> dict[str, Any]:
         task = ExplainTask(text.dialect, text.db_id, text.sql, counts=True)
         future: Future[QueryPlan] = workers.submit(task)
@@ -102,7 +102,7 @@ def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPl
 
 
 def _held(
-    context: Context, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
+    context: StudyContext, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
 ) -> _Held | None:
     """Return the pair with its time; None if a text could not be timed, or has no plan."""
     gold, prediction = (
@@ -175,7 +175,7 @@ def _operators(
     )
 
 
-def _estimates(context: Context, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
+def _estimates(context: StudyContext, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
     """By which factor the optimizers' estimates of rows are wrong, step by step."""
     found: dict[tuple[EngineName, str], list[float]] = {}
     for text, plan in plans.items():

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from harness.engines import TITLES, EngineName
-from harness.labs.study.base import Analysis, BarChart, ChartBar, Context, Output
+from harness.labs.study.base import Analysis, BarChart, ChartBar, Output, StudyContext
 from harness.labs.study.measures import TOGETHER, Rewriting, Variant
 from harness.labs.study.rewriting import RULES
 from harness.metrics.efficiency import TOLERANCE
@@ -34,7 +34,7 @@ class _Found:
     """Golds whose rewritten text is not proven, with why."""
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Apply every rule to every gold on every engine."""
     golds = [
         (engine, question, gold)
@@ -91,7 +91,7 @@ def _share(values: Sequence[bool]) -> Cell:
 
 
 def _rows(
-    context: Context, by_rule: dict[tuple[EngineName, str], _Found]
+    context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]
 ) -> Iterator[tuple[EngineName, str, str, _Found]]:
     for rule, title in _rules():
         for engine in context.engines:
@@ -99,7 +99,7 @@ def _rows(
             yield engine, rule, title, found
 
 
-def _table(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
+def _table(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     heads = columns(
         "rule",
         ("golds", "golds", CellKind.COUNT),
@@ -148,7 +148,7 @@ def _chart(engine: EngineName, by_rule: dict[tuple[EngineName, str], _Found]) ->
     return BarChart(f"Median tau by counted work on {TITLES[engine]}", tuple(bars), 1.0)
 
 
-def _timed(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
+def _timed(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     heads = columns(
         "rule",
         ("timed", "timed", CellKind.COUNT),
@@ -177,7 +177,7 @@ def _timed(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> T
     )
 
 
-def _refusals(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
+def _refusals(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     rows = [
         row([title, TITLES[engine], reason], [count], rule, dialect=engine)
         for engine, rule, title, found in _rows(context, by_rule)

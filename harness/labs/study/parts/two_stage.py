@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from harness.engines import TITLES, EngineName
-from harness.labs.study.base import Analysis, Context, Output, RightPair
+from harness.labs.study.base import Analysis, Output, RightPair, StudyContext
 from harness.labs.study.measures import Rewriting, RewrittenForms
 from harness.metrics.work import r_ves_work
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
@@ -34,7 +34,7 @@ class _Scores:
     timed_after: list[float] = field(default_factory=list)
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Rewrite every right answer."""
     pairs = context.right_pairs()
     rewriting = Rewriting(context)
@@ -91,7 +91,7 @@ def _reward(timing: Mapping[str, Any]) -> float:
 
 
 def _table(
-    context: Context,
+    context: StudyContext,
     by_predictor: Mapping[tuple[EngineName, str], _Scores],
     planned: Mapping[tuple[EngineName, str], int],
 ) -> TableModel:

@@ -6,7 +6,7 @@ from contextlib import closing
 from statistics import fmean
 
 from harness.engines import TITLES, EngineName, dialect_of
-from harness.labs.study.base import Analysis, Context, Output, RightPair
+from harness.labs.study.base import Analysis, Output, RightPair, StudyContext
 from harness.labs.study.measures import PairMeasures, counted_for_tau
 from harness.metrics import METRICS, Basis, Metric
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
@@ -17,7 +17,7 @@ _METHODS = {Basis.STABLE_TIMES: TimingMethod.STABLE, Basis.TIMES: TimingMethod.O
 _Who = tuple[EngineName, str]
 
 
-def run(context: Context) -> Iterator[Output]:
+def run(context: StudyContext) -> Iterator[Output]:
     """Score every right pair by each metric; with `--times`, by the script's times, too."""
     bases = {Basis.WORK, Basis.STABLE_TIMES, *([Basis.TIMES] if context.with_times else [])}
     metrics = [metric for metric in METRICS.values() if metric.basis in bases]
