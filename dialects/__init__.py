@@ -9,7 +9,7 @@ README.md in this folder tells where to look for what.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from dialects.translation import Translation, Untranslatable, translate
 
 __all__ = ["Dialect", "Profile", "Translation", "Untranslatable", "translate"]
-
-_MODULES = {
-    "Dialect": "dialects.enums",
-    "Profile": "dialects.enums",
-    "Translation": "dialects.translation",
-    "Untranslatable": "dialects.translation",
-    "translate": "dialects.translation",
-}
 
 
 class _SqlglotSources:
@@ -54,8 +46,24 @@ def _sources(folder: str) -> FileFinder:
 sys.meta_path.insert(0, _SqlglotSources)
 
 
-def __getattr__(name: str) -> object:
-    """Import an exported name on first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+def exported(package: str, names: Mapping[str, str]) -> Callable[[str], object]:
+    """Return the `__getattr__` of a package that imports each name on first use.
+
+    Args:
+        package: its name.
+        names: the exported names of each module, separated by blanks.
+    """
+    modules = {name: module for module, words in names.items() for name in words.split()}
+
+    def attribute(name: str) -> object:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(modules[name]), name)
+
+    return attribute
+
+
+__getattr__ = exported(
+    __name__,
+    {"dialects.enums": "Dialect Profile", "dialects.translation": "Translation Untranslatable translate"},
+)

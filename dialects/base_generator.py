@@ -9,9 +9,11 @@ from string import Formatter
 from typing import Any, ClassVar
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel
+from sqlglot.errors import ErrorLevel, UnsupportedError
 from sqlglot.generator import Generator
 
+from dialects.by_dialect import ByDialect
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     SPELLINGS,
@@ -29,38 +31,25 @@ from dialects.nodes import (
 _OR, _AND, _NOT, _COMPARISON, _OTHER, _SUM, _PRODUCT, _SIGN, ATOM = range(1, 10)
 
 _LEVELS: dict[type[exp.Expr], int] = {
-    exp.Or: _OR,
-    exp.And: _AND,
-    exp.Not: _NOT,
-    exp.EQ: _COMPARISON,
-    exp.NEQ: _COMPARISON,
-    exp.GT: _COMPARISON,
-    exp.GTE: _COMPARISON,
-    exp.LT: _COMPARISON,
-    exp.LTE: _COMPARISON,
-    exp.NullSafeEQ: _COMPARISON,
-    exp.NullSafeNEQ: _COMPARISON,
-    exp.Is: _COMPARISON,
-    exp.In: _COMPARISON,
-    exp.Between: _COMPARISON,
-    Matches: _COMPARISON,
-    Fits: _COMPARISON,
-    exp.BitwiseAnd: _OTHER,
-    exp.BitwiseOr: _OTHER,
-    exp.BitwiseXor: _OTHER,
-    exp.BitwiseLeftShift: _OTHER,
-    exp.BitwiseRightShift: _OTHER,
-    Joined: _OTHER,
-    exp.Add: _SUM,
-    exp.Sub: _SUM,
-    exp.Mul: _PRODUCT,
-    Quotient: _PRODUCT,
-    Remainder: _PRODUCT,
-    Whole: _PRODUCT,
-    exp.Neg: _SIGN,
-    exp.BitwiseNot: _OTHER,
-    exp.Collate: _SIGN,
-}
+    kind: level
+    for level, kinds in {
+        _OR: (exp.Or,),
+        _AND: (exp.And,),
+        _NOT: (exp.Not,),
+        _COMPARISON: (
+            exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is,
+            exp.In, exp.Between, Matches, Fits,
+        ),
+        _OTHER: (
+            exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift,
+            Joined, exp.BitwiseNot,
+        ),
+        _SUM: (exp.Add, exp.Sub),
+        _PRODUCT: (exp.Mul, Quotient, Remainder, Whole),
+        _SIGN: (exp.Neg, exp.Collate),
+    }.items()
+    for kind in kinds
+}  # fmt: skip
 """Operator precedence, as far as the targets agree; where they differ, parentheses are written."""
 
 _SYMBOLS: dict[type[exp.Expr], str] = {
@@ -371,3 +360,18 @@ class TargetGenerator(Generator):
 
 def _is_modified(node: exp.Expr) -> bool:
     return any(node.args.get(key) for key in ("order", "limit", "offset", "with_"))
+
+
+_GENERATORS = ByDialect[TargetGenerator]("dialects.{}.generator", "GENERATOR")
+
+
+def spell(tree: exp.Expr, target: Dialect) -> str:
+    """Write the tree for a target, exactly as it is.
+
+    Raises:
+        Untranslatable: it has a node that the compiler does not make, or that the target cannot express.
+    """
+    try:
+        return _GENERATORS[target].generate(tree, copy=False)
+    except UnsupportedError as error:
+        raise Untranslatable(type(tree).__name__, str(error)) from error

@@ -1,7 +1,7 @@
 """Operations that mean the same on every target, and what each target writes for them (`SPELLINGS`).
 
 SQLite's operators depend on the types of their values. Here each node means one thing for operands of known
-type, so that `dialects.base_generator` and `dialects.generator` only write it.
+type, so that `dialects.base_generator` only writes it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dialects import versions
+from dialects.base_generator import spell
 from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput, TranslatorFault, Untranslatable
-from dialects.generator import spell
 from dialects.lowerings import lower
 from dialects.nodes import Listed, Random
 from dialects.parameters import BoundParameter, Parameters, numbered, placed

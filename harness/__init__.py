@@ -18,8 +18,9 @@ prediction files:
             print(row.predictor, row.dialect, row.metrics["ex"]["total"])
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dialects import exported
 
 if TYPE_CHECKING:
     from harness.data.outcomes import Judgement, Outcome, PairResult
@@ -36,58 +37,29 @@ if TYPE_CHECKING:
     from harness.session.resolver import Answer, Triple
 
 __all__ = [
-    "Answer",
-    "AsyncScoreClient",
-    "Engine",
-    "Evaluator",
-    "Execution",
-    "Judgement",
-    "Limits",
-    "Outcome",
-    "PairResult",
-    "Request",
-    "Run",
-    "ScoreClient",
-    "Statistics",
-    "Triple",
-    "__version__",
-    "execute",
-    "on_server",
-    "prepare",
-    "reward",
-    "score",
-    "server_from_environment",
-]
+    "Answer", "AsyncScoreClient", "Engine", "Evaluator", "Execution", "Judgement", "Limits", "Outcome",
+    "PairResult", "Request", "Run", "ScoreClient", "Statistics", "Triple", "__version__", "execute",
+    "on_server", "prepare", "reward", "score", "server_from_environment",
+]  # fmt: skip
 
 __version__ = "0.1.0"
 """The version, defined only here: the build reads it."""
 
-_MODULES = {
-    "Answer": "harness.session.resolver",
-    "AsyncScoreClient": "harness.serve.client",
-    "Engine": "harness.engines.base",
-    "Evaluator": "harness.session.evaluator",
-    "Execution": "harness.engines.execution",
-    "Judgement": "harness.data.outcomes",
-    "Limits": "harness.engines.execution",
-    "Outcome": "harness.data.outcomes",
-    "PairResult": "harness.data.outcomes",
-    "Request": "harness.session.request",
-    "Run": "harness.runs.reader",
-    "ScoreClient": "harness.serve.client",
-    "Statistics": "harness.session.evaluator",
-    "Triple": "harness.session.resolver",
-    "execute": "harness.engines.execution",
-    "on_server": "harness.engines",
-    "prepare": "harness.session.plan",
-    "reward": "harness.serve.client",
-    "score": "harness.session.evaluation",
-    "server_from_environment": "harness.provision.dsn",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import an exported name on first use: every pytest run of an environment imports this package."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+# Every pytest run of an environment imports this package.
+__getattr__ = exported(
+    __name__,
+    {
+        "harness.data.outcomes": "Judgement Outcome PairResult",
+        "harness.engines": "on_server",
+        "harness.engines.base": "Engine",
+        "harness.engines.execution": "Execution Limits execute",
+        "harness.provision.dsn": "server_from_environment",
+        "harness.runs.reader": "Run",
+        "harness.serve.client": "AsyncScoreClient ScoreClient reward",
+        "harness.session.evaluation": "score",
+        "harness.session.evaluator": "Evaluator Statistics",
+        "harness.session.plan": "prepare",
+        "harness.session.request": "Request",
+        "harness.session.resolver": "Answer Triple",
+    },
+)

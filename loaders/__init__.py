@@ -3,8 +3,9 @@
 `load` is the entry point; `census` describes a file, as `dialects.translate` needs it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from dialects import exported
 
 if TYPE_CHECKING:
     from loaders.bulk_load import load
@@ -14,16 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Database", "Server", "census", "load"]
 
-_MODULES = {
-    "Database": "loaders.namespace",
-    "Server": "loaders.server",
-    "census": "loaders.file_census",
-    "load": "loaders.bulk_load",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import an exported name on first use."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+__getattr__ = exported(
+    __name__,
+    {
+        "loaders.bulk_load": "load",
+        "loaders.file_census": "census",
+        "loaders.namespace": "Database",
+        "loaders.server": "Server",
+    },
+)

@@ -48,9 +48,6 @@ from loaders.target import DdlSyntax, KeySyntax, LoadSource, RowsChanged, Target
 _RETIRED = "_retired"
 """Suffix of a staging's name for the database that the old tables are moved to and dropped with."""
 
-_OLDER_RETIRED = f"{NAMESPACE}_retired"
-"""The database that earlier versions used for that."""
-
 _LOADS = f"{NAMESPACE}.loads"
 _TAKE = "SELECT GET_LOCK(%s, 31536000)"
 """In seconds: MariaDB does not wait at all where MySQL waits for ever, with a negative number."""
@@ -144,7 +141,7 @@ class MySQLTarget(Target):
         """See `Target.tidy`."""
         with connected(server) as connection:
             for (name,) in ask(connection, "SELECT schema_name FROM information_schema.schemata"):
-                if name.startswith((STAGING, _OLDER_RETIRED)):
+                if name.startswith(STAGING):
                     ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
 
     grant = staticmethod(grant)

@@ -5,9 +5,9 @@ import sqlglot
 from sqlglot import exp
 
 from dialects import nodes
+from dialects.base_generator import spell
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
-from dialects.generator import spell
 from dialects.lowerings import lower
 from dialects.nodes import number, string
 from loaders.server import Server

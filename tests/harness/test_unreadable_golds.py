@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialects import translation
-from dialects.generator import spell
+from dialects.base_generator import spell
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
 from loaders.server import Server

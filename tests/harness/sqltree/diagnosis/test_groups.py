@@ -3,10 +3,10 @@
 import pytest
 
 from dialects.enums import Dialect
+from harness.analyses.error_groups import error_group
 from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis import ErrorGroup, read
 from harness.sqltree.diagnosis.differences import Equated
-from harness.sqltree.diagnosis.groups import error_group
 from tests.harness.sqltree.diagnosis.library import LIBRARY, diagnosed
 
 STORED = {"author.country": {"France", "Spain", "uk"}, "genre.genre": {"novel"}, "book.title": {"Dracula"}}
