@@ -159,9 +159,9 @@ def parse_keys(text: str) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class RecordKeys:
-    """How the records of a file are read: `named` are the keys that the user gives, by field."""
+    """How the records of a file are read: `by_field` are the keys that the user gives."""
 
-    named: Mapping[str, str] = field(default_factory=dict)
+    by_field: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "RecordKeys":
@@ -171,12 +171,12 @@ class RecordKeys:
 
     def without_id(self) -> "RecordKeys":
         """Return the same for records whose id is elsewhere."""
-        return RecordKeys({name: key for name, key in self.named.items() if name != ID})
+        return RecordKeys({name: key for name, key in self.by_field.items() if name != ID})
 
     def columns(self, name: str, head: Iterable[str]) -> list[str]:
         """Return the columns of a table that hold a field."""
-        if name in self.named:
-            return [column for column in head if column == self.named[name]]
+        if name in self.by_field:
+            return [column for column in head if column == self.by_field[name]]
         return [column for column in head if column.casefold() in _folded_keys(name)]
 
     def of_cells(self, cells: Mapping[str, str]) -> dict[str, Any]:
@@ -184,7 +184,7 @@ class RecordKeys:
         record: dict[str, Any] = {name: cell for name, cell in cells.items() if cell.strip()}
         answers = self.columns(SQL, cells)
         if record.keys().isdisjoint(answers):
-            record = {self.named.get("reason", "reason"): NO_ANSWER} | record
+            record = {self.by_field.get("reason", "reason"): NO_ANSWER} | record
         else:
             for name in self.columns("reason", record):
                 del record[name]
@@ -197,7 +197,7 @@ class RecordKeys:
     def is_record(self, content: Mapping[str, Any]) -> bool:
         """True if a JSON object is a record, and not answers by their questions."""
         keys = {key.casefold() for key in content}
-        is_named = any(self._named(content, name)[0] for name in self.named)
+        is_named = any(self._named(content, name)[0] for name in self.by_field)
         return is_named or not keys.isdisjoint(_folded_keys(ID) | _folded_keys(SQL) | _OF_RESPONSES)
 
     def read(self, content: Any) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -238,10 +238,10 @@ class RecordKeys:
 
     def _values(self, each: RecordField, record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the keys of a record that hold a field, and their values."""
-        if each.name in self.named:
+        if each.name in self.by_field:
             is_there, value = self._named(record, each.name)
             if is_there:
-                yield self.named[each.name], value
+                yield self.by_field[each.name], value
             return
         found = [(key, value) for key, value in record.items() if key.casefold() in _folded_keys(each.name)]
         weak = {key.casefold() for key in each.weak}
@@ -251,7 +251,7 @@ class RecordKeys:
 
     def _named(self, record: Mapping[str, Any], name: str) -> tuple[bool, Any]:
         """Return whether a record has the user's key of a field, and its value; dots lead into objects."""
-        key = self.named[name]
+        key = self.by_field[name]
         if key in record:
             return True, record[key]
         steps = [int(step) if step.isdecimal() else step for step in key.split(".")]
@@ -274,14 +274,14 @@ class RecordKeys:
     def _answer(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the SQL of a record, and why there is none if the record says it."""
         answers = {key: _text_of(record, key, value) for key, value in self._values(FIELDS[SQL], record)}
-        if SQL not in self.named:
+        if SQL not in self.by_field:
             for name in ENVELOPES:
                 if name not in answers and (response := _response(record, name)) is not None:
                     answers[name] = response
         if not answers:
             if (error := error_of(record)) is not None:
                 return {SQL: None, "reason": error}
-            key = self.named.get(SQL, SQL)
+            key = self.by_field.get(SQL, SQL)
             raise RecordError(f"no {key}", WRITE_BOTH)
         if len({response.text for response in answers.values()}) > 1:
             raise RecordError(
@@ -298,7 +298,7 @@ class RecordKeys:
 
     def _refuse_gold(self, record: Mapping[str, Any], answers: Mapping[str, Response]) -> None:
         if (
-            SQL not in self.named
+            SQL not in self.by_field
             and any(key.casefold() == _QUESTION for key in record)
             and set(answers) <= set(_GOLD_KEYS)
         ):
@@ -312,13 +312,13 @@ class RecordKeys:
         """Return the keys of a record that are not read, except those of a response."""
         if not _OF_RESPONSES.isdisjoint(key.casefold() for key in record):
             return ()
-        named = {key.partition(".")[0] for key in self.named.values()} | set(self.named.values())
+        named = {key.partition(".")[0] for key in self.by_field.values()} | set(self.by_field.values())
         others = [key for key in record if key not in named and key.casefold() not in _BY_KEY]
         names = [
             name.casefold()
             for each in FIELDS.values()
             for name in each.all_keys
-            if each.name not in self.named
+            if each.name not in self.by_field
         ]
         for key in others:
             if close := get_close_matches(key.casefold(), names, 1, _CLOSE):

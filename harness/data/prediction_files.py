@@ -288,12 +288,12 @@ class _Reader:
 
     file: TextFile
     questions: QuestionSet
-    named: Label
+    label: Label
     keys: RecordKeys
 
     def _whole(self) -> tuple[str, EngineName, Sequence[str]]:
         """Return predictor, dialect and order of the questions of a file whose content does not name them."""
-        path, named = self.file.path, self.named
+        path, named = self.file.path, self.label
         dialect = named.dialect or named.otherwise
         if named.predictor is None or dialect is None:
             untold = {"predictor": named.predictor, "dialect": dialect}
@@ -305,7 +305,7 @@ class _Reader:
         return named.predictor, dialect, self.questions.order[dialect_of(dialect)]
 
     def _refuse_keys(self) -> None:
-        if self.keys.named:
+        if self.keys.by_field:
             refuse(self.file.path, f"has no records, so that {OPTION} names nothing in it", f"omit {OPTION}")
 
     def unwrapped(self, content: Mapping[str, Any]) -> tuple[str, Any] | None:
@@ -418,7 +418,7 @@ class _Reader:
             BadInput: they may be either, and mean different questions.
         """
         name, by_key = self.questions.name, self.questions.by_key
-        dialect = self.named.dialect or self.named.otherwise
+        dialect = self.label.dialect or self.label.otherwise
         order = self.questions.order[Dialect.SQLITE if dialect is None else dialect_of(dialect)]
         at = {str(position): key for position, key in enumerate(order)}
         strangers_by_id = sum(key not in by_key for key in content)
@@ -495,7 +495,7 @@ class _Reader:
     def records(self, form: Format, records: Iterable[tuple[int | str, Any]], noun: str) -> Entries:
         """Read records, by their numbers in the file."""
         questions = self.questions
-        if not self.keys.named and self.file.sha256 in questions.files.values():
+        if not self.keys.by_field and self.file.sha256 in questions.files.values():
             another = f"is a file of {questions.name} itself, whose SQL is gold"
             refuse(self.file.path, another, f"name a file of answers, or {NAME_KEYS} to score it")
         faults = Faults(self.file.path, noun)
@@ -523,7 +523,7 @@ class _Reader:
         keys, taken = _in_order(read, questions)
         for number, record in read:
             try:
-                prediction = _prediction(record, questions, self.named, keys.get(number))
+                prediction = _prediction(record, questions, self.label, keys.get(number))
             except RecordError as error:
                 faults.add(f"{number}{error.detail}", error.fault, error.remedy)
                 continue
@@ -540,7 +540,7 @@ class _Reader:
         self, records: Sequence[tuple[int | str, dict[str, Any]]], contents: Sequence[Any], noun: str
     ) -> None:
         """Give records without ids those of the questions, in the set's order."""
-        dialect = self.named.dialect or str(records[0][1].get("dialect", self.named.otherwise))
+        dialect = self.label.dialect or str(records[0][1].get("dialect", self.label.otherwise))
         order = self.questions.order[dialect_of(dialect if dialect in kinds_by_name() else Dialect.SQLITE)]
         if len(records) != len(order):
             nouns = noun if len(records) == 1 else {"entry": "entries"}.get(noun, f"{noun}s")

@@ -95,14 +95,14 @@ class Published:
 
 def place_of(name: str, home: Path) -> tuple[Path, str] | None:
     """Return folder and split of a set that is read in its own layout; None for others."""
-    entry = published().get(name)
+    entry = sets_by_name().get(name)
     if entry is None or not entry.own:
         return None
     return home / entry.folder, entry.split
 
 
 @cache
-def published() -> Mapping[str, Published]:
+def sets_by_name() -> Mapping[str, Published]:
     """Return every published question set by its name."""
     entries: dict[str, dict[str, Any]] = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
     return {name: _entry(name, entry) for name, entry in entries.items()}
@@ -125,7 +125,7 @@ def set_in_spider_layout(record: Mapping[str, Any], folder: str, stem: str) -> P
     """
     of_file, of_folder = (frozenset(map(str.casefold, _WORD.findall(name))) for name in (stem, folder))
     words = of_file - _USUAL or of_folder - _USUAL or of_folder & {"spider"}
-    for entry in published().values():
+    for entry in sets_by_name().values():
         if (entry.key and entry.key in record) or (
             entry.words and words == {*entry.words} and record.keys() >= _SPIDER
         ):
@@ -137,13 +137,13 @@ def set_in_spider_layout(record: Mapping[str, Any], folder: str, stem: str) -> P
 def title_in(manifest: Mapping[str, Any]) -> str:
     """Return the name of a run's set in papers: that of a published set, otherwise its own title or name."""
     name, found = str(manifest.get("set")), manifest.get("published") or {}
-    known = name in published() and published()[name].title
+    known = name in sets_by_name() and sets_by_name()[name].title
     return str(found.get("title") or known or manifest.get("title") or name)
 
 
 def page_in(manifest: Mapping[str, Any]) -> str | None:
     """Return the page where a run's set is published, None if unknown."""
-    entry, found = published().get(str(manifest.get("set"))), manifest.get("published") or {}
+    entry, found = sets_by_name().get(str(manifest.get("set"))), manifest.get("published") or {}
     return found.get("page") or (entry.page if entry else None)
 
 
@@ -155,9 +155,9 @@ def find_published(name: str) -> Published:
     """
     if name == "sample":
         raise BadInput("--set sample: it comes with bird-harness; there is nothing to fetch")
-    if name not in published():
-        raise BadInput(f"--set {name}: no such set is published; choose one of {', '.join(published())}")
-    return published()[name]
+    if name not in sets_by_name():
+        raise BadInput(f"--set {name}: no such set is published; choose one of {', '.join(sets_by_name())}")
+    return sets_by_name()[name]
 
 
 def _entry(name: str, entry: dict[str, Any]) -> Published:
@@ -173,7 +173,7 @@ def _entry(name: str, entry: dict[str, Any]) -> Published:
 
 def repair(file: TextFile) -> str:
     """Return the remedy for a faulty file: fetch a published one again, correct any other."""
-    known = {digest for each in published().values() for digest in each.files.values()}
+    known = {digest for each in sets_by_name().values() for digest in each.files.values()}
     return "fetch the file again" if file.sha256 in known else "correct the file"
 
 
@@ -222,10 +222,10 @@ def provenances(set_name: str, found: Mapping[str, str | None]) -> dict[str, Pro
         set_name: name of the question set.
         found: SHA-256 by database, None for a file that cannot be read.
     """
-    entry = published().get(set_name)
+    entry = sets_by_name().get(set_name)
     if entry is None:
         return None
-    known = published()[entry.databases_of or set_name].files
+    known = sets_by_name()[entry.databases_of or set_name].files
     if not known:
         return None
     return {

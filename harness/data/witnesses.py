@@ -65,7 +65,7 @@ class Witness:
         return to_record(Witness, parse_json(text))
 
     @property
-    def shown(self) -> list[WitnessTable]:
+    def relevant_tables(self) -> list[WitnessTable]:
         """The tables with rows, if any, and of their columns those that a text names."""
         asked = " ".join((self.sql, *self.golds)).lower()
         found = []

@@ -17,7 +17,7 @@ from enum import StrEnum
 from statistics import fmean, median
 from typing import Any, Self
 
-from harness.data.answers import Extract, extract, unfenced
+from harness.data.answers import Extract, extract, first_code_block
 from harness.data.answers.statements import begin
 from harness.data.outcomes import AnswerUsage, Outcome, PairResult
 from harness.data.questions import levels_of, types_of
@@ -506,7 +506,7 @@ def _score(
 def _is_fenced(result: PairResult) -> bool:
     """Return True if a text failed that `--extract fences` would change."""
     failed = result.outcome is Outcome.PREDICTION_ERROR and result.sql is not None
-    return failed and unfenced(result.sql or "") != result.sql
+    return failed and first_code_block(result.sql or "") != result.sql
 
 
 def _is_raw(result: PairResult) -> bool:

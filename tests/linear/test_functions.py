@@ -14,7 +14,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
-from harness.data.answers import Extract, extract, unfenced
+from harness.data.answers import Extract, extract, first_code_block
 from harness.engines import kind_of
 from harness.engines.mysql.engine import reaching_out, refused
 from harness.engines.postgresql.statements import statements
@@ -44,8 +44,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "mysql refused": refused,
     "mysql reaching out": partial(reaching_out, is_shared=True),
     "postgresql statements": statements,
-    "unfenced": unfenced,
-    "unfenced block": lambda text: unfenced(f"```sql\n{text}"),
+    "first_code_block": first_code_block,
+    "first_code_block block": lambda text: first_code_block(f"```sql\n{text}"),
     "extract": lambda text: extract(text, Extract.ANSWER_1),
     "extract prose": lambda text: extract(f"So:\nSELECT 1 {text}", Extract.ANSWER_1),
     "class_of_error sqlite": lambda text: kind_of("sqlite").class_of_error("SQLITE_ERROR", text),

@@ -26,7 +26,7 @@ class Extract(StrEnum):
     NONE = "none"
     """Nothing: the answer runs as it is, as the official scripts do."""
     FENCES = "fences"
-    """The first Markdown code block, or the whole answer if there is none (`unfenced`)."""
+    """The first Markdown code block, or the whole answer if there is none (`first_code_block`)."""
     ANSWER_1 = "answer-1"
     """The answer's query by the rules of the reference, version 1."""
 
@@ -56,7 +56,7 @@ def extract(text: str, policy: Extract, dialect: EngineName = Dialect.SQLITE) ->
     if policy is Extract.NONE:
         return Extracted(text, "whole", 1)
     if policy is Extract.FENCES:
-        sql = unfenced(text)
+        sql = first_code_block(text)
         return Extracted(sql, "whole" if sql == text else "fences", 1, sql != text)
     return _answer_1(text, dialect)
 
@@ -127,7 +127,7 @@ _CLOSING_FENCE = re.compile(r"^[ \t]*+```|(?<!`)```++[ \t]*+$", flags=re.MULTILI
 _STATEMENT = re.compile(r"[\s(]*+(?:SELECT|WITH)\b", flags=re.IGNORECASE)
 
 
-def unfenced(answer: str) -> str:
+def first_code_block(answer: str) -> str:
     """Return the SQL of an answer's first Markdown code block, or the answer as it is if there is none.
 
     The block reaches from the first fence (three backticks or more at the start of a line, with or without a

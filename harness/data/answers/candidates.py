@@ -364,9 +364,9 @@ class _Scan:
             if begin(literal, self.reader.budget.dialect) is not None and not (
                 is_joined and found and _IS_OPEN.search(found[-1])
             ):
-                found, at = [documents.unescaped(literal)], match.end()
+                found, at = [documents.unescape(literal)], match.end()
             elif is_joined and is_closed:
-                found.append(documents.unescaped(literal))
+                found.append(documents.unescape(literal))
                 at = match.end()
         return "".join(found) or None
 
@@ -528,7 +528,7 @@ class _Scan:
     def _undoubled(self, sql: str, quote: str) -> str:
         """Return what a quoted text of YAML stands for, whose quotes are doubled or escaped."""
         if quote == '"' and '\\"' in sql and not self.reader.budget.is_statement(sql):
-            return documents.unescaped(sql)
+            return documents.unescape(sql)
         if quote not in {"'", '"'} or quote * 2 not in sql or self.reader.budget.is_statement(sql):
             return sql
         plain = sql.replace(quote * 2, quote)

@@ -92,7 +92,7 @@ def _are_lines(document: list[Any]) -> bool:
     )
 
 
-def quoted(text: str) -> str | None:
+def unquote(text: str) -> str | None:
     """Return what a text that is a JSON string as a whole stands for; None if it is none."""
     found = decode(text, len(text) - len(text.lstrip())) if text.lstrip().startswith('"') else None
     return found[0] if found and isinstance(found[0], str) and not text[found[1] :].strip() else None
@@ -112,7 +112,7 @@ def strings(text: str, at: int) -> tuple[list[str], int] | None:
     if found is None:
         return None
     quoted = _TEXT.finditer(text, at, found.end())
-    return [unescaped(one[one.lastgroup or 0]) for one in quoted], found.end()
+    return [unescape(one[one.lastgroup or 0]) for one in quoted], found.end()
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def pair(text: str, at: int, *, is_repaired: bool = True) -> KeyValue | None:
         last = _LAST.search(text, end, end + _MOST_UNESCAPED)
         if last is not None and "\n\n" not in text[end : last.start()]:
             return KeyValue(Value(text[key.end() + 1 : last.start()], worth), last.start() + 1, is_unescaped)
-    content = unescaped(content, is_json=value.lastgroup == "double")
+    content = unescape(content, is_json=value.lastgroup == "double")
     return KeyValue(Value(content, worth), end, is_unescaped)
 
 
@@ -160,7 +160,7 @@ def is_cut_off(text: str, at: int) -> bool:
     return key is not None and text.startswith('"', key.end()) and _TEXT.match(text, key.end()) is None
 
 
-def unescaped(content: str, *, is_json: bool = False) -> str:
+def unescape(content: str, *, is_json: bool = False) -> str:
     """Return what a quoted text stands for."""
     if "\\" not in content:
         return content

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from harness.data.answers.documents import quoted
+from harness.data.answers.documents import unquote
 
 BIRD = "\t----- bird -----\t"
 """What separates SQL and database in the official prediction files."""
@@ -81,7 +81,7 @@ def visible(text: str) -> str:
     - Quoted lines that hold a query or a fence are unquoted.
     """
     text = text.lstrip("\ufeff\u200b\u2060").partition(BIRD)[0]
-    text = quoted(text) or text
+    text = unquote(text) or text
     if "\\n" in text and _ESCAPED.match(text.strip()):
         text = _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
     text = _without_reasoning(_turn(text))

@@ -18,7 +18,7 @@ from dialects.errors import BadInput
 from dialects.versions import mismatch
 from harness.data.hardness import hardnesses
 from harness.data.published_sets import place_of, repair
-from harness.data.published_sets import published as published_sets
+from harness.data.published_sets import sets_by_name as published_sets
 from harness.data.questions import (
     SPIDER_LEVELS,
     DialectQuestions,

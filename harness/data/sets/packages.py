@@ -27,7 +27,7 @@ from harness.data.published_sets import (
     PublishedPredictions,
     find_published,
     prove_archive,
-    published,
+    sets_by_name,
 )
 from harness.data.questions import QuestionSet
 from harness.data.set_families import find_own
@@ -138,7 +138,7 @@ def get_predictions(
     """
     entry = find_published(request.set_name)
     if entry.predictions is None:
-        known = ", ".join(name for name, each in published().items() if each.predictions)
+        known = ", ".join(name for name, each in sets_by_name().items() if each.predictions)
         raise BadInput(f"--set {entry.name}: no prediction files of it are published; those of {known} are")
     home = request.to or Path(os.environ.get("BIRD_HOME") or "data")
     folder = home / PREDICTIONS

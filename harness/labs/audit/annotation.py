@@ -167,7 +167,8 @@ def _witness(
 def _with_witness(one: Disagreement, sides: tuple[str, str], witness: Witness, file: Path) -> Disagreement:
     """Add a witness, with its rows and those that both sides return on it."""
     evidence = [
-        Evidence.of(f"witness: {', '.join(each.columns)} of {each.name}", each.rows) for each in witness.shown
+        Evidence.of(f"witness: {', '.join(each.columns)} of {each.name}", each.rows)
+        for each in witness.relevant_tables
     ]
     if witness.preview is not None:
         for name, side in zip(sides, (witness.preview.predicted, witness.preview.gold), strict=True):

@@ -19,7 +19,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.published_scores import PUBLISHED_SET
-from harness.data.published_sets import provenances, published, title_in
+from harness.data.published_sets import provenances, sets_by_name, title_in
 from harness.data.set_manifest import PUBLISHED
 from harness.engines import TITLES, EngineName
 from harness.labs.bundles.bundle import (
@@ -322,7 +322,7 @@ def _pages(entries: Sequence[BoardEntry]) -> Iterator[_Page]:
             *([] if policy == Extract.NONE else [f"The SQL was taken out of answers by {policy}"]),
         ]
         whose = brief(title_in(about), _LONGEST_TITLE)
-        if title_in(about) not in {first.set_name, *(one.title for one in published().values())}:
+        if title_in(about) not in {first.set_name, *(one.title for one in sets_by_name().values())}:
             whose = f"{whose} ({brief(first.set_name, _LONGEST_TITLE)})"
         title = f"{whose} on {TITLES[dialect]}{brief(pack, _LONGEST_TITLE)}"
         name = re.sub(r"\W+", "-", f"{first.set_name[:_LONGEST]}-{dialect}", flags=re.ASCII)
@@ -443,7 +443,7 @@ def _boards(pages: Sequence[_Page]) -> _List:
 
 def _public_rows(pages: Sequence[_Page]) -> Iterator[_List]:
     """Yield the rows that the public board of Mini-Dev takes, for each revision of the set."""
-    revisions = [name for name, one in published().items() if PUBLISHED_SET in (name, one.databases_of)]
+    revisions = [name for name, one in sets_by_name().items() if PUBLISHED_SET in (name, one.databases_of)]
     for revision in revisions:
         found: dict[str, dict[EngineName, _Row]] = {}
         notes = []

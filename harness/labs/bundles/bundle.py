@@ -22,7 +22,7 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.published_sets import provenances, published, title_in
+from harness.data.published_sets import provenances, sets_by_name, title_in
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
@@ -367,7 +367,7 @@ def impossible_date(evaluated: Evaluated, seen: datetime) -> str | None:
     says = f"it says that its run started on {started:%Y-%m-%d}"
     if started > seen + _SKEW:
         return f"{says}, and it was there on {seen:%Y-%m-%d}"
-    entry = published().get(evaluated.set_name)
+    entry = sets_by_name().get(evaluated.set_name)
     if entry is not None and f"{started:%Y-%m-%d}" < entry.released:
         return f"{says}, and {evaluated.set_name} was not published before {entry.released}"
     return None

@@ -13,7 +13,7 @@ from typing import Any
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published_sets import published, title_in
+from harness.data.published_sets import sets_by_name, title_in
 from harness.data.questions import PackUse
 from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, in_order
@@ -117,7 +117,7 @@ def published_name(bundle: Bundle) -> str:
         BadInput: no set of that name comes with bird-harness or is published.
     """
     name = bundle.evaluated.set_name
-    if name not in {*LAYOUTS, *published()}:
+    if name not in {*LAYOUTS, *sets_by_name()}:
         raise BadInput(
             one_line(
                 f"the bundle is of question set {brief(repr(name))}, which is not a published one; name the"

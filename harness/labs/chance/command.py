@@ -415,7 +415,7 @@ def _details(answer: RightAnswer, value: Mapping[str, Any], folder: Path) -> Ite
         return
     found = load(folder / value["file"])
     dialect, predictor, question = answer.key
-    shown = found.shown
+    shown = found.relevant_tables
     for one in shown:
         notes = []
         if one is shown[-1] and found.preview is not None:

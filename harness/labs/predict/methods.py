@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from dialects.errors import BadInput
-from harness.data.answers import Extract, extract, unfenced
+from harness.data.answers import Extract, extract, first_code_block
 from harness.engines import EngineName
 from harness.engines.base import TableText
 from harness.predictors.base import DatabaseText, Problem, Prompt
@@ -54,7 +54,11 @@ def _ta_sql(prompter: Prompter, problem: Problem) -> Stages:
         prompter.write("ta_sql_synthesis.j2", problem, layout="columns.j2", notes=notes),
     )
     prompt = prompter.write(
-        "ta_sql_sql.j2", problem, layout="columns.j2", notes=notes, representation=unfenced(plan).strip()
+        "ta_sql_sql.j2",
+        problem,
+        layout="columns.j2",
+        notes=notes,
+        representation=first_code_block(plan).strip(),
     )
     return (yield "sql", prompt)
 

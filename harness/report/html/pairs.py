@@ -254,7 +254,7 @@ def _tables(witness: Witness) -> Iterator[tuple[str, Any]]:
         "tables",
         [
             [table.name, table.columns, [[_short_value(value) for value in row] for row in table.rows]]
-            for table in witness.shown
+            for table in witness.relevant_tables
         ],
     )
     if witness.preview is not None:

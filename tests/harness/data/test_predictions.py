@@ -11,7 +11,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.answers import Extract, unfenced
+from harness.data.answers import Extract, first_code_block
 from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import Format
 from harness.data.predictions import Choice, ExtractionCounts, PredictionFile, read_predictions
@@ -344,8 +344,8 @@ def test_fences_are_taken_off_only_when_asked(tmp_path: Path, first: QuestionSet
         ("```\n```", "```\n```"),
     ],
 )
-def test_unfenced(answer: str, sql: str) -> None:
-    assert unfenced(answer) == sql
+def test_the_first_code_block(answer: str, sql: str) -> None:
+    assert first_code_block(answer) == sql
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.data.published_sets import Provenance, provenances, published
+from harness.data.published_sets import Provenance, provenances, sets_by_name
 from harness.labs.gap.explanations import Gap
 from harness.labs.gap.tables import synthetic_lines
 from harness.report.console import console_text
@@ -30,8 +30,8 @@ def run_of(parent: Path, provenance: Mapping[str, str] | None, set_name: str = "
 
 @pytest.mark.parametrize("set_name", ["mini_dev", "mini_dev_2025", "dev"])
 def test_databases_are_told_by_their_digests(set_name: str) -> None:
-    entry = published()[set_name]
-    files = published()[entry.databases_of or set_name].files
+    entry = sets_by_name()[set_name]
+    files = sets_by_name()[entry.databases_of or set_name].files
     there = {Path(path).stem: digest for path, digest in files.items() if path.endswith(".sqlite")}
     assert len(there) > 5
     assert set((provenances(set_name, there) or {}).values()) == {Provenance.PUBLISHED}

@@ -13,7 +13,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
-from harness.data.published_sets import published
+from harness.data.published_sets import sets_by_name
 from harness.labs.bundles.board import read_board, write_board
 from harness.labs.bundles.bundle import Receipt, pack, write_receipt
 from harness.report.table_model import DASH
@@ -333,7 +333,7 @@ def test_one_bundle_does_not_end_the_board(tmp_path: Path, kind: str) -> None:
 
 
 def test_the_public_board_gets_rows_of_published_databases_alone(tmp_path: Path) -> None:
-    files = published()["mini_dev"].files
+    files = sets_by_name()["mini_dev"].files
     known = {Path(name).stem: digest for name, digest in files.items() if name.endswith(".sqlite")}
     both = [*right("theta", 30), *right("theta", 15, Dialect.POSTGRESQL)]
     bundled(tmp_path, "real", both, set="mini_dev", databases=known)

@@ -26,7 +26,7 @@ def _own_places(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.delenv("BIRD_HOME", raising=False)
     yield
-    manifest.published.cache_clear()
+    manifest.sets_by_name.cache_clear()
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +58,7 @@ def publish(tmp_path: Path, packages: dict[str, bytes], monkeypatch: pytest.Monk
         path = tmp_path / "published.toml"
         path.write_text("\n".join(lines), encoding="utf-8")
         monkeypatch.setattr(manifest, "MANIFEST", path)
-        manifest.published.cache_clear()
+        manifest.sets_by_name.cache_clear()
         return path
 
     return write

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.data.published_sets import published
+from harness.data.published_sets import sets_by_name
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.archives import Unreachable
 from harness.data.sets.loader import load_set
@@ -93,7 +93,7 @@ def test_without_network_one_message_says_what_to_do(tmp_path: Path, publish: Pu
     with pytest.raises(Unreachable) as raised:
         get(PackageRequest("mini_dev", tmp_path / "data"), quiet, NO_PAUSES)
     message = str(raised.value)
-    kept = archive_path(published()["mini_dev"].archive)  # type: ignore[arg-type]
+    kept = archive_path(sets_by_name()["mini_dev"].archive)  # type: ignore[arg-type]
     for part in (NOWHERE, "refused", "https://example.org/page", "--archive FILE", str(kept), "HTTPS_PROXY"):
         assert part in message
     assert "\n" not in message
@@ -105,7 +105,7 @@ def test_an_archive_put_by_hand_where_the_message_says_is_used(
     tmp_path: Path, publish: Publish, packages: dict[str, bytes]
 ) -> None:
     publish(NOWHERE)
-    kept = archive_path(published()["dev"].archive)  # type: ignore[arg-type]
+    kept = archive_path(sets_by_name()["dev"].archive)  # type: ignore[arg-type]
     kept.parent.mkdir(parents=True)
     kept.write_bytes(packages["dev"])
     get(PackageRequest("dev", tmp_path / "data"), quiet, NO_PAUSES)
@@ -435,7 +435,7 @@ def test_a_set_made_of_spiders_is_put_beside_it_and_reads_its_databases(tmp_path
 
 @pytest.mark.parametrize("name", ["spider", "kaggle_dbqa", "mini_dev_v2"])
 def test_what_no_program_may_fetch_says_where_it_is(name: str, tmp_path: Path) -> None:
-    page = published()[name].page
+    page = sets_by_name()[name].page
     with pytest.raises(BadInput, match=r"no address for programs.*--archive") as refused:
         get(PackageRequest(name, tmp_path / "data"), quiet, NO_PAUSES)
     assert page in str(refused.value)

@@ -36,7 +36,7 @@ def describe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Describe:
         path = tmp_path / "published.toml"
         path.write_text("\n".join(lines), encoding="utf-8")
         monkeypatch.setattr(manifest, "MANIFEST", path)
-        manifest.published.cache_clear()
+        manifest.sets_by_name.cache_clear()
 
     return write
 
