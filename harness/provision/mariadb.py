@@ -9,7 +9,6 @@ from dialects.enums import Dialect
 from harness.provision import mysql, packages
 from harness.provision.servers import Home, Program, ServerKind
 
-_SOCKET = "mariadbd.sock"
 _LEAST = (11, 8)
 """It has MySQL's collations by their names, and limits the memory and the disk of a session."""
 _PLACES = (
@@ -51,17 +50,7 @@ def _share(path: Path) -> Path:
 def _unpacked() -> Program:
     root = packages.unpacked("MariaDB", ("mariadb-server-core",), programs=("usr/sbin/mariadbd",))
     path = root.folder / "usr/sbin/mariadbd"
-    share = _share(path)
-    return Program(
-        path,
-        root.version,
-        (
-            f"--basedir={root.folder / 'usr'}",
-            f"--lc-messages-dir={share}",
-            f"--character-sets-dir={share / 'charsets'}",
-            f"--plugin-dir={root.folder / 'usr/lib/mysql/plugin'}",
-        ),
-    )
+    return Program(path, root.version, mysql.unpacked_options(root.folder, _share(path)))
 
 
 def _secret(program: Program, password: str) -> str:
@@ -82,27 +71,17 @@ def _secret(program: Program, password: str) -> str:
 
 def _initialise(program: Program, home: Home, data: Path, secret: Path) -> list[str]:
     """https://mariadb.com/kb/en/mariadbd-options/#-bootstrap."""
-    command = [*_command(program, home, data), "--bootstrap"]
+    command = [*mysql.command(program, home, data), _files(home), "--bootstrap"]
     return ["/bin/sh", "-c", 'secret=$1; shift; exec "$@" < "$secret"', "sh", str(secret), *command]
 
 
 def _serve(program: Program, home: Home, port: int) -> list[str]:
-    return [*_command(program, home, home.data), "--bind-address=127.0.0.1", f"--port={port}"]
+    return [*mysql.serve(program, home, port), _files(home)]
 
 
-def _command(program: Program, home: Home, data: Path) -> list[str]:
-    # A socket's path may have at most 107 characters; in the working folder its name is enough.
-    return [
-        str(program.path),
-        f"--defaults-file={home.configuration}",
-        *program.options,
-        f"--datadir={data}",
-        f"--tmpdir={home.temporary}",
-        # Files on the server's side stay out of reach.
-        f"--secure-file-priv={home.temporary}",
-        f"--socket={_SOCKET}",
-        "--pid-file=mariadbd.pid",
-    ]
+def _files(home: Home) -> str:
+    """Files on the server's side stay out of reach."""
+    return f"--secure-file-priv={home.temporary}"
 
 
 KIND = ServerKind(
@@ -124,7 +103,7 @@ KIND = ServerKind(
     data="/var/lib/mysql",
     loaded_files={},
     system_accounts=mysql.KIND.system_accounts,
-    leftovers=(_SOCKET, f"{_SOCKET}.lock"),
+    leftovers=mysql.KIND.leftovers,
     stop_signal=signal.SIGTERM,
     abort_signal=signal.SIGKILL,
     find=_find,

@@ -50,15 +50,16 @@ def _version(path: Path) -> str | None:
 def _unpacked() -> Program:
     root = packages.unpacked("MySQL", _PACKAGES, programs=("usr/sbin/mysqld", f"usr/bin/{_TIME_ZONES}"))
     share = root.folder / "usr/share/mysql"
-    return Program(
-        root.folder / "usr/sbin/mysqld",
-        root.version,
-        (
-            f"--basedir={root.folder / 'usr'}",
-            f"--lc-messages-dir={share}",
-            f"--character-sets-dir={share / 'charsets'}",
-            f"--plugin-dir={root.folder / 'usr/lib/mysql/plugin'}",
-        ),
+    return Program(root.folder / "usr/sbin/mysqld", root.version, unpacked_options(root.folder, share))
+
+
+def unpacked_options(folder: Path, share: Path) -> tuple[str, ...]:
+    """Return where a server in a folder finds its files; `share` has its messages."""
+    return (
+        f"--basedir={folder / 'usr'}",
+        f"--lc-messages-dir={share}",
+        f"--character-sets-dir={share / 'charsets'}",
+        f"--plugin-dir={folder / 'usr/lib/mysql/plugin'}",
     )
 
 
@@ -92,14 +93,16 @@ def _time_zones(program: Program) -> str:
 
 def _initialise(program: Program, home: Home, data: Path, secret: Path) -> list[str]:
     """https://dev.mysql.com/doc/refman/9.7/en/data-directory-initialization.html."""
-    return [*_command(program, home, data), "--initialize-insecure", f"--init-file={secret}"]
+    return [*command(program, home, data), "--initialize-insecure", f"--init-file={secret}"]
 
 
-def _serve(program: Program, home: Home, port: int) -> list[str]:
-    return [*_command(program, home, home.data), "--bind-address=127.0.0.1", f"--port={port}"]
+def serve(program: Program, home: Home, port: int) -> list[str]:
+    """Return the command of a server for this machine alone."""
+    return [*command(program, home, home.data), "--bind-address=127.0.0.1", f"--port={port}"]
 
 
-def _command(program: Program, home: Home, data: Path) -> list[str]:
+def command(program: Program, home: Home, data: Path) -> list[str]:
+    """Return the command of a server with its data, and without an address."""
     # A socket's path may have at most 107 characters; in the working folder its name is enough.
     return [
         str(program.path),
@@ -138,5 +141,5 @@ KIND = ServerKind(
     find=_find,
     secret=_secret,
     initialise=_initialise,
-    serve=_serve,
+    serve=serve,
 )
