@@ -56,6 +56,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness compare results/dev/latest:chatgpt results/dev/latest:chatgpt_knowledge --by type --metrics ex --format markdown": Why.DATA,
     "bird-harness report results/published/latest --by error-group": Why.DATA,
     "make setup": Why.CI,
+    "make coverage SET=mini_dev DIALECT=all": Why.CI,
     "make data SET=mini_dev": Why.DOWNLOADS,
     "make data SET=mini_dev ARGS=--predictions": Why.DOWNLOADS,
     "make data SET=dev": Why.DOWNLOADS,
