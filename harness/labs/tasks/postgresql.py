@@ -15,6 +15,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ExecStatus
+from psycopg.types.array import ArrayLoader
 from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader
 from psycopg.types.string import TextLoader
 
@@ -85,6 +86,17 @@ class _TimeLoader(TimeLoader):
 
 _MIDNIGHT = re.compile(rb"\A24")
 _ENDS = {b"infinity": datetime.max, b"-infinity": datetime.min}  # noqa: DTZ901 - compared by their day
+
+
+class _MomentsLoader(ArrayLoader):
+    """As psycopg2 reads lists of days and moments: none is without an end."""
+
+    def load(self, data: Any) -> list[Any]:
+        if b"infinity" in bytes(data):
+            raise psycopg.DataError("unable to parse date")
+        return super().load(data)
+
+
 _LOADERS = {
     "date": _DateLoader,
     "timestamp": _MomentLoader,
@@ -99,6 +111,9 @@ def _read_as_psycopg2(adapters: Any) -> None:
     for info in adapters.types:
         if info.array_oid and info.name not in _LISTS:
             adapters.register_loader(info.array_oid, TextLoader)
+        elif info.name in _LOADERS and info.name != "time":
+            made: Any = type("MomentsLoader", (_MomentsLoader,), {"base_oid": info.oid})
+            adapters.register_loader(info.array_oid, made)
 
 
 class PostgreSQLTaskSession:

@@ -11,6 +11,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
@@ -314,6 +315,7 @@ VALUES: dict[str, Any] = {
     "array[1, NULL]": [1, None],
     "array['{\"a\": 1}'::jsonb]": [{"a": 1}],
     "array['2024-01-01'::date]": [date(2024, 1, 1)],
+    "array['2024-01-01'::timestamp, NULL]": [datetime(2024, 1, 1), None],  # noqa: DTZ001
 }
 
 
@@ -323,6 +325,9 @@ def test_values_on_postgresql_are_those_of_psycopg2(postgresql_server: Server) -
     place = make_conninfo(host=at.host, port=at.port, user=at.user, password=at.password, dbname="postgres")
     with closing(PostgreSQLTaskSession(place, FAMILIES["livesqlbench"])) as session:
         [row] = session.official(f"SELECT {', '.join(VALUES)}") or []
+        for kind in ("date", "timestamp", "timestamptz"):
+            with pytest.raises(psycopg.DataError, match="unable to parse date"):
+                session.official(f"SELECT array['-infinity'::{kind}]")
     assert dict(zip(VALUES, row, strict=True)) == VALUES
 
 
