@@ -2,7 +2,7 @@
 
 Each line of these files is a task with answers. `official` is what the scripts of mini_dev
 (`live_sql_bench_sqlite`), livesqlbench (`evaluation`) and BIRD-Interact returned, which a test cannot
-download; that of `mysql.jsonl` follows from reading those of BIRD-CRITIC.
+download; that of `mysql.jsonl` follows from BIRD-CRITIC's.
 """
 
 import json
