@@ -2,7 +2,8 @@
 
 Each family of texts comes in every shape. Between hostile answers stand honest ones, right and wrong, whose
 verdicts are known; what is outside of the copies is compared before and after, on servers that nobody else
-uses. `BIRD_TEST_HOSTILE=1` runs all answers on the servers, which takes half an hour.
+uses. `BIRD_TEST_HOSTILE=1` runs all answers on the servers, which takes half an hour: longer than pytest
+allows a test, so that `-o faulthandler_timeout=7200` goes with it.
 """
 
 import os
