@@ -145,10 +145,12 @@ class PostgreSQLTaskSession:
         try:
             _execute(cursor, text)
             connection.commit()
-            if cursor.description is None:
+            is_query = text.strip().lower().startswith(READING)
+            # BIRD-Interact's fetches the rows of a query, also of WITH before INSERT, which has none: an error.
+            if cursor.description is None and (family.cuts_all_rows or not is_query):
                 return None
             rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
-            is_cut = family.cuts_all_rows or text.strip().lower().startswith(READING)
+            is_cut = family.cuts_all_rows or is_query
             return rows[:MOST_ROWS] if is_cut else rows
         except Exception:
             connection.rollback()
