@@ -146,7 +146,7 @@ class PostgreSQLTaskSession:
             _execute(cursor, text)
             connection.commit()
             is_query = text.strip().lower().startswith(READING)
-            # BIRD-Interact's fetches the rows of a query, also of WITH before INSERT, which has none: an error.
+            # BIRD-Interact fetches the rows of a query, also of WITH before INSERT, which has none: an error.
             if cursor.description is None and (family.cuts_all_rows or not is_query):
                 return None
             rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
