@@ -67,6 +67,26 @@ def _opened(node: exp.Expr, join: exp.Join | None) -> list[FromItem]:
     return (_opened(node.this, join) if is_table else [FromItem(node, join)]) + sources_of(node)
 
 
+def is_constant_in(select: exp.Select, node: exp.Expr) -> bool:
+    """Return whether a value has no column, or those of subqueries in FROM or WITH that have none."""
+    return all(
+        _is_constant_column(select, column)
+        for column in node.find_all(exp.Column)
+        if column.parent_select is select
+    )
+
+
+def _is_constant_column(select: exp.Select, column: exp.Column) -> bool:
+    sources = [item.node for item in sources_of(select)]
+    named = [each for each in sources if each.alias_or_name == column.table] if column.table else sources
+    inner = named[0].this if len(named) == 1 and isinstance(named[0], exp.Subquery) else None
+    if len(named) == 1 and isinstance(named[0], exp.Table):
+        inner = next((cte.this for cte in ctes_in_sight(select) if cte.alias == named[0].name), None)
+    return isinstance(inner, exp.Select) and any(
+        is_constant_in(inner, each) for each in inner.expressions if each.alias_or_name == column.name
+    )
+
+
 def ctes_in_sight(node: exp.Expr, *, recursive: bool = False) -> Iterator[exp.CTE]:
     """Yield the common table expressions that a node can name, the innermost WITH first.
 

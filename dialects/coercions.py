@@ -11,6 +11,7 @@ from dialects.nodes import (
     AsInteger,
     Bigint,
     Decoded,
+    Digits,
     Double,
     Quotient,
     ServerCall,
@@ -69,11 +70,11 @@ def as_number(c: Context, t: Typed) -> Typed:
             return literal(numeric_prefix(t.constant.value))
         case Kind.TEXT if t.form is Form.DIGITS:
             c.applies("numeric-prefix")
-            return integer(Bigint(this=t.node), t.low, t.high, nullable=t.nullable)
+            return integer(Digits(this=t.node), t.low, t.high, nullable=t.nullable)
         case Kind.TEXT if t.is_dated:
             c.applies("numeric-prefix")
             year = Slice(this=t.node, start=number(1), length=number(4))
-            return integer(Bigint(this=year), 0, 9999, nullable=t.nullable)
+            return integer(Digits(this=year), 0, 9999, nullable=t.nullable)
         case Kind.TEXT if c.infinite_texts:
             raise Untranslatable(*INFINITE)
         case Kind.TEXT if c.long_numbers:
@@ -258,13 +259,27 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.form is Form.DIGITS:
         return as_number(c, t)
     # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
-    rounds = other.low is not None and other.high is not None and not within(other, EXACT - 1)
+    rounds = _gets_far(other)
 
     def each(rewrite: Rewrite) -> Typed:
         readings = exact_readings(t.node) if rounds else [reading(t.node)]
         return choose(c, [(test, rewrite(read)) for test, read in readings], rewrite(t))
 
     return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, several=OneOf(each, t.node))
+
+
+def _gets_far(t: Typed) -> bool:
+    """True if INTEGERs among the values are known to get beyond 2^53."""
+    if t.each is None:
+        return t.low is not None and t.high is not None and not within(t, EXACT - 1)
+    found = [False]
+
+    def note(part: Typed) -> Typed:
+        found[0] |= part.kind is Kind.INTEGER and _gets_far(part)
+        return literal(None)
+
+    t.each(note)
+    return found[0]
 
 
 def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:

@@ -184,14 +184,6 @@ class Compiler:
         """True if an aggregate builds a list, for which the order of subqueries matters."""
         return any(row.lists for row in self._called)
 
-    @cached_property
-    def counts_distinct(self) -> bool:
-        """True if the statement has COUNT(DISTINCT)."""
-        return any(
-            ascii_lower(call.name) == "count" and isinstance(call.expressions[0], exp.Distinct)
-            for call in self.root.find_all(exp.Anonymous) if call.expressions
-        )  # fmt: skip
-
     def common_names(self, expanded: set[str], read: set[str]) -> str | None:
         """Return a name that means both a table and a common table expression once a view is expanded.
 

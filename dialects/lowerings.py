@@ -5,7 +5,7 @@ of a dialect is `LOWERINGS` of `dialects/<name>/lowerings.py`. A test runs the q
 engine, with and without it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
@@ -23,6 +23,7 @@ CREATE TABLE item (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER, x REAL, t TEXT)
 INSERT INTO item VALUES
     (1, 'a', 1, 0.5, 'xaxy'), (2, 'a', NULL, 1.5, 'b'), (3, 'b', -3, NULL, NULL), (4, 'c', 9, 2.5, 'é');
 CREATE TABLE part (item INTEGER, n INTEGER, name TEXT);
+CREATE INDEX part_item ON part (item);
 INSERT INTO part VALUES (1, 1, 'p'), (1, 2, 'q'), (3, NULL, 'p'), (7, 4, NULL);
 CREATE TABLE essay (id INTEGER PRIMARY KEY, big INTEGER, text TEXT);
 INSERT INTO essay VALUES
@@ -104,19 +105,33 @@ def lower(tree: exp.Expr, target: Dialect, without: frozenset[str] = frozenset()
     """
     changes = _changes(target, without)
     done: dict[int, exp.Expr] = {}  # with the nodes, or a new one could get the identity of one that is gone
-    waiting = [tree]
+    waiting: list[tuple[exp.Expr, exp.Expr | None, str, int | None]] = [(tree, None, "", None)]
     while waiting:
-        node = waiting.pop()
+        node, parent, key, index = waiting.pop()
+        if parent is not None and (node.parent is not parent or node.arg_key != key or node.index != index):
+            # The compiler put the node in two places: each has its own from here on.
+            node = node.copy()
+            parent.set(key, node, index)
         for change in changes.get(type(node), ()) if id(node) not in done else ():
             done[id(node)] = node
-            parent, key, index = node.parent, node.arg_key, node.index
             other = change(node)
             if other is not None:
-                if parent is None or key is None:
+                if parent is None:
                     tree = other
                 else:
                     parent.set(key, other, index)
                 node = other
                 break
-        waiting.extend(node.iter_expressions(reverse=True))
+        waiting.extend(_places(node))
     return tree
+
+
+def _places(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr, str, int | None]]:
+    """The nodes in a node, the last first, with where they stand."""
+    for key, value in reversed(node.args.items()):
+        if isinstance(value, list):
+            for index in reversed(range(len(value))):
+                if isinstance(value[index], exp.Expr):
+                    yield value[index], node, key, index
+        elif isinstance(value, exp.Expr):
+            yield value, node, key, None

@@ -47,6 +47,13 @@ class Bigint(exp.Expression):
     arg_types = {"this": True}
 
 
+class Digits(Bigint):
+    """The INTEGER that a TEXT of digits reads as.
+
+    DuckDB computes it for other texts, too, which a join's condition makes equal: there it is NULL.
+    """
+
+
 class Truncated(exp.Expression):
     """A REAL within 64 bits as an INTEGER, its fraction cut off."""
 
@@ -386,6 +393,8 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
     DayNumber: {"mysql": "(TO_DAYS({this}) - 730485)",
                 "postgresql": "CAST({this}::date - DATE '2000-01-01' AS BIGINT)"},
     Decoded: {"any": "decoded"},
+    Digits: {"mysql": "CAST({this} AS SIGNED)", "postgresql": "CAST({this} AS BIGINT)",
+             "duckdb": "TRY_CAST({this} AS BIGINT)"},
     Double: {"any": "double"},
     Exact: {"mysql": "CAST({this} AS DECIMAL(65, 0))", "postgresql": "CAST({this} AS NUMERIC)",
             "duckdb": "CAST({this} AS HUGEINT)"},

@@ -229,20 +229,12 @@ _ALL = 2**64 - 1
 """More rows than a table can have."""
 
 
-def keep_whole(relation: Relation, *, queries: bool, constants: bool) -> None:
-    """Keep MySQL from merging a subquery into the SELECT around it.
-
-    Args:
-        relation: the subquery.
-        queries: whether to keep one whose columns have subqueries.
-        constants: whether to keep one that computes a constant.
-    """
+def keep_whole(relation: Relation) -> None:
+    """Keep MySQL from merging a subquery that computes a constant into the SELECT around it."""
     node = relation.node
     if not isinstance(node, exp.Select) or node.args.get("limit"):
         return
-    if any(
-        (queries and item.find(exp.Query)) or (constants and _is_computed(item)) for item in node.expressions
-    ):
+    if any(map(_is_computed, node.expressions)):
         node.set("limit", exp.Limit(expression=exp.Literal.number(_ALL)))
 
 

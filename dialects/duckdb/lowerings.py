@@ -22,6 +22,14 @@ def _refuse_row(test: exp.In) -> None:
         raise Untranslatable("a row IN a subquery that reads an outer row", "DuckDB does not have it")
 
 
+def _refuse_limit(clause: exp.Limit | exp.Offset) -> None:
+    around = clause.parent if clause.expression.find(exp.Query) else None
+    while around is not None:
+        if isinstance(around, exp.Query) and nodes.reads_outer_rows(around):
+            raise Untranslatable("LIMIT (SELECT ...)", "DuckDB wants a constant where it reads outer rows")
+        around = around.parent
+
+
 def _keys(window: exp.Window) -> list[exp.Expr]:
     return [key for key in (*(window.args.get("partition_by") or []), window.args.get("order")) if key]
 
@@ -71,6 +79,14 @@ LOWERINGS = (
         "SELECT id FROM item WHERE (id, n) IN (SELECT item, n FROM part WHERE part.n = item.n)",
         None,
         change=_refuse_row,
+    ),
+    Lowering(
+        "limits-by-subqueries",
+        "LIMIT and OFFSET of a subquery that reads an outer row are constants.",
+        MEASURED,
+        "SELECT (SELECT name FROM part WHERE part.n = item.n ORDER BY 1 LIMIT (SELECT 1)) FROM item",
+        None,
+        change=_refuse_limit,
     ),
     Lowering(
         "windows-by-windows",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dialects import nodes
-from dialects.clauses import sources_of
+from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
 from dialects.mysql import lowerings as mysql
@@ -70,30 +70,27 @@ def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
     return exp.Paren(this=kind(this=nodes.number(start), expression=row))
 
 
+def _hide_arguments(window: exp.Window) -> None:
+    select = window.parent_select
+    ctes = {cte.alias for cte in ctes_in_sight(window, recursive=True)}
+    sources = [item.node for item in sources_of(select)] if select else []
+    if not any(isinstance(each, exp.Subquery) or each.name in ctes for each in sources):
+        return
+    columns = [each for each in window.this.iter_expressions() if isinstance(each, exp.Column)]
+    calls = window.root().find_all(nodes.ServerCall) if columns else ()
+    if any(call.find_ancestor(exp.Where, exp.Join) for call in calls):
+        for column in columns:
+            column.replace(exp.Coalesce(this=column.copy(), expressions=[exp.null()]))
+
+
 def _kept_null(call: exp.Anonymous) -> exp.Expr | None:
     if call.name.lower() != "replace" or isinstance(call.expressions[2], exp.Literal):
         return None
     return nodes.case((nodes.is_not_null(call.expressions[2]), call))
 
 
-def _is_constant(node: exp.Expr, select: exp.Select) -> bool:
-    """Whether a value is the same in every row: it has no column, or those of derived tables that are."""
-    sources = [select.args.get("from_"), *(select.args.get("joins") or [])]
-    derived = {
-        each.this.alias: each.this.this for each in sources if each and isinstance(each.this, exp.Subquery)
-    }
-
-    def is_constant(column: exp.Column) -> bool:
-        inner = derived.get(column.table)
-        return isinstance(inner, exp.Select) and any(
-            each.alias_or_name == column.name and _is_constant(each, inner) for each in inner.expressions
-        )
-
-    return all(is_constant(column) for column in node.find_all(exp.Column))
-
-
 def _refuse_offset(select: exp.Select) -> None:
-    is_one = select.args.get("distinct") and all(_is_constant(each, select) for each in select.expressions)
+    is_one = select.args.get("distinct") and all(is_constant_in(select, each) for each in select.expressions)
     if select.args.get("offset") and (is_one or not select.args.get("from_")):
         raise Untranslatable("OFFSET of a constant row", "MariaDB ignores it")
 
@@ -116,13 +113,22 @@ def _outer_join(join: exp.Join) -> exp.Expr | None:
     return on if on and select and any(each.side for each in select.find_all(exp.Join)) else None
 
 
-def _hide_keys(join: exp.Join) -> None:
-    on = _outer_join(join)
-    for compared in on.find_all(exp.EQ, exp.In) if on else ():
-        sides = [side for side in compared.iter_expressions() if isinstance(side, exp.Column)]
-        numbers = [each for each in compared.find_all(exp.Literal) if not each.is_string]
-        if len(sides) == 1 and any(float(each.this) % 1 for each in numbers):
-            sides[0].replace(exp.Add(this=sides[0].copy(), expression=nodes.number(0)))
+def _hide_keys(compared: exp.EQ | exp.NEQ | exp.In) -> None:
+    columns: list[exp.Expr] = []
+    others: list[exp.Expr] = []
+    for side in compared.iter_expressions():
+        (columns if isinstance(side, exp.Column) else others).append(side)
+    if len(columns) == 1 and any(map(_is_fraction, others)):
+        columns[0].replace(exp.Add(this=columns[0].copy(), expression=nodes.number(0)))
+
+
+def _is_fraction(node: exp.Expr) -> bool:
+    """Whether a node is a fraction in decimals, as integers are compared with, or a query of one."""
+    inner = node.unnest()
+    if isinstance(inner, exp.Select) and not inner.args.get("from_"):
+        return any(map(_is_fraction, inner.find_all(exp.Literal)))
+    inner = inner.this.unnest() if isinstance(inner, exp.Neg) else inner
+    return isinstance(inner, exp.Literal) and not inner.is_string and float(inner.this) % 1 != 0
 
 
 def _hide_conditions(join: exp.Join) -> None:
@@ -157,8 +163,7 @@ def _refuse_row(test: exp.In) -> None:
 
 
 def _hide_aggregate(test: exp.In) -> None:
-    is_aggregate = isinstance(test.this, exp.AggFunc | nodes.AnyOf)
-    if is_aggregate and test.args.get("query") and test.find_ancestor(exp.Having):
+    if isinstance(test.this, exp.AggFunc | nodes.AnyOf) and test.args.get("query"):
         test.set("this", exp.Coalesce(this=test.this, expressions=[exp.null()]))
 
 
@@ -284,6 +289,14 @@ LOWERINGS = (
         change=_refuse_nested,
     ),
     Lowering(
+        "arguments-of-merged-sources",
+        "A stored function of a condition misreads a column of a subquery in FROM that a window takes.",
+        MEASURED,
+        "SELECT MAX(t) OVER () FROM (SELECT t FROM item) AS d WHERE CAST(t AS REAL) = 0",
+        "COALESCE of the column and NULL.",
+        change=_hide_arguments,
+    ),
+    Lowering(
         "unordered-ranks",
         "RANK, NTILE, LAG and their like need an ORDER BY.",
         "https://mariadb.com/kb/en/rank/",
@@ -350,8 +363,8 @@ LOWERINGS = (
         change=_sort_apart,
     ),
     Lowering(
-        "rounded-join-keys",
-        "In ON of an outer join, a key that equals a fraction is looked up by the rounded fraction.",
+        "rounded-keys",
+        "An indexed integer that equals a constant fraction is looked up by the rounded fraction.",
         MEASURED,
         "SELECT i.id FROM part p LEFT JOIN item i ON i.id = 1.5",
         "The key plus 0.",
@@ -383,7 +396,7 @@ LOWERINGS = (
     ),
     Lowering(
         "early-aggregates",
-        "An aggregate IN a subquery of HAVING is looked up before it is computed.",
+        "An aggregate IN a subquery is looked up before it is computed.",
         MEASURED,
         "SELECT x FROM item GROUP BY x HAVING x IN (SELECT DISTINCT i.x FROM item i)",
         "COALESCE of the aggregate and NULL.",

@@ -3,6 +3,7 @@
 from sqlglot import exp
 
 from dialects import nodes
+from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
 from dialects.lowerings import MEASURED, Lowering
 
 
@@ -31,6 +32,44 @@ def _nulls_first(values: nodes.Listed) -> None:
             terms.append(exp.Ordered(this=missing, desc=not term.args.get("desc")))
         terms.append(term)
     order.set("expressions", terms)
+
+
+def _hide_looked_up(test: exp.In) -> None:
+    query = test.args.get("query")
+    select = query.this if query else None
+    if not isinstance(select, exp.Select) or test.this.find(exp.Column):
+        return
+    for source in [item.node for item in sources_of(select)]:
+        inner = source.this
+        if isinstance(source, exp.Table):
+            inner = next((cte.this for cte in ctes_in_sight(select) if cte.alias == source.name), None)
+        if isinstance(inner, exp.Union) and inner.args.get("distinct"):
+            names = inner.named_selects
+            stars = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
+            results = stars if select.is_star else [each.unalias() for each in select.expressions]
+            null = exp.null()
+            select.set(
+                "expressions", [exp.Coalesce(this=each, expressions=[null.copy()]) for each in results]
+            )
+
+
+def _widen(call: exp.Anonymous) -> None:
+    if call.name.lower() != "replace":
+        return
+    _, part, other = call.expressions
+    known = isinstance(part, exp.Literal) and isinstance(other, exp.Literal)
+    if not (known and len(other.name) <= len(part.name)) and not isinstance(other, nodes.Wide):
+        other.replace(nodes.Wide(this=other.copy()))
+
+
+def _at_most_counted(count: exp.Count) -> exp.Expr | None:
+    select, distinct = count.parent_select, count.this
+    if select is None or not isinstance(distinct, exp.Distinct):
+        return None
+    [value] = distinct.expressions
+    if nodes.is_constant(value) or not is_constant_in(select, value):
+        return None
+    return exp.Least(this=count, expressions=[exp.Count(this=value.copy())], ignore_nulls=False)
 
 
 _NUMBERS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {})"
@@ -225,6 +264,37 @@ LOWERINGS = (
         change=_null_safe,
     ),
     Lowering(
+        "constant-lookups",
+        "A constant is looked up IN a UNION of a subquery in FROM without its NULLs.",
+        MEASURED,
+        "SELECT 7 IN (SELECT c FROM (SELECT n AS c FROM item UNION SELECT 2))",
+        "COALESCE of the column and NULL.",
+        change=_hide_looked_up,
+    ),
+    Lowering(
+        "rounded-lookups",
+        "An indexed integer that equals a double of a subquery is looked up by the rounded double.",
+        MEASURED,
+        "SELECT name FROM part WHERE part.item = (SELECT AVG(id) + 0.3 FROM item)",
+        "The integer plus 0.",
+    ),
+    Lowering(
+        "replaced-lengths",
+        "REPLACE by something longer has too few characters where its result is stored, as in DISTINCT.",
+        MEASURED,
+        "SELECT DISTINCT replace('a', 'a', CASE id WHEN 1 THEN 'bc' ELSE 'd' END) FROM item",
+        "A cast of what replaces to CHAR(67108864).",
+        change=_widen,
+    ),
+    Lowering(
+        "distinct-constants",
+        "COUNT(DISTINCT x) is 1 where x is NULL, but no literal, and no row decides it.",
+        MEASURED,
+        "SELECT COUNT(DISTINCT date(kind)) FROM (SELECT 'a' AS kind, n FROM item) GROUP BY n",
+        "LEAST of it and COUNT(x).",
+        change=_at_most_counted,
+    ),
+    Lowering(
         "list-nulls",
         "GROUP_CONCAT sorts NULL as 0 or as the empty text.",
         MEASURED,
@@ -246,13 +316,6 @@ LOWERINGS = (
         "SELECT i.id FROM item i LEFT JOIN (SELECT item, -1 AS c FROM part) q ON q.item = i.id"
         " WHERE q.c = -1",
         "A derived table that is not merged.",
-    ),
-    Lowering(
-        "counted-null-subqueries",
-        "COUNT(DISTINCT) of a subquery's NULL is 1, if no row decides it.",
-        MEASURED,
-        "SELECT COUNT(DISTINCT (SELECT n FROM part WHERE item = 3)) FROM item",
-        "CASE WHEN it IS NULL THEN 0.",
     ),
     Lowering(
         "outer-join-subqueries",

@@ -36,7 +36,6 @@ from dialects.nodes import (
     case,
     every,
     is_not_null,
-    is_null,
     number,
     server,
     string,
@@ -101,15 +100,6 @@ def aggregate(
     match name:
         case "count":
             key = kept(_countable(c, first, distinct=distinct))
-            if (
-                distinct
-                and c.lowers("counted-null-subqueries")
-                and key.find(exp.Select)
-                and not reached(key) & {source.alias for source in scope.sources}
-            ):
-                c.applies("distinct-constant")
-                one = finish(exp.Count(this=exp.Distinct(expressions=[number(1)])))
-                return integer(case((is_null(key), number(0)), default=one), 0, nullable=False)
             counted = exp.Count(this=_distinct(key, distinct=distinct))
             return integer(finish(counted), 0, nullable=False, most=_most_rows(scope))
         case "sum":

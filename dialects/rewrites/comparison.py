@@ -193,6 +193,8 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
         if (exact := _exactly(c, operator, left, right)) is not None:
             return exact
         left, right = _comparable(left, right)
+        if operator in {exp.EQ, exp.NEQ} and c.lowers("rounded-lookups"):
+            left, right = _without_lookup(left, right), _without_lookup(right, left)
         return _native(c, operator, value(c, left), value(c, right), left, right)
     if left.kind is right.kind:
         return _native(c, operator, keyed(c, left, chosen), keyed(c, right, chosen), left, right)
@@ -336,6 +338,14 @@ def _comparable(left: Typed, right: Typed) -> tuple[Typed, Typed]:
             plain = _decimal(other)
             return (one, plain) if one is left else (plain, one)
     return left, right
+
+
+def _without_lookup(one: Typed, other: Typed) -> Typed:
+    """Keep the target from looking an integer up by a real number that a subquery computes."""
+    if one.kind is not Kind.INTEGER or not isinstance(one.node, exp.Column):
+        return one
+    is_known_late = other.kind is not Kind.INTEGER and other.node.find(exp.Query)
+    return one.of(node=exp.Add(this=one.node, expression=number(0))) if is_known_late else one
 
 
 _BEYOND = 2**63

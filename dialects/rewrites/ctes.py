@@ -27,7 +27,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
     recursive = False
     if c.lowers("eager-recursion"):
         _cut_short(written)
-    for cte in _in_order(written.expressions):
+    for cte in _in_order(written):
         target = _target(c, cte.alias)
         names = [column.name for column in cte.args["alias"].args.get("columns") or []]
         if _refers(cte.this, cte.alias):
@@ -81,21 +81,29 @@ def _target(c: Compiler, name: str) -> str:
     return target
 
 
-def _in_order(written: list[exp.Expr]) -> list[exp.Expr]:
-    """Sort the expressions of a WITH, each after those it uses: in SQLite, all see each other."""
+def _in_order(written: exp.Expr) -> list[exp.Expr]:
+    """Sort the expressions of a WITH, each after those it uses: in SQLite, all see each other.
+
+    What the statement does not use is left out: SQLite does not even resolve the names in it.
+    """
     result: list[exp.Expr] = []
     begun: set[str] = set()
+    used = (
+        {name for part in written.parent.iter_expressions() if part is not written for name in _tables(part)}
+        if written.parent
+        else set()
+    )
 
     def add(cte: exp.Expr) -> None:
         begun.add(ascii_lower(cte.alias))
         named = _tables(cte.this)
-        for other in written:
+        for other in written.expressions:
             if ascii_lower(other.alias) in named - begun:
                 add(other)
         result.append(cte)
 
-    for cte in written:
-        if ascii_lower(cte.alias) not in begun:
+    for cte in written.expressions:
+        if ascii_lower(cte.alias) in used - begun:
             add(cte)
     return result
 
@@ -124,11 +132,8 @@ def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relati
 
 def keep(c: Compiler, relation: Relation) -> None:
     """Keep a subquery in FROM from being merged where that would change its meaning on the target."""
-    keep_whole(
-        relation,
-        queries=c.lowers("counted-null-subqueries") and c.counts_distinct,
-        constants=c.lowers("outer-constants") and c.joins_outward,
-    )
+    if c.lowers("outer-constants") and c.joins_outward:
+        keep_whole(relation)
 
 
 def renamed(relation: Relation, names: list[str]) -> Relation:

@@ -10,7 +10,7 @@ from dialects.compiler import Compiler, Handler
 from dialects.errors import Untranslatable
 from dialects.functions import FUNCTIONS, Function, Role, find, rows_of
 from dialects.identifiers import ascii_lower
-from dialects.nodes import grouped
+from dialects.nodes import grouped, number
 from dialects.rewrites import comparison, dates, functions, json, numeric, operators, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.functions import WRITTEN, written_out
@@ -163,11 +163,21 @@ def _concatenated(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _logic(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    if isinstance(node, exp.And) and any(each.unnest() == number(0) for each in node.flatten()):
+        _refuse_dropped_aggregates(node)
     parts = [as_condition(c, c.expression(part, scope)) for part in node.flatten(unnest=False)]
     result = parts[0].node
     for found in parts[1:]:
         result = type(node)(this=_grouped_logic(result, node), expression=_grouped_logic(found.node, node))
     return boolean(result, nullable=any(part.nullable for part in parts))
+
+
+def _refuse_dropped_aggregates(node: exp.And) -> None:
+    select = node.parent_select
+    calls = (call for call in node.find_all(exp.Anonymous) if call.parent_select is select)
+    grouped = select is None or select.args.get("group") is not None
+    if not grouped and any(is_aggregate(ascii_lower(call.name), call.expressions) for call in calls):
+        raise Untranslatable("AND with 0", "SQLite drops the aggregate beside it, and then groups no rows")
 
 
 def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:

@@ -377,7 +377,8 @@ def negate(c: Context, operand: Typed) -> Typed:
     if operand.kind is Kind.NULL:
         return null()
     if operand.constant is not None and isinstance(operand.constant.value, int | float):
-        return literal(-operand.constant.value)
+        found = -operand.constant.value
+        return literal(found if found <= _HIGHEST else float(found))
     if operand.kind is Kind.INTEGER and operand.low is not None and operand.low <= _LOWEST:
         return _checked(c, exp.Sub, literal(0), operand)
     if operand.decimal and operand.integral is not None:

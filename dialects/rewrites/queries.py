@@ -70,7 +70,7 @@ def query(
     if written is not None:
         added = relation.node.args.get("with_")
         clause.set("expressions", [*clause.expressions, *(added.expressions if added else ())])
-        relation.node.set("with_", clause)
+        relation.node.set("with_", clause if clause.expressions else None)
     return relation
 
 

@@ -230,8 +230,11 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     MySQL takes no LIMIT and no window function there, and MySQL 9.7 gets EXCEPT wrong with NULL.
     """
     node = relation.node
-    compound = isinstance(node, exp.SetOperation)
-    if c.lowers("in-any-query") and (compound or node.args.get("limit") or node.find(exp.Window)):
+    part, excepts = node, False
+    while isinstance(part, exp.SetOperation):
+        excepts |= isinstance(part, exp.Except)
+        part = part.this.unnest()
+    if c.lowers("in-any-query") and (excepts or node.args.get("limit") or node.find(exp.Window)):
         alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=node, alias=alias)))
     return node

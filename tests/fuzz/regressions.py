@@ -716,4 +716,68 @@ REGRESSIONS = (
         "SELECT item AS k FROM label GROUP BY k HAVING 1 NOT IN (SELECT item FROM far) ORDER BY k NULLS LAST",
         ordered=True,
     ),
+    Regression(
+        "a shift in two places of a translation", "SELECT LEAD('a', 2, 'a') OVER (ORDER BY id) / 1 FROM item"
+    ),
+    Regression(
+        "an indexed integer that equals a fraction", "SELECT id FROM person WHERE boss = 1.5 OR boss IN (2.5)"
+    ),
+    Regression("no row between wholes", "SELECT id FROM person WHERE NOT boss <> 1.5"),
+    Regression(
+        "an indexed integer that equals a mean",
+        "SELECT id FROM person WHERE boss = (SELECT AVG(boss) FROM person)",
+    ),
+    Regression(
+        "a text as a condition beside a window over a subquery",
+        "SELECT LEAD(code, 2, 'a') OVER (ORDER BY person, at) FROM (SELECT * FROM event) WHERE code",
+    ),
+    Regression(
+        "a text as a number in a subquery below a window",
+        "WITH c AS (SELECT code FROM event WHERE CAST(code AS REAL) <> 0) SELECT MAX(code) OVER () FROM c",
+    ),
+    Regression(
+        "distinct moments that are NULL",
+        "SELECT COUNT(DISTINCT DATE(DATE('now') || 'x')) FROM person GROUP BY boss",
+    ),
+    Regression(
+        "a distinct NULL of a subquery in a subquery",
+        "SELECT COUNT(DISTINCT v) FROM (SELECT v FROM (SELECT (SELECT id FROM void) AS v, id FROM person)"
+        " WHERE id)",
+    ),
+    Regression(
+        "the least integer without its sign", "SELECT - -9223372036854775808, (- -9223372036854775808) % 7"
+    ),
+    Regression(
+        "texts beyond 2^53 equal to themselves as numbers",
+        "SELECT big FROM far WHERE digits = CAST(digits AS NUMERIC)",
+    ),
+    Regression(
+        "an aggregate IN a subquery",
+        "SELECT boss, MIN(id) IN (SELECT id FROM item) FROM person GROUP BY boss"
+        " ORDER BY MIN(id) IN (SELECT 2), 1",
+        ordered=True,
+    ),
+    Regression(
+        "a longer text in the place of a short one", "SELECT DISTINCT REPLACE(code, 'a', 'bcd') FROM event"
+    ),
+    Regression(
+        "a computed LIMIT of a correlated subquery",
+        "SELECT (SELECT label FROM label WHERE item = o.id ORDER BY 1 LIMIT (SELECT 1)) FROM item AS o",
+        untranslatable=(Dialect.DUCKDB, Dialect.MARIADB),
+    ),
+    Regression("a constant IN a union with NULL", "SELECT 77 IN (SELECT boss FROM person UNION SELECT 2)"),
+    Regression(
+        "a constant IN a union with NULL in FROM",
+        "SELECT 77 IN (SELECT c FROM (SELECT boss AS c FROM person UNION SELECT 2))",
+    ),
+    Regression(
+        "an aggregate that SQLite drops",
+        "SELECT (0 AND MIN(1)) FROM item",
+        untranslatable=LOADED,
+    ),
+    Regression("a query that nothing reads", "WITH a AS (SELECT nosuch FROM item) SELECT id FROM item"),
+    Regression(
+        "years of a column that a join makes equal to other texts",
+        "SELECT x.ticket FROM event AS t JOIN event AS x ON x.code = t.at WHERE t.at GROUP BY 1",
+    ),
 )

@@ -737,3 +737,8 @@ SELECT p.id, (SELECT GROUP_CONCAT(code, '/') FROM (SELECT code FROM mark WHERE p
 SELECT p.id FROM pupil p WHERE EXISTS (SELECT 1 FROM (SELECT score, weight FROM mark m WHERE m.pupil = p.id AND m.score > 1) z WHERE z.weight > 1 OR z.score = 2) ORDER BY p.id;
 SELECT DISTINCT (5 / (id - 7)) || '' FROM pupil ORDER BY 1;
 SELECT id, MAX(points) = 3, RANK() OVER (ORDER BY MAX(points)) + 1 FROM pupil GROUP BY id ORDER BY id;
+SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark WHERE score > 1000)) FROM pupil;
+SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)), COUNT(DISTINCT (SELECT NULL)) FROM pupil;
+SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)) FILTER (WHERE 'a') FROM pupil;
+SELECT house, COUNT(DISTINCT NULLIF((SELECT MAX(id) FROM pupil), 3)) FROM pupil GROUP BY house ORDER BY house;
+SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)) FROM pupil WHERE id < 0;

@@ -82,13 +82,6 @@ SELECT house, COUNT(DISTINCT points) FILTER (WHERE height IS NOT NULL) FROM pupi
 SELECT TOTAL(points) FILTER (WHERE NULL), SUM(height) FILTER (WHERE name LIKE 'b%') FROM pupil;
 SELECT id, SUM(points) FILTER (WHERE points > 3) OVER (ORDER BY id) FROM pupil ORDER BY id;
 
--- distinct-constant
-SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark WHERE score > 1000)) FROM pupil;
-SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)), COUNT(DISTINCT (SELECT NULL)) FROM pupil;
-SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)) FILTER (WHERE 'a') FROM pupil;
-SELECT house, COUNT(DISTINCT NULLIF((SELECT MAX(id) FROM pupil), 3)) FROM pupil GROUP BY house ORDER BY house;
-SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)) FROM pupil WHERE id < 0;
-
 -- constant-call
 SELECT UPPER('aé'), LENGTH('hé'), ROUND(2.5), ABS(-3), SUBSTR('abc', -2), HEX('a'), INSTR('abc', 'c');
 SELECT DATE('2020-01-31', '+1 month'), STRFTIME('%j', '2020-12-31'), JULIANDAY('2000-01-01');
