@@ -70,7 +70,9 @@ def as_number(c: Context, t: Typed) -> Typed:
             return literal(numeric_prefix(t.constant.value))
         case Kind.TEXT if t.form is Form.DIGITS:
             c.applies("numeric-prefix")
-            return integer(Digits(this=t.node), t.low, t.high, nullable=t.nullable)
+            is_stored = isinstance(t.node, exp.Column | Slice)
+            read = Digits(this=t.node) if is_stored else Bigint(this=t.node)
+            return integer(read, t.low, t.high, nullable=t.nullable)
         case Kind.TEXT if t.is_dated:
             c.applies("numeric-prefix")
             year = Slice(this=t.node, start=number(1), length=number(4))

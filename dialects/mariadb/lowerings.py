@@ -70,17 +70,30 @@ def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
     return exp.Paren(this=kind(this=nodes.number(start), expression=row))
 
 
-def _hide_arguments(window: exp.Window) -> None:
-    select = window.parent_select
-    ctes = {cte.alias for cte in ctes_in_sight(window, recursive=True)}
-    sources = [item.node for item in sources_of(select)] if select else []
-    if not any(isinstance(each, exp.Subquery) or each.name in ctes for each in sources):
+def _hide_columns(select: exp.Select) -> None:
+    """COALESCE keeps the column out of the expression that is taken apart for the window."""
+    windows = [each for each in select.find_all(exp.Window) if each.parent_select is select]
+    if not windows or not _reads_merged(select):
         return
-    columns = [each for each in window.this.iter_expressions() if isinstance(each, exp.Column)]
-    calls = window.root().find_all(nodes.ServerCall) if columns else ()
-    if any(call.find_ancestor(exp.Where, exp.Join) for call in calls):
-        for column in columns:
-            column.replace(exp.Coalesce(this=column.copy(), expressions=[exp.null()]))
+    for window in windows:
+        around: exp.Expr | None = window.this
+        while around is not None and around is not select:
+            inner = [] if around is window else list(around.iter_expressions())
+            inner += [
+                each for branch in inner if isinstance(branch, exp.If) for each in branch.iter_expressions()
+            ]
+            for column in [each for each in inner if isinstance(each, exp.Column)]:
+                column.replace(exp.Coalesce(this=column.copy(), expressions=[exp.null()]))
+            around = around.parent
+
+
+def _reads_merged(select: exp.Select) -> bool:
+    """Whether a SELECT reads a subquery, and a condition of the statement calls a stored function."""
+    ctes = {cte.alias for cte in ctes_in_sight(select, recursive=True)}
+    sources = [item.node for item in sources_of(select)]
+    return any(isinstance(each, exp.Subquery) or each.name in ctes for each in sources) and any(
+        call.find_ancestor(exp.Where, exp.Join) for call in select.root().find_all(nodes.ServerCall)
+    )
 
 
 def _kept_null(call: exp.Anonymous) -> exp.Expr | None:
@@ -289,12 +302,12 @@ LOWERINGS = (
         change=_refuse_nested,
     ),
     Lowering(
-        "arguments-of-merged-sources",
-        "A stored function of a condition misreads a column of a subquery in FROM that a window takes.",
+        "columns-beside-windows",
+        "A stored function of a condition misreads a column of a subquery in FROM beside a window.",
         MEASURED,
         "SELECT MAX(t) OVER () FROM (SELECT t FROM item) AS d WHERE CAST(t AS REAL) = 0",
         "COALESCE of the column and NULL.",
-        change=_hide_arguments,
+        change=_hide_columns,
     ),
     Lowering(
         "unordered-ranks",

@@ -780,4 +780,9 @@ REGRESSIONS = (
         "years of a column that a join makes equal to other texts",
         "SELECT x.ticket FROM event AS t JOIN event AS x ON x.code = t.at WHERE t.at GROUP BY 1",
     ),
+    Regression(
+        "a column in an expression with a window over a subquery",
+        "SELECT CASE amount WHEN -5 THEN LEAD(code) OVER (ORDER BY code) ELSE code END FROM"
+        " (SELECT * FROM event) WHERE code + 0",
+    ),
 )
