@@ -51,6 +51,13 @@ class Lab:
     places of functions that take a `harness.runs.reader.Run` and return the tables (`TableModel`) that a
     report has after its own. `options` are places of what carries an option of an evaluation out, by the
     option's name.
+
+    `answers` and `again` are for runs that the lab judges by verdicts of its own, its metrics. `answers` is
+    the place of a function that takes such a run and returns the statements of each answer by the key of its
+    pair, `harness.runs.summary.Key`, None for a missing one. `again` is that of one which judges them again:
+    it takes a `harness.session.request.Request`, the folder of the set's databases or None, the entries of
+    the run's manifest that `facts` names, such answers, and whether they are of the whole set; it returns the
+    manifest and the results.
     """
 
     name: str
@@ -59,6 +66,9 @@ class Lab:
     sets: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    answers: str | None = None
+    again: str | None = None
+    facts: Sequence[str] = ()
 
 
 @cache
@@ -152,6 +162,12 @@ def evaluation_of_set(name: str) -> Any:
 def lab_of_set(name: str) -> str | None:
     """Return the name of the lab that has a question set; None if no lab has it."""
     return next((lab.name for lab in labs().values() if name in lab.sets), None)
+
+
+def lab_judging(metrics: Collection[str]) -> Lab | None:
+    """Return the lab that judges runs with these metrics, and can do so again; None for runs of questions."""
+    able = (lab for lab in labs().values() if lab.answers is not None and lab.again is not None)
+    return next((lab for lab in able if metrics and lab.metrics.keys() >= {*metrics}), None)
 
 
 def sections(run: Any) -> list[Any]:

@@ -143,8 +143,7 @@ def require_questions(run: Run) -> None:
         refuse(
             run.folder,
             f"is a run of {run.manifest.get('set')}, which a lab judges by verdicts of its own",
-            "name a run of questions here; report, runs and compare take this one, and compare with a second"
-            " run of the same answers verifies it",
+            "name a run of questions here; report, runs, compare and lab submit take this one",
         )
 
 

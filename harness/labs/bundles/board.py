@@ -33,7 +33,7 @@ from harness.labs.bundles.bundle import (
     read_receipt,
     write_receipt,
 )
-from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics import METRICS, OUTCOME_METRIC, Basis
 from harness.metrics.statistics import SIGNIFICANT
 from harness.report.html import write_html
 from harness.report.html.page import MOST_BARS, PageSection, bar_chart, section, write_static
@@ -107,6 +107,12 @@ class _Page:
     facts: Sequence[str]
     dialect: EngineName
     rows: Sequence[_Row]
+
+    @property
+    def metric(self) -> str:
+        """What the best one is best at: EX, or the first verdict of a lab."""
+        names = self.rows[0].score.metrics
+        return OUTCOME_METRIC if OUTCOME_METRIC in names else next(iter(names), OUTCOME_METRIC)
 
     @property
     def latest(self) -> list[_Row]:
@@ -312,9 +318,10 @@ def _pages(entries: Sequence[BoardEntry]) -> Iterator[_Page]:
         pack = f", golds {first.gold.label}" if first.gold else ""
         files = ", ".join(f"{name} {digest[:8]}" for name, digest in first.set_files.items())
         policy = first.extract
+        profile = f"Profile {first.profile}, limit" if first.profile else "Limit"
         facts = [
             f"{first.questions:,} questions ({files}), {len(first.databases):,} databases",
-            f"Profile {first.profile}, limit {first.limits['seconds']:g} s",
+            f"{profile} {first.limits['seconds']:g} s",
             *dict.fromkeys(
                 note for row in found for note in row.entry.bundle.evaluated.notes if _is_about(note, dialect)
             ),
@@ -340,7 +347,9 @@ def _key(entry: BoardEntry, dialect: EngineName) -> str:
     one = entry.bundle.evaluated
     gold = one.gold and one.gold.sha256
     same = one.set_name, one.set_files, one.databases, gold, one.reference, one.profile, one.limits
-    told = [each for each in (None if one.extract == Extract.NONE else one.extract, one.now) if each]
+    told = [
+        each for each in (None if one.extract == Extract.NONE else one.extract, one.now, one.facts) if each
+    ]
     return content_digest([dialect, *same, *told])
 
 
@@ -351,11 +360,11 @@ def _manifest(entry: BoardEntry) -> dict[str, object]:
 
 
 def _sections(page: _Page) -> list[PageSection]:
-    """Return a table with a chart for each metric that is published elsewhere."""
+    """Return a table with a chart for each metric that is published elsewhere, and each verdict."""
     sections = []
     for name, metric in METRICS.items():
         rows = [row for row in page.latest if row.total(name) is not None]
-        if metric.published_as is None or not rows:
+        if (metric.published_as is None and metric.basis is not Basis.VERDICT) or not rows:
             continue
         rows.sort(key=lambda row: (-(row.total(name) or 0.0), row.score.predictor))
         shown = [(row.score.predictor, row.total(name) or 0.0, row.score.intervals.get(name)) for row in rows]
@@ -404,8 +413,8 @@ def _history(page: _Page) -> _List:
         (
             _Text(printable(row.score.predictor)),
             _Text(row.entry.day),
-            _Text(spelled(row.total(OUTCOME_METRIC), CellKind.PERCENT)),
-            _Text(spelled_range(row.score.intervals.get(OUTCOME_METRIC))),
+            _Text(spelled(row.total(page.metric), CellKind.PERCENT)),
+            _Text(spelled_range(row.score.intervals.get(page.metric))),
             _Text(row.entry.name, _bundle_of(row.entry)),
             _Text(row.entry.receipt.verified[:10], _receipt_of(row.entry)),
             _Text(printable(row.entry.receipt.engines.get(page.dialect, "").split(" ", 1)[0])),
@@ -416,7 +425,7 @@ def _history(page: _Page) -> _List:
     heads = (
         "predictor",
         "run, as stated",
-        METRICS[OUTCOME_METRIC].title,
+        METRICS[page.metric].title,
         "95 %",
         "bundle",
         "verified",
@@ -433,8 +442,10 @@ def _history(page: _Page) -> _List:
 def _boards(pages: Sequence[_Page]) -> _List:
     rows = []
     for page in pages:
-        best = max(page.latest, key=lambda row: row.total(OUTCOME_METRIC) or 0.0)
-        figure = spelled(best.total(OUTCOME_METRIC), CellKind.PERCENT)
+        best = max(page.latest, key=lambda row: row.total(page.metric) or 0.0)
+        figure = spelled(best.total(page.metric), CellKind.PERCENT)
+        if page.metric != OUTCOME_METRIC:
+            figure = f"{figure} ({METRICS[page.metric].title})"
         texts = (str(len(page.latest)), figure, printable(best.score.predictor))
         rows.append((_Text(printable(page.title), page.file), *map(_Text, texts)))
     heads = ("set, engine and golds", "predictors", "best EX (%)", "of")

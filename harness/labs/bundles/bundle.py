@@ -13,7 +13,7 @@ https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -26,9 +26,10 @@ from harness.data.published_sets import provenances, sets_by_name, title_in
 from harness.data.questions import PackUse, level
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
+from harness.lab import at, lab_judging
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval
-from harness.runs.reader import Run, extraction_note, golds_note, levels_in
+from harness.runs.reader import Run, extraction_note, golds_note, key_of, levels_in, require_questions
 from harness.runs.summary import Extent, Figures, Key, Score, completed, summarize
 from loaders.base.files import as_json, parse_json, read_json, read_text, refuse
 from loaders.base.files import replace as write_whole
@@ -88,7 +89,8 @@ class Evaluated:
     predictor and engine; `is_complete`: of the whole set, whose levels of difficulty are `levels`.
     `set_files` and `databases` have sha256 digests by name, `scores` the means in percent by predictor,
     engine, metric and level. `notes` are what a reader of the scores has to know. `extract` is the policy
-    that took the SQL out of the answers. `title` is that of the set, if it has one beside its name.
+    that took the SQL out of the answers. `title` is that of the set, if it has one beside its name. `facts`
+    are what a lab has to know to judge by verdicts of its own, and such a run has no profile.
     """
 
     set_name: str
@@ -97,7 +99,7 @@ class Evaluated:
     questions: int
     set_questions: int
     levels: Sequence[str]
-    profile: str
+    profile: str | None
     metrics: Sequence[str]
     limits: Mapping[str, float]
     engines: Mapping[str, Mapping[str, Any]]
@@ -111,6 +113,7 @@ class Evaluated:
     notes: Sequence[str] = ()
     extract: str = Extract.NONE.value
     title: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -170,22 +173,30 @@ class Bundle:
             **({"title": one.title} if one.title else {}),
             **{name: to_plain(getattr(one, name)) for name in _OF_MANIFEST},
         }
-        texts = self._texts()
-        results = [replace(self._result(each), sql=texts[key]) for key, each in self.outcomes.items()]
+        lines = self._lines()
+        results = [replace(self._result(each), sql=lines[key].sql) for key, each in self.outcomes.items()]
         planned = Counter((each.predictor, each.dialect) for each in results)
         return Run(folder, manifest, results, Extent(planned, one.questions, one.set_questions))
 
-    def _texts(self) -> dict[Key, str | None]:
+    def statements(self) -> dict[Key, Sequence[str] | None]:
+        """Return the statements of each answer that a lab judges, None for one that is missing.
+
+        Raises:
+            BadInput: its predictions are not those of its outcomes.
+        """
+        return {key: line.statements for key, line in self._lines().items()}
+
+    def _lines(self) -> "dict[Key, _Prediction]":
         try:
             lines = [
                 to_record(_Prediction, parse_json(line)) for line in self.predictions.split("\n") if line
             ]
         except ValueError as fault:
             raise BadInput(f"a prediction is damaged: {fault}; {_WRONG}") from None
-        texts = {(one.dialect, one.predictor, one.question_id): one.sql for one in lines}
-        if texts.keys() != self.outcomes.keys():
+        found = {(one.dialect, one.predictor, one.question_id): one for one in lines}
+        if found.keys() != self.outcomes.keys():
             raise BadInput(f"its predictions are not those of its outcomes; {_WRONG}")
-        return texts
+        return found
 
     def _result(self, one: PairOutcome) -> PairResult:
         return PairResult(
@@ -204,13 +215,14 @@ class Bundle:
 
 @dataclass(frozen=True)
 class _Prediction:
-    """A line of `predictions`."""
+    """A line of `predictions`; `statements` are those of an answer that a lab judges."""
 
     question_id: str
     predictor: str
     dialect: EngineName
     sql: str | None
     reason: str = ""
+    statements: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -241,8 +253,8 @@ def pack(run: Run, path: Path) -> str:
     """Write a run as a bundle, and return its digest.
 
     Raises:
-        BadInput: the run has pairs that were not judged, or was tested on variants; or the file cannot be
-            written.
+        BadInput: the run has pairs that were not judged, was tested on variants, or is of a lab that cannot
+            judge it again; or the file cannot be written.
     """
     scores = summarize(run.results, run.manifest.get("metrics", ()), run.extent)
     broken = any(result.outcome is Outcome.HARNESS_ERROR for result in run.results)
@@ -251,9 +263,16 @@ def pack(run: Run, path: Path) -> str:
     if run.manifest.get("variants") is not None:
         refuse(run.folder, "its variants of databases are not in the run", "run it without --variants")
     outcomes = sorted(map(PairOutcome.of, run.results), key=lambda each: each.key)
+    lab = lab_judging(run.manifest.get("metrics") or ())
+    if lab is None:
+        require_questions(run)
+    answers = None if lab is None else at(str(lab.answers))(run)
     predictions = sorted(run.results, key=lambda each: (each.dialect, each.predictor, each.question))
-    bundle = _File("", {}, _lines(map(_prediction, predictions)), _lines(map(to_plain, outcomes)))
-    statement = _statement(bundle.subject, PREDICATE_TYPE, to_plain(_evaluated(run, scores)))
+    lines = [_prediction(each, answers) for each in predictions]
+    bundle = _File("", {}, _lines(lines), _lines(map(to_plain, outcomes)))
+    facts = {name: run.manifest.get(name) for name in (() if lab is None else lab.facts)}
+    evaluated = replace(_evaluated(run, scores), facts=facts)
+    statement = _statement(bundle.subject, PREDICATE_TYPE, to_plain(evaluated))
     digest = _digest(as_json(statement))
     _write(path, replace(bundle, digest=digest, statement=statement).text)
     return digest
@@ -391,8 +410,9 @@ def _check(evaluated: Evaluated, outcomes: Sequence[PairOutcome]) -> None:
     strange += ["it has no limit of seconds"] * ("seconds" not in evaluated.limits)
     if strange:
         raise RecordFault(strange[0])
-    Profile(evaluated.profile)
-    Extract(evaluated.extract)
+    if lab_judging(evaluated.metrics) is None:
+        Profile(str(evaluated.profile))
+        Extract(evaluated.extract)
     if datetime.fromisoformat(evaluated.started).tzinfo is None:
         raise RecordFault("its start has no time zone")
     for one in outcomes:
@@ -424,9 +444,15 @@ _OF_MANIFEST = (
 )  # fmt: skip
 
 
-def _prediction(result: PairResult) -> dict[str, Any]:
-    """Return a line of a prediction file."""
-    line = {"question_id": result.question, "predictor": result.predictor, "dialect": result.dialect}
+def _prediction(result: PairResult, answers: Mapping[Key, Any] | None) -> dict[str, Any]:
+    """Return a line of a prediction file, with the statements of an answer that a lab judges."""
+    line: dict[str, Any] = {
+        "question_id": result.question,
+        "predictor": result.predictor,
+        "dialect": result.dialect,
+    }
+    if answers is not None:
+        line["statements"] = answers[key_of(result)]
     if result.sql is None:
         return {**line, "sql": None, "reason": result.error or "no answer"}
     return {**line, "sql": result.sql}

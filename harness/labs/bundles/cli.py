@@ -14,7 +14,7 @@ from harness.labs.bundles.bundle import RECEIPT_SUFFIX, SUFFIX, pack, read_bundl
 from harness.labs.bundles.verification import published_name
 from harness.labs.bundles.verification import verify as execute_again
 from harness.report.console import loading_bar
-from harness.runs.reader import read_run, require_questions
+from harness.runs.reader import read_run
 from harness.session.request import Request
 from loaders.base.files import one_line
 
@@ -29,7 +29,6 @@ def submit(
 ) -> None:
     """Pack a finished run into one file that anyone can verify."""
     found = read_run(run)
-    require_questions(found)
     path = _ending(to or Path(f"{found.manifest['run_id']}{SUFFIX}"), SUFFIX)
     digest = pack(found, path)
     bundle = read_bundle(path)
@@ -49,6 +48,9 @@ def verify(  # noqa: PLR0913 - one parameter an option
     set_name: Annotated[
         str | None, typer.Option("--set", metavar="NAME", help="Question set. Default: the bundle's.")
     ] = None,
+    databases: Annotated[
+        Path | None, typer.Option(help="With a file of tasks as --set: folder of the databases.")
+    ] = None,
     digest: Annotated[
         str | None, typer.Option(metavar="sha256:HEX", help="Refuse a bundle with another digest.")
     ] = None,
@@ -65,7 +67,7 @@ def verify(  # noqa: PLR0913 - one parameter an option
     found = read_bundle(bundle, digest and digest.removeprefix("sha256:"))
     request = replace(request, set_name=set_name or published_name(found))
     with loading_bar(messages, before="reading questions and predictions") as progress:
-        verification = execute_again(found, request, say=say, progress=progress)
+        verification = execute_again(found, request, say=say, progress=progress, databases=databases)
     if to is not None:
         write_receipt(verification.receipt(), to, bundle.name)
         say(f"written: {to}")

@@ -17,6 +17,7 @@ from harness.data.published_sets import sets_by_name, title_in
 from harness.data.questions import PackUse
 from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, in_order
+from harness.lab import at, lab_judging, lab_of_set
 from harness.labs.bundles.bundle import (
     Bundle,
     ClaimedScore,
@@ -65,11 +66,16 @@ class PairDifference:
         if one.outcome is not other.outcome:
             return f"{name}: {one.outcome} was submitted, {other.outcome} is what executing gives"
         said = [
-            f"{metric} {score:g} was submitted, {other.scores.get(metric)} is what executing gives"
-            for metric, score in one.scores.items()
-            if score != other.scores.get(metric)
+            f"{metric} {_spelled(one, metric)} was submitted,"
+            f" {_spelled(other, metric)} is what executing gives"
+            for metric in {**one.scores, **other.scores}
+            if one.scores.get(metric) != other.scores.get(metric)
         ]
         return f"{name}: {'; '.join(said) or 'another error class'}"
+
+
+def _spelled(outcome: PairOutcome, metric: str) -> str:
+    return f"{outcome.scores[metric]:g}" if metric in outcome.scores else "undecided"
 
 
 @dataclass(frozen=True)
@@ -117,11 +123,11 @@ def published_name(bundle: Bundle) -> str:
         BadInput: no set of that name comes with bird-harness or is published.
     """
     name = bundle.evaluated.set_name
-    if name not in {*LAYOUTS, *sets_by_name()}:
+    if name not in {*LAYOUTS, *sets_by_name()} and lab_of_set(name) is None:
         raise BadInput(
             one_line(
                 f"the bundle is of question set {brief(repr(name))}, which is not a published one; name the"
-                " folder that you have of it with --set"
+                " folder or the file of tasks that you have of it with --set"
             )
         )
     return name
@@ -133,19 +139,29 @@ def verify(
     *,
     say: Callable[[str], None],
     progress: Progress | None = None,
+    databases: Path | None = None,
 ) -> Verification:
-    """Execute every prediction of a bundle again, without the cache.
+    """Execute every prediction of a bundle again, without the cache; a lab judges its own.
 
     Args:
         bundle: as read.
         request: the set, its gold pack and the workers; settings of the run are those of the bundle.
         say: called with one line at a time about what is being done.
         progress: called with the rows loaded.
+        databases: the folder of the databases, for a file of tasks.
 
     Raises:
         BadInput: the set, its golds or its databases are not those of the bundle.
         EngineUnavailable: an engine of the bundle is not up.
     """
+    evaluated = bundle.evaluated
+    if (lab := lab_judging(evaluated.metrics)) is not None:
+        answers, is_whole = bundle.statements(), evaluated.is_complete
+        judged = at(str(lab.again))(request, databases, evaluated.facts, answers, is_whole=is_whole)
+        require_same(bundle, judged[0])
+        return compared(bundle, *judged)
+    if databases is not None:
+        raise BadInput("--databases: belongs to a file of tasks; leave it out")
     with tempfile.TemporaryDirectory() as folder:
         predictions = Path(folder, "predictions.jsonl")
         predictions.write_text(bundle.predictions, encoding="utf-8")
@@ -177,7 +193,7 @@ def _request(bundle: Bundle, request: Request, predictions: Path) -> Request:
         predictions=[predictions],
         dialects=in_order({outcome.dialect for outcome in bundle.outcomes.values()}),
         metrics=untimed(submitted.metrics),
-        profile=Profile(submitted.profile),
+        profile=Profile(str(submitted.profile)),
         reference=submitted.reference or request.reference,
         now=submitted.now and submitted.now.removesuffix("+00:00"),
         keys=() if submitted.is_complete else sorted({each.question for each in bundle.outcomes.values()}),

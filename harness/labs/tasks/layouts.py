@@ -111,12 +111,16 @@ class Task:
 
 @dataclass(frozen=True)
 class TaskSet:
-    """The tasks of a file, all of one family, with the folder of their databases."""
+    """The tasks of a file, all of one family, with the folder of their databases.
+
+    `ground_truth` is the file that their solutions came with, if it is another.
+    """
 
     path: Path
     family: ScriptFamily
     tasks: Sequence[Task]
     databases: Path
+    ground_truth: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,7 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
             f"{path}: no task has a solution: public files leave them out; ask its authors by mail, and name"
             " the file that they send with --ground-truth"
         )
-    return TaskSet(path, family, tasks, databases)
+    return TaskSet(path, family, tasks, databases, ground_truth)
 
 
 def _follow_up(record: Mapping[str, Any]) -> Mapping[str, Any]:

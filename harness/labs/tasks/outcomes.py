@@ -9,16 +9,19 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Level, Question
 from harness.engines import EngineName
 from harness.labs.tasks import VERDICTS
-from harness.labs.tasks.families import TaskCategory
+from harness.labs.tasks.engine import engine_of
+from harness.labs.tasks.families import FAMILIES, TaskCategory
 from harness.labs.tasks.judging import GOLD, STATEMENT_SECONDS, TaskResult
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
 from harness.labs.tasks.official import OfficialStatus
@@ -26,7 +29,7 @@ from harness.labs.tasks.report import task_tables
 from harness.report.table_model import TableModel
 from harness.runs.folder import RunFolder
 from harness.runs.reader import AGAIN, Run
-from harness.runs.summary import Extent
+from harness.runs.summary import Extent, Key
 from loaders.base.digests import digests
 from loaders.base.files import as_json, replace
 from loaders.base.records import read_records, to_record
@@ -92,6 +95,20 @@ def write_run(parent: Path, judged: Sequence[JudgedTasks], request: TaskRequest)
     Raises:
         BadInput: it cannot be written.
     """
+    manifest, questions, results = outcomes_of(judged, request)
+    folder = RunFolder(parent, manifest, VERDICTS, questions)
+    with folder:
+        replace(folder.path / FILE, (json.dumps(record) + "\n" for record in _records(judged)))
+        for result in results:
+            folder.add(result)
+        folder.finish()
+    return folder.path
+
+
+def outcomes_of(
+    judged: Sequence[JudgedTasks], request: TaskRequest
+) -> tuple[dict[str, Any], list[Question], list[PairResult]]:
+    """Return the manifest of a run of tasks, its questions, and the outcome of each pair."""
     questions = list(_questions(judged))
     levels = tuple(dict.fromkeys(scale for each in questions for scale in _scale(each.difficulty)))
     results = [result for one in judged for result in _pair_results(one, levels)]
@@ -105,30 +122,34 @@ def write_run(parent: Path, judged: Sequence[JudgedTasks], request: TaskRequest)
         request.set_tasks or len(questions),
     )
     manifest = _manifest(judged, request, questions, levels) | {"planned": extent.to_json()}
-    folder = RunFolder(parent, manifest, VERDICTS, questions)
-    with folder:
-        records = (as_record(result, one.family) for one in judged for result in one.results)
-        replace(folder.path / FILE, (json.dumps(record) + "\n" for record in records))
-        for result in results:
-            folder.add(result)
-        folder.finish()
-    return folder.path
+    return manifest, questions, results
+
+
+def _records(judged: Sequence[JudgedTasks]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the lab's file: each result, with the statements of the answer."""
+    for one in judged:
+        texts = _texts(one)
+        for result in one.results:
+            answer = texts[result.predictor].get(result.task)
+            yield as_record(result, one.family) | {"answer": None if answer is None else list(answer)}
 
 
 def _manifest(
     judged: Sequence[JudgedTasks], request: TaskRequest, questions: Sequence[Question], levels: Sequence[str]
 ) -> dict[str, Any]:
     asked = as_json([request.phase, *sorted([each.key, each.db_id] for each in questions)])
-    files = {path.name: digest for path, digest in digests(one.tasks.path for one in judged).items()}
+    paths = [path for one in judged for path in (one.tasks.path, one.tasks.ground_truth) if path is not None]
+    files = {path.name: digest for path, digest in digests(paths).items()}
     return {
         "command": list(request.command),
         "set": request.set_name,
         # The same tasks on another engine are the same collection, so that the two can be compared.
-        "collection": f"{request.set_name}_{hashlib.sha256(asked.encode()).hexdigest()[:8]}",
+        "collection": f"{request.set_name}_{_sha256(asked)[:8]}",
         "questions": len(questions),
         "levels": list(levels),
         "types": list(TaskCategory),
         "set_files": files,
+        "databases": {name: digest for one in judged for name, digest in _databases(one).items()},
         "families": {one.dialect: one.family for one in judged},
         "phase": request.phase,
         "metrics": list(VERDICTS),
@@ -151,6 +172,22 @@ def _manifest(
         "engines": {one.dialect: {"version": one.version, "settings": {}} for one in judged},
         "left_out": list(request.left_out),
     }
+
+
+def _databases(judged: JudgedTasks) -> dict[str, str | None]:
+    """Return a digest of the files of each database, None where they cannot be read."""
+    tasks, sources = judged.tasks, engine_of(judged.tasks.family).sources
+    found: dict[str, str | None] = {}
+    for name in sorted({task.database for task in tasks.tasks}):
+        own: list[str] | None = None
+        with suppress(BadInput):
+            own = None if sources is None else [*digests(sources(tasks.databases, name)).values()]
+        found[f"{judged.dialect}/{name}"] = None if own is None else _sha256(as_json(own))
+    return found
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _questions(judged: Sequence[JudgedTasks]) -> Iterator[Question]:
@@ -185,13 +222,17 @@ def _scale(difficulty: str) -> Sequence[str]:
 
 def _pair_results(judged: JudgedTasks, levels: Sequence[str]) -> Iterator[PairResult]:
     """Yield the outcome of each answer; those of golds if nothing else was judged."""
-    texts = {one.predictor: one.answers for one in judged.answers}
-    golds = {task.id: task.gold for task in judged.tasks.tasks}
+    texts = _texts(judged)
     for one in judged.results:
-        if one.predictor == GOLD and texts:
+        if one.predictor == GOLD and judged.answers:
             continue
-        answer = (golds if one.predictor == GOLD else texts[one.predictor]).get(one.task)
-        yield pair_result(one, judged.dialect, answer, levels)
+        yield pair_result(one, judged.dialect, texts[one.predictor].get(one.task), levels)
+
+
+def _texts(judged: JudgedTasks) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the statements of golds and answers, by predictor and task."""
+    golds = {task.id: task.gold for task in judged.tasks.tasks}
+    return {GOLD: golds, **{one.predictor: one.answers for one in judged.answers}}
 
 
 def pair_result(
@@ -258,8 +299,27 @@ def result_in(record: Any) -> tuple[str, TaskResult]:
     for name in ("official", "strict"):
         verdict = to_record(dict[str, Any], given.get(name))
         given = {**given, name: {key: verdict[key] for key in verdict if key != "passes"}}
+    given.pop("answer", None)
     family, result = str(given.pop("family", "")), to_record(TaskResult, given)
     return family, dataclasses.replace(result, changed=tuple(result.changed))
+
+
+def read_statements(path: Path) -> Mapping[Key, Sequence[str] | None]:
+    """Return the statements of each answer in the lab's file of a run, None for one that is missing.
+
+    Raises:
+        BadInput: the file cannot be read, or was written without them.
+    """
+
+    def read(record: Any) -> tuple[Key, Sequence[str] | None]:
+        given = to_record(dict[str, Any], record)
+        family, result = result_in(given)
+        if "answer" not in given:
+            raise BadInput("it has no statements")
+        answer = None if given["answer"] is None else to_record(list[str], given["answer"])
+        return (FAMILIES[family].dialect, result.predictor, result.task), answer
+
+    return dict(read_records(path, read, AGAIN))
 
 
 def run_tables(run: Run) -> list[TableModel]:

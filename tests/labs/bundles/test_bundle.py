@@ -150,7 +150,10 @@ def test_the_name_of_a_set_is_no_path(call: Call, bundle: Path, tmp_path: Path, 
     path = forged(bundle, tmp_path / "a.bundle.json", lambda predicate, _: predicate.update(set_name=name))
     code, _, errors = call("lab", "verify", str(path))
     assert (code, errors.count("\n")) == (2, 1)
-    assert "which is not a published one; name the folder that you have of it with --set" in errors
+    assert (
+        "which is not a published one; name the folder or the file of tasks that you have of it with --set"
+        in errors
+    )
 
 
 @pytest.mark.parametrize(
