@@ -1,5 +1,6 @@
 """The commands that pack a run as a bundle, execute a bundle again, and show verified ones."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, give_json, messages, say
+from harness.lab import lab_judging
 from harness.labs.bundles.board import read_board, write_board
 from harness.labs.bundles.bundle import RECEIPT_SUFFIX, SUFFIX, pack, read_bundle, write_receipt
 from harness.labs.bundles.verification import published_name
@@ -66,7 +68,10 @@ def verify(  # noqa: PLR0913 - one parameter an option
         _ending(to, RECEIPT_SUFFIX)
     found = read_bundle(bundle, digest and digest.removeprefix("sha256:"))
     request = replace(request, set_name=set_name or published_name(found))
-    with loading_bar(messages, before="reading questions and predictions") as progress:
+    # A lab shows itself how far it is.
+    is_of_lab = lab_judging(found.evaluated.metrics) is not None
+    shown = loading_bar(messages, before="reading questions and predictions")
+    with nullcontext() if is_of_lab else shown as progress:
         verification = execute_again(found, request, say=say, progress=progress, databases=databases)
     if to is not None:
         write_receipt(verification.receipt(), to, bundle.name)
