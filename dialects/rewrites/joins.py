@@ -209,7 +209,9 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     if found is None and name.lower() in c.tables.virtual:
         raise Untranslatable(f"the table {name}", _VIRTUAL, position(item))
     if found is None:
-        raise Untranslatable(f"the table {name}", "there is no such table", position(item))
+        is_own = name.lower().startswith("sqlite_") or name.lower() == "dbstat"
+        reason = "SQLite keeps it about its own file" if is_own else "there is no such table"
+        raise Untranslatable(f"the table {name}", reason, position(item))
     table = found.source
     spelled = {column.source.name: column.name for column in found.columns}
     keys = tuple(

@@ -88,6 +88,8 @@ def test_each_form_has_the_rows_of_sqlite(
         ("SELECT name FROM sqlite_temp_master", "information_schema.tables"),
         ("SELECT sql FROM sqlite_temp_schema WHERE type = 'table'", "information_schema.tables"),
         ("SELECT name FROM pragma_database_list", "information_schema.tables"),
+        ("SELECT pgsize FROM dbstat", "about its own file"),
+        ("SELECT seq FROM sqlite_sequence", "about its own file"),
         ("SELECT name FROM pragma_function_list()", "information_schema.tables"),
         ("SELECT last_insert_rowid()", "depends on what the connection wrote before"),
         ("SELECT changes()", "depends on what the connection wrote before"),
