@@ -544,6 +544,19 @@ def _create_owner(admin: psycopg.Connection[Any]) -> None:
 
 def _restore_owner(admin: psycopg.Connection[Any]) -> None:
     """Take back what an answer, which may act for it, has changed about the owner of templates."""
+    for again in reversed(range(_TRIES)):
+        try:
+            _reset_owner(admin)
+        except psycopg.errors.InternalError_ as error:
+            # Another worker, or an answer that it judges, changes the same row.
+            if not again or "concurrently updated" not in str(error):
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _reset_owner(admin: psycopg.Connection[Any]) -> None:
     owner = sql.Identifier(_OWNER)
     admin.execute(sql.SQL("ALTER ROLE {} RESET ALL").format(owner))
     admin.execute(sql.SQL("ALTER ROLE {} PASSWORD NULL").format(owner))
@@ -554,6 +567,9 @@ def _restore_owner(admin: psycopg.Connection[Any]) -> None:
                 sql.SQL("ALTER ROLE {} IN DATABASE {} RESET ALL").format(owner, sql.Identifier(name))
             )
 
+
+_TRIES = 200
+"""Of a change that another one of the same row made fail, every 10 ms."""
 
 _OWNER_SETTINGS = (
     "SELECT d.datname FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase"

@@ -8,6 +8,8 @@ allows a test, so that `-o faulthandler_timeout=7200` goes with it.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,6 +20,7 @@ import pymysql
 import pytest
 
 from dialects.enums import Dialect
+from harness.labs.tasks import postgresql
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
@@ -558,3 +561,19 @@ def test_a_sample_of_hostile_answers_on_a_server(tmp_path: Path, lonely: Server)
 @pytest.mark.thorough
 def test_hostile_answers_on_a_server(tmp_path: Path, lonely: Server) -> None:
     assert check_server(tmp_path, lonely, STEP) >= 100
+
+
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_workers_restore_the_owner_of_templates_at_once(postgresql_server: Server) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(restored_often, postgresql_server) for _ in range(3)]:
+            done.result()
+
+
+def restored_often(server: Server) -> None:
+    with closing(postgresql._connected(server, "postgres")) as admin:
+        with postgresql._locked(admin):
+            postgresql._create_owner(admin)
+        for _ in range(100):
+            postgresql._restore_owner(admin)
