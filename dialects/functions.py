@@ -44,10 +44,13 @@ class Function:
     rewrite: str | None = None
     """The function that compiles calls: its module below `dialects.rewrites`, and its name."""
     form: str | Callable[..., exp.Expr] | None = None
-    """In place of it: the targets' own function, unless `TargetFacts.natives` has one, or an expression."""
+    """In place of `rewrite`: the name of the targets' function, or what builds an expression.
+
+    `TargetFacts.natives` has other names."""
     takes: tuple[Kind | None, ...] = ()
-    """What arguments are converted to, the last one's for all that follow: by `form`, and for parameters. ANY
-    for the type of the other arguments."""
+    """The kinds that `form` converts arguments to, TEXT or REAL, and that parameters have.
+
+    The last kind is that of all further arguments. ANY is the kind of the other arguments."""
     low: float | None = None
     high: float | None = None
     """Bounds of the result of `form`."""

@@ -49,8 +49,9 @@ class Lowering:
     instead: str | None
     """What is written; None where the query is refused."""
     since: str | None = None
+    """The first version of the server that needs it, if known."""
     until: str | None = None
-    """The first version of the server that has it, and the first one that no longer has it, where known."""
+    """The first version of the server that no longer needs it, if known; translations keep it."""
     most: int | None = None
     """The number that is the target's limit."""
     hint: str | None = None

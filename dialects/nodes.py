@@ -319,7 +319,10 @@ class Alternatives(exp.Expression):
 
 
 class Wide(exp.Expression):
-    """A TEXT of unlimited length: the first rows of a recursive query give its columns their types."""
+    """A TEXT cast to a type without a practical limit of its length.
+
+    The first rows of a recursive query give its columns their types; MySQL also needs it for REPLACE.
+    """
 
     arg_types = {"this": True}
 
@@ -361,7 +364,7 @@ def reads_outer_rows(query: exp.Expr) -> bool:
 _COLLATION = " COLLATE utf8mb4_0900_bin"
 
 _WIDE = 67_108_864
-"""Longest text in a recursive query of MySQL, in characters: it sorts rows, and a row has 65,535 bytes."""
+"""Characters of such a text on MySQL, which keeps it outside of the row: a row has 65,535 bytes."""
 
 _FOLDED = (
     f"CONVERT(CAST(%s(CONVERT(CAST({{this}} AS BINARY) USING tis620)) AS BINARY) USING utf8mb4){_COLLATION}"

@@ -280,7 +280,7 @@ LOWERINGS = (
     ),
     Lowering(
         "replaced-lengths",
-        "REPLACE by something longer has too few characters where its result is stored, as in DISTINCT.",
+        "REPLACE by a longer text has too few characters where its result is stored, as by DISTINCT.",
         MEASURED,
         "SELECT DISTINCT replace('a', 'a', CASE id WHEN 1 THEN 'bc' ELSE 'd' END) FROM item",
         "A cast of what replaces to CHAR(67108864).",
@@ -288,7 +288,7 @@ LOWERINGS = (
     ),
     Lowering(
         "distinct-constants",
-        "COUNT(DISTINCT x) is 1 where x is NULL, but no literal, and no row decides it.",
+        "COUNT(DISTINCT x) is 1 instead of 0 for an x that is NULL in every row and no literal.",
         MEASURED,
         "SELECT COUNT(DISTINCT date(kind)) FROM (SELECT 'a' AS kind, n FROM item) GROUP BY n",
         "LEAST of it and COUNT(x).",

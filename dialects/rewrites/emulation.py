@@ -107,10 +107,12 @@ def _items(seen: dict[str, exp.Column]) -> list[exp.Expr]:
 
 
 def _lacks(c: Compiler, join: exp.Join) -> bool:
-    """True for a FULL JOIN that the target lacks: PostgreSQL's need equalities of columns."""
+    """True for a FULL JOIN that the target cannot run: MySQL runs none, PostgreSQL equalities of columns."""
+    if join.side != "FULL":
+        return False
+    if not c.lowers("full-join-conditions"):
+        return c.lowers("full-join")
     right = _names(join.this)
-    if join.side != "FULL" or not c.lowers("full-join-conditions"):
-        return join.side == "FULL" and c.lowers("full-join")
     return not all(
         isinstance(part, exp.EQ)
         and isinstance(part.this, exp.Column)
