@@ -5,7 +5,8 @@ from sqlglot import exp
 from dialects.coercions import is_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import case, every, grouped, is_null, number, some
+from dialects.identifiers import ascii_lower
+from dialects.nodes import Double, case, every, grouped, is_null, number, some
 from dialects.rewrites.comparison import (
     compare,
     compare_rows,
@@ -191,6 +192,8 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
     ]
     if not all(_alike(*pair) for pair in pairs):
         return _in_converted(c, parts, relation)
+    if c.lowers("rounded-keys"):
+        _hide_keys(relation, pairs)
     parts = [part for part, _ in pairs]
     query = _limitless(c, relation)
     if left is None:
@@ -224,6 +227,15 @@ def _alike(left: Typed, right: Typed) -> bool:
     return left.kind is right.kind or (numbers and not is_beyond_double(left) and not is_beyond_double(right))
 
 
+def _hide_keys(relation: Relation, pairs: list[tuple[Typed, Typed]]) -> None:
+    """Keep the target from looking a real number up among the integers of a subquery."""
+    results = relation.node.expressions if isinstance(relation.node, exp.Select) else []
+    for result, (part, column) in zip(results, pairs, strict=False):
+        inner = result.unalias()
+        if column.kind is Kind.INTEGER is not part.kind and isinstance(inner, exp.Column):
+            inner.replace(exp.Add(this=inner.copy(), expression=Double(this=number(0))))
+
+
 def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     """Return the subquery of IN, wrapped in another subquery if MySQL needs that.
 
@@ -235,6 +247,9 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
         excepts |= isinstance(part, exp.Except)
         part = part.this.unnest()
     if c.lowers("in-any-query") and (excepts or node.args.get("limit") or node.find(exp.Window)):
+        names = [ascii_lower(result.alias_or_name) for result in node.selects]
+        if len({*names}) < len(names):
+            named(relation)
         alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=node, alias=alias)))
     return node

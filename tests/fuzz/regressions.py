@@ -785,4 +785,13 @@ REGRESSIONS = (
         "SELECT CASE amount WHEN -5 THEN LEAD(code) OVER (ORDER BY code) ELSE code END FROM"
         " (SELECT * FROM event) WHERE code + 0",
     ),
+    Regression(
+        "a real number IN a subquery of integers",
+        "SELECT height NOT IN (SELECT owner FROM item) FROM person",
+    ),
+    Regression(
+        "a row IN a query with two columns of one name",
+        "SELECT id FROM item WHERE (1, 1) NOT IN (SELECT v, V FROM"
+        " (SELECT RANK() OVER (ORDER BY 1) AS v FROM kind))",
+    ),
 )
