@@ -38,6 +38,7 @@ from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, INDEXED
+from tests.labs.study.rooms import alone_on, copying_in_turn
 
 LIMITS = Limits(seconds=10)
 ROOT = Path(__file__).parents[3]
@@ -58,17 +59,19 @@ class Place:
 
 
 @pytest.fixture(params=[each for each in EVERY_ENGINE if each.values[0] in INDEXED])
-def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Place]:
     name = str(request.param)
     kind = kind_of(name)
     servers = {name: request.getfixturevalue(f"{name}_server")} if kind.has_server else {}
     monkeypatch.setenv("BIRD_STATE", str(tmp_path / "state"))
-    return Place(name, kind.make(servers.get(name), pooled=True), servers)
+    # The folder of this run, of all its processes.
+    with alone_on(servers.get(name), tmp_path.parents[1]):
+        yield Place(name, kind.make(servers.get(name), pooled=True), servers)
 
 
 @pytest.fixture
 def room(place: Place) -> Iterator[CopyRoom]:
-    with copying(place.servers) as made:
+    with copying_in_turn(place.servers) as made:
         yield made
 
 
@@ -148,7 +151,7 @@ def test_the_users_own_databases_stay_as_they_are(place: Place) -> None:
         load([database], place.server)
         marker = loaded([database], place.server)
         sizes = index_copies.sizes(place.server, database)
-    with copying(place.servers) as room, room.copy(place.name, database, Keys.PRIMARY) as copy:
+    with copying_in_turn(place.servers) as room, room.copy(place.name, database, Keys.PRIMARY) as copy:
         copy.add(Index("crew", ("rank",)))
         copy.drop_primary_keys()
     assert database.sqlite_path.read_bytes() == before
@@ -216,7 +219,7 @@ def test_one_study_at_a_time_has_copies_on_a_server(place: Place) -> None:
         assert left_on(place) == []
         return
     refused = pytest.raises(EngineUnavailable, match="another study uses copies")
-    with copying(place.servers), refused, copying(place.servers):
+    with copying_in_turn(place.servers), refused, copying(place.servers):
         pass
 
 

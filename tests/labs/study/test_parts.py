@@ -14,13 +14,14 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import kind_of
 from harness.engines.execution import Limits, execute
-from harness.labs.study.copies import Keys, copying
+from harness.labs.study.copies import Keys
 from harness.labs.study.parts.paper_cases import CASES, make_coaches, relation
 from harness.metrics.comparison import compare
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, INDEXED
 from tests.harness.conftest import Call
+from tests.labs.study.rooms import copying_in_turn
 
 ROOT = Path(__file__).parents[3]
 SAVED = {case.name: case for case in CASES}
@@ -72,7 +73,10 @@ def test_rows_are_held_against_each_other_where_there_are_ties_and_nulls(  # noq
         servers[kind.name] = request.getfixturevalue(f"{dialect}_server")
     monkeypatch.setenv("BIRD_STATE", str(tmp_path / "state"))
     engine, case = kind.make(servers.get(kind.name), pooled=True), SAVED[name]
-    with copying(servers) as room, room.copy(kind.name, Database("t", "t", path), Keys.DECLARED) as copy:
+    with (
+        copying_in_turn(servers) as room,
+        room.copy(kind.name, Database("t", "t", path), Keys.DECLARED) as copy,
+    ):
         texts = case.original, case.rewritten
         original, rewritten = (execute(engine, copy.database, text, Limits(seconds=10)) for text in texts)
     assert (original.error, rewritten.error) == (None, None)
