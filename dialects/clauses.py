@@ -76,12 +76,18 @@ def is_constant_in(select: exp.Select, node: exp.Expr) -> bool:
     )
 
 
+def query_of(source: exp.Expr) -> exp.Expr | None:
+    """Return the query of a subquery in FROM or of a name from WITH; None for a table."""
+    if isinstance(source, exp.Subquery):
+        query: exp.Expr = source.this
+        return query
+    return next((cte.this for cte in ctes_in_sight(source) if cte.alias == source.name), None)
+
+
 def _is_constant_column(select: exp.Select, column: exp.Column) -> bool:
     sources = [item.node for item in sources_of(select)]
     named = [each for each in sources if each.alias_or_name == column.table] if column.table else sources
-    inner = named[0].this if len(named) == 1 and isinstance(named[0], exp.Subquery) else None
-    if len(named) == 1 and isinstance(named[0], exp.Table):
-        inner = next((cte.this for cte in ctes_in_sight(select) if cte.alias == named[0].name), None)
+    inner = query_of(named[0]) if len(named) == 1 else None
     return isinstance(inner, exp.Select) and any(
         is_constant_in(inner, each) for each in inner.expressions if each.alias_or_name == column.name
     )

@@ -3,7 +3,7 @@
 from sqlglot import exp
 
 from dialects import nodes
-from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
+from dialects.clauses import is_constant_in, query_of, sources_of
 from dialects.lowerings import MEASURED, Lowering
 
 
@@ -39,18 +39,13 @@ def _hide_looked_up(test: exp.In) -> None:
     select = query.this if query else None
     if not isinstance(select, exp.Select) or test.this.find(exp.Column):
         return
-    for source in [item.node for item in sources_of(select)]:
-        inner = source.this
-        if isinstance(source, exp.Table):
-            inner = next((cte.this for cte in ctes_in_sight(select) if cte.alias == source.name), None)
-        if isinstance(inner, exp.Union) and inner.args.get("distinct"):
-            names = inner.named_selects
-            stars = [exp.column(exp.to_identifier(name, quoted=True)) for name in names]
-            results = stars if select.is_star else [each.unalias() for each in select.expressions]
-            null = exp.null()
-            select.set(
-                "expressions", [exp.Coalesce(this=each, expressions=[null.copy()]) for each in results]
-            )
+    inner = [query_of(item.node) for item in sources_of(select)]
+    unions = [each for each in inner if isinstance(each, exp.Union) and each.args.get("distinct")]
+    if unions:
+        # A star is what `IN` of a query was put into another one with: it has that source alone.
+        stars = [exp.column(exp.to_identifier(name, quoted=True)) for name in unions[0].named_selects]
+        results = stars if select.is_star else [each.unalias() for each in select.expressions]
+        select.set("expressions", [exp.Coalesce(this=each, expressions=[exp.null()]) for each in results])
 
 
 def _widen(call: exp.Anonymous) -> None:
