@@ -453,15 +453,11 @@ _untouched: dict[str, State] = {}
 
 @dataclass(frozen=True)
 class _Run:
-    """What statements return on a copy, and its state after them; a state is None if nothing was written.
-
-    `issue_cost` is what the issue's statements cost before, None if it is unknown or not asked for.
-    """
+    """What statements return on a copy, and its state after them; a state is None if nothing was written."""
 
     result: StatementsResult
     before: State | None = None
     after: State | None = None
-    issue_cost: float | None = None
 
 
 class _TaskJudging:
@@ -496,13 +492,15 @@ class _TaskJudging:
         gold = self._gold
 
         def judged(places: Sequence[str]) -> tuple[str, str | None, bool, State | None]:
-            session = _prepared(self._task, places)
+            task, family = self._task, self._task.family
+            session = _prepared(task, places)
+            # On the same copy: an engine gathers the statistics of each by itself, sooner or later.
+            cost = issue_cost(task, session)
             done = run_whole(session, answer)
             # Before the test cases, which may change the copy, too.
             is_decided = gold.result.fault is None and done.fault is None
             after = session.state() if is_decided and not session.is_untouched() else None
-            task, family = self._task, self._task.family
-            found = strict_verdict(task, family, answer, done, gold.result, session, gold.issue_cost)
+            found = strict_verdict(task, family, answer, done, gold.result, session, cost)
             return found.status, found.message, is_decided, after
 
         try:
@@ -546,11 +544,10 @@ class _TaskJudging:
 
         def run(places: Sequence[str]) -> _Run:
             session = _prepared(task, places)
-            cost = issue_cost(task, session)
             before = None if session.is_untouched() else session.state()
             result = run_whole(session, task.gold)
             after = None if result.fault is not None or session.is_untouched() else session.state()
-            return _Run(result, before, after, cost)
+            return _Run(result, before, after)
 
         try:
             return self._on_copies(run, task.gold, TASK_SECONDS, is_plain=False, has_code=False)

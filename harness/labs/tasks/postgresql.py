@@ -276,7 +276,7 @@ _OWNER = "bird_task_owner"
 """The role that owns what is in templates; the roles of sessions are members of it."""
 
 _TEMPLATE = "bird_tasks_"
-_TEMPLATES_MADE = "2"
+_TEMPLATES_MADE = "3"
 """Changes when templates are made otherwise."""
 
 _EMPTY = "TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
@@ -606,6 +606,8 @@ def _load(connection: psycopg.Connection[Any], files: list[Path]) -> None:
     """
     with connection:
         connection.autocommit = False
+        # VACUUM takes no rows for visible whose commit is not on disk yet.
+        connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(_OWNER)))
         left = list(files)
         while left:
@@ -621,6 +623,10 @@ def _load(connection: psycopg.Connection[Any], files: list[Path]) -> None:
                 path, fault = failed[0]
                 raise BadInput(f"{path}: cannot be loaded: {fault}") from fault
             left = [path for path, _ in failed]
+        # As autovacuum would do later: then a plan's cost would depend on when a copy is made.
+        connection.commit()
+        connection.autocommit = True
+        connection.execute("VACUUM (ANALYZE)")
 
 
 def _replay(connection: psycopg.Connection[Any], text: str) -> None:

@@ -279,7 +279,7 @@ def _is_cheaper(  # noqa: PLR0913 - the parameters of the scripts, and both side
 ) -> int:
     """Be `performance_compare_by_qep`: an unknown cost is an error.
 
-    What the issue costs was found out on a copy that the answer has not changed.
+    What the issue costs was found out before the answer changed the copy.
     """
     if old_cost is not None and [*old_sqls] == [*task.issue]:
         old = old_cost

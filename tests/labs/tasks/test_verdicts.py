@@ -212,6 +212,21 @@ def test_an_answer_on_a_server_reaches_its_copy_alone(tmp_path: Path, task_serve
     assert left_on(task_server) == []
 
 
+@pytest.mark.engine
+def test_copies_on_postgresql_have_the_planners_numbers(tmp_path: Path, postgresql_server: Server) -> None:
+    make_dumps(tmp_path)
+    copies = engine_of(FAMILIES["livesqlbench"]).copies(tmp_path, postgresql_server)
+    try:
+        with closing(psycopg.connect(copies.fresh("shop"))) as connection:
+            found = connection.execute(
+                "SELECT relname, reltuples, relpages - relallvisible FROM pg_class"
+                " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
+            ).fetchall()
+    finally:
+        copies.close()
+    assert found == [("customers", 39, 0), ("orders", 299, 0)]
+
+
 _MYSQL_WRITES = (
     ["UPDATE customers SET name = 'x' WHERE id = 1"],
     ["DELETE FROM customers WHERE id = 1"],
