@@ -605,9 +605,9 @@ def _load(connection: psycopg.Connection[Any], files: list[Path]) -> None:
         BadInput: some cannot be loaded.
     """
     with connection:
+        # VACUUM takes no row for visible to all as long as a commit near its own is not on disk.
+        connection.execute("SET synchronous_commit = on")
         connection.autocommit = False
-        # VACUUM takes no rows for visible whose commit is not on disk yet.
-        connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(_OWNER)))
         left = list(files)
         while left:

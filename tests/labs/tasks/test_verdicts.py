@@ -219,12 +219,12 @@ def test_copies_on_postgresql_have_the_planners_numbers(tmp_path: Path, postgres
     try:
         with closing(psycopg.connect(copies.fresh("shop"))) as connection:
             found = connection.execute(
-                "SELECT relname, reltuples, relpages - relallvisible FROM pg_class"
+                "SELECT relname, reltuples FROM pg_class"
                 " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1"
             ).fetchall()
     finally:
         copies.close()
-    assert found == [("customers", 39, 0), ("orders", 299, 0)]
+    assert found == [("customers", 39), ("orders", 299)]
 
 
 _MYSQL_WRITES = (
