@@ -60,6 +60,30 @@ class Truncated(exp.Expression):
     arg_types = {"this": True}
 
 
+class WithoutFraction(exp.Expression):
+    """A REAL without its fraction, still a REAL."""
+
+    arg_types = {"this": True}
+
+
+class HexadecimalInteger(exp.Expression):
+    """The hexadecimal digits of an INTEGER's 64 bits."""
+
+    arg_types = {"this": True}
+
+
+class Thousands(exp.Expression):
+    """The decimal digits of an INTEGER with commas between the thousands."""
+
+    arg_types = {"this": True}
+
+
+class Octets(exp.Expression):
+    """The number of bytes of a TEXT or BLOB."""
+
+    arg_types = {"this": True}
+
+
 class Double(exp.Expression):
     """A number of any type in double precision."""
 
@@ -378,7 +402,6 @@ _UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 # fmt: off
 SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
-    exp.Anonymous: {"duckdb": "anonymous"},
     exp.BitwiseXor: {"mysql": "{this!o} ^ {expression!o}", "postgresql": "{this!o} # {expression!o}",
                      "duckdb": "XOR({this}, {expression})"},
     exp.CTE: {"mysql": "{alias} AS ({this})"},
@@ -393,6 +416,7 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
             "duckdb": "ENCODE({this})"},
     Characters: {"mysql": "CHAR_LENGTH({this})", "postgresql": "CAST(CHAR_LENGTH({this}) AS BIGINT)",
                  "duckdb": "LENGTH({this})"},
+    WithoutFraction: {"mysql": "TRUNCATE({this}, 0)", "postgresql": "TRUNC({this})"},
     DayNumber: {"mysql": "(TO_DAYS({this}) - 730485)",
                 "postgresql": "CAST({this}::date - DATE '2000-01-01' AS BIGINT)"},
     Decoded: {"any": "decoded"},
@@ -404,6 +428,7 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
     FirstOf: {"postgresql": "(ARRAY_AGG({this}{expressions: ORDER BY }))[1]"},
     Fits: {"any": "fits", "duckdb": "REGEXP_FULL_MATCH({this}, {expression})"},
     Hexadecimal: {"mysql": "HEX({this})", "postgresql": "hexadecimal", "duckdb": "HEX({this})"},
+    HexadecimalInteger: {"mysql": "HEX({this})", "postgresql": "TO_HEX({this})"},
     Joined: {"mysql": "CONCAT({expressions})", "postgresql": "joined"},
     JSONNumber: {"mysql": "CAST(CAST({this} AS JSON) AS CHAR)" + _COLLATION,
                  # Its JSON is text, and a number is written as JSON in an array alone.
@@ -427,6 +452,7 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
              "postgresql": "STRING_AGG({distinct:DISTINCT }{this}, {separator}{order})"},
     Lower: {"mysql": _FOLDED % "LOWER", "postgresql": "LOWER({this})",
             "duckdb": f"TRANSLATE({{this}}, '{_UPPER}', '{_UPPER.lower()}')"},
+    Octets: {"any": "OCTET_LENGTH({this})", "duckdb": "(LENGTH(HEX({this})) // 2)"},
     Position: {"mysql": "LOCATE({expression}, {this})",
                "postgresql": "CAST(STRPOS({this}, {expression}) AS BIGINT)",
                "duckdb": "INSTR({this}, {expression})"},
@@ -442,6 +468,9 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
             "duckdb": "slice"},
     Tail: {"any": "RIGHT({this}, {length})"},
     Text: {"mysql": "CAST({this} AS CHAR)", "postgresql": "CAST({this} AS TEXT)"},
+    Thousands: {"mysql": "FORMAT({this}, 0, 'en_US')",
+                "postgresql": "TO_CHAR({this}, 'FM9,999,999,999,999,999,999')",
+                "duckdb": "FORMAT('{{:,}}', {this})"},
     Trimmed: {"mysql": "TRIM({side} {expression} FROM {this})", "postgresql": "trimmed"},
     Truncated: {"mysql": "CAST(TRUNCATE({this}, 0) AS SIGNED)",
                 "postgresql": "CAST(TRUNC({this}) AS BIGINT)"},

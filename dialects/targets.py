@@ -38,12 +38,6 @@ class TargetFacts:
     """Its own name for a function where it is not the one in `dialects.functions`; None if it has none."""
 
     # How it writes things.
-    hexadecimal: str
-    """The function for the hexadecimal digits of an integer."""
-    truncates_to_places: bool
-    """A number is truncated with TRUNCATE(x, 0), not TRUNC(x)."""
-    formats_by_locale: bool
-    """Thousands are separated with FORMAT(x, 0, 'en_US'), not with a pattern for TO_CHAR."""
     aliases_keep_case: bool
     """Table aliases keep their case."""
 

@@ -60,13 +60,5 @@ class DuckDB(postgresql.PostgreSQL):
             return f"({self.sql(node.this)})[{first}:{last}]"
         return self.func("SUBSTRING", node.this, node.args["start"], node.args.get("length"))
 
-    def anonymous(self, node: exp.Anonymous) -> str:
-        """Write a function that all targets have, or the ones for thousands and for bytes."""
-        if node.name == "TO_CHAR":
-            return self.func("FORMAT", nodes.string("{:,}"), node.expressions[0])
-        if node.name == "OCTET_LENGTH":
-            return f"(LENGTH(HEX({self.sql(node.expressions[0])})) // 2)"
-        return self.anonymous_sql(node)
-
 
 GENERATOR = DuckDB()

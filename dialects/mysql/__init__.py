@@ -22,9 +22,6 @@ TARGET = TargetFacts(
     holds_infinity=False,
     indexes_texts=False,
     natives=dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh")),
-    hexadecimal="HEX",
-    truncates_to_places=True,
-    formats_by_locale=True,
     aliases_keep_case=False,
 )
 

@@ -21,9 +21,6 @@ TARGET = TargetFacts(
     holds_infinity=True,
     indexes_texts=True,
     natives={"log10": "LOG"},
-    hexadecimal="TO_HEX",
-    truncates_to_places=False,
-    formats_by_locale=False,
     aliases_keep_case=True,
 )
 

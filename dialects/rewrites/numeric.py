@@ -15,12 +15,16 @@ from dialects.errors import Untranslatable
 from dialects.nodes import (
     Double,
     Exact,
+    HexadecimalInteger,
     Joined,
+    Octets,
     Quotient,
     Random,
     Remainder,
     Text,
+    Thousands,
     Truncated,
+    WithoutFraction,
     case,
     every,
     grouped,
@@ -69,27 +73,21 @@ def rounded(c: Context, arguments: list[Typed]) -> Typed:
     high = None if x.high is None else math.ceil(x.high)
     double = as_double(c, x).node
     if digits.constant is not None and digits.constant.value == 0 and size(double) <= _LONGEST_TWICE:
-        node: exp.Expr = _to_whole(c, double, surely=within(x, _WHOLE))
+        node: exp.Expr = _to_whole(double, surely=within(x, _WHOLE))
     else:
         node = server("round_to", double, digits.node)
     return real(node, low=low, high=high, nullable=x.nullable or digits.nullable)
 
 
-def _to_whole(c: Context, x: exp.Expr, *, surely: bool) -> exp.Expr:
+def _to_whole(x: exp.Expr, *, surely: bool) -> exp.Expr:
     """Round half away from zero: add a half and truncate; adding zero avoids -0.0."""
     half = case((exp.LT(this=x.copy(), expression=number(0)), literal(-0.5).node), default=literal(0.5).node)
     moved = exp.Add(this=grouped(x.copy()), expression=half)
-    cut = _cut_off(c, moved)
+    cut = WithoutFraction(this=moved)
     whole = exp.Add(this=cut, expression=literal(0.0).node)
     if surely:
         return whole
     return case((exp.GT(this=exp.Abs(this=x.copy()), expression=literal(_WHOLE).node), x), default=whole)
-
-
-def _cut_off(c: Context, x: exp.Expr) -> exp.Expr:
-    if c.target.truncates_to_places:
-        return exp.Anonymous(this="TRUNCATE", expressions=[x, number(0)])
-    return exp.Anonymous(this="TRUNC", expressions=[x])
 
 
 def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
@@ -97,7 +95,7 @@ def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
     x = as_math(c, arguments[0])
     if x.kind in {Kind.NULL, Kind.INTEGER}:
         return x
-    node = _cut_off(c, x.node) if name == "TRUNC" else exp.Anonymous(this=name, expressions=[x.node])
+    node = WithoutFraction(this=x.node) if name == "TRUNC" else exp.Anonymous(this=name, expressions=[x.node])
     low = None if x.low is None else math.floor(x.low)
     high = None if x.high is None else math.ceil(x.high)
     return x.of(node=node, low=low, high=high)
@@ -180,9 +178,6 @@ _CONVERSION = re.compile(
 _MOST_DIGITS = 20
 """Most digits after the point, and the greatest width."""
 
-_THOUSANDS = "FM9,999,999,999,999,999,999"
-"""https://www.postgresql.org/docs/current/functions-formatting.html"""
-
 
 def printf(c: Context, arguments: list[Typed]) -> Typed:
     """Return the arguments in the format of the first one."""
@@ -239,7 +234,7 @@ def _decimal(c: Context, x: Typed, flags: str, width: int, precision: int | None
     if "," in flags:
         if precision is not None or "0" in flags:
             raise Untranslatable("%d in printf()", "with zeros and commas")
-        return _padded(_signed(found, _commas(c, found.node), flags), flags, width)
+        return _padded(_signed(found, Thousands(this=found.node), flags), flags, width)
     if "0" not in flags and precision is None:
         return _padded(_signed(found, Text(this=found.node), flags), flags, width)
     # The absolute value of -2^63 is not an integer.
@@ -256,9 +251,9 @@ def _with_zeros(
     lacking: list[exp.Expr] = []
     for least, taken in ((precision or 0, None), (width if "0" in flags else 0, sign)):
         if least:
-            taken_by = _octets(digits.copy())
+            taken_by = Octets(this=digits.copy())
             if taken is not None:
-                taken_by = exp.Add(this=taken_by, expression=_octets(taken.copy()))
+                taken_by = exp.Add(this=taken_by, expression=Octets(this=taken.copy()))
             lacking.append(exp.Sub(this=number(least), expression=exp.Paren(this=taken_by)))
     if not lacking:
         return digits
@@ -328,8 +323,7 @@ def _hexadecimal(case_of: str) -> Callable[[Context, Typed, str, int, int | None
     def convert(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
         if "," in flags:
             raise Untranslatable("%x in printf()", "with commas")
-        digits = exp.Anonymous(this=c.target.hexadecimal, expressions=[_integer(c, x).node])
-        shown = exp.Anonymous(this=case_of, expressions=[digits])
+        shown = exp.Anonymous(this=case_of, expressions=[HexadecimalInteger(this=_integer(c, x).node)])
         return _padded(_with_zeros(shown, flags, width, precision), flags, width)
 
     return convert
@@ -378,12 +372,6 @@ def _zero_for_null(x: Typed, zero: Typed) -> Typed:
     return x.of(node=exp.Coalesce(this=x.node, expressions=[zero.node]), nullable=False, low=None, high=None)
 
 
-def _commas(c: Context, x: exp.Expr) -> exp.Expr:
-    if c.target.formats_by_locale:
-        return exp.Anonymous(this="FORMAT", expressions=[x, number(0), string("en_US")])
-    return exp.Anonymous(this="TO_CHAR", expressions=[x, string(_THOUSANDS)])
-
-
 def _signed(x: Typed, shown: exp.Expr, flags: str) -> exp.Expr:
     """Add + or a blank before a number that is not negative."""
     if not set(flags) & {"+", " "}:
@@ -410,7 +398,7 @@ def _padded(shown: exp.Expr, flags: str, width: int) -> exp.Expr:
     if not width:
         return shown
     length = exp.Anonymous(this="CHAR_LENGTH", expressions=[shown.copy()])
-    taken = length if "!" in flags else _octets(shown.copy())
+    taken = length if "!" in flags else Octets(this=shown.copy())
     blanks = exp.Anonymous(
         this="REPEAT", expressions=[string(" "), exp.Sub(this=number(width), expression=taken)]
     )
@@ -419,7 +407,3 @@ def _padded(shown: exp.Expr, flags: str, width: int) -> exp.Expr:
 
 def _replaced(shown: exp.Expr, old: str, new: str) -> exp.Expr:
     return exp.Anonymous(this="REPLACE", expressions=[shown, string(old), string(new)])
-
-
-def _octets(shown: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="OCTET_LENGTH", expressions=[shown])

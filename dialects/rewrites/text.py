@@ -18,6 +18,7 @@ from dialects.nodes import (
     Joined,
     Lower,
     Matches,
+    Octets,
     Position,
     Slice,
     Tail,
@@ -192,7 +193,7 @@ def length(c: Context, arguments: list[Typed]) -> Typed:
     """Return the characters of a text, or the bytes of a blob."""
     [x] = arguments
     if x.kind is Kind.BLOB:
-        found: exp.Expr = Bigint(this=exp.Anonymous(this="OCTET_LENGTH", expressions=[x.node]))
+        found: exp.Expr = Bigint(this=Octets(this=x.node))
     else:
         found = Characters(this=as_text(c, x).node)
     return integer(found, 0, _LONGEST, nullable=x.nullable)
