@@ -27,7 +27,19 @@ from dialects.nodes import (
     string,
 )
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
-from dialects.value_types import Constant, Context, Form, Kind, OneOf, Typed, boolean, integer, real, text
+from dialects.value_types import (
+    Constant,
+    Context,
+    Form,
+    Kind,
+    NumberFacts,
+    OneOf,
+    Typed,
+    boolean,
+    integer,
+    real,
+    text,
+)
 
 EXACT = 2**53
 """Integers up to here are exact in double precision."""
@@ -48,7 +60,7 @@ def value(c: Context, t: Typed) -> exp.Expr:
     """Return the expression for a place that needs a value, not a condition."""
     if t.kind is Kind.ANY:
         raise Untranslatable(SEVERAL_TYPES, "a column of the target holds numbers or texts, not both")
-    if t.boolean:
+    if t.number.condition:
         if c.target.has_boolean:
             c.applies("condition-as-number")
         return AsInteger(this=t.node)
@@ -57,7 +69,7 @@ def value(c: Context, t: Typed) -> exp.Expr:
 
 def plain(c: Context, t: Typed) -> Typed:
     """Return `t`, a condition converted to an INTEGER."""
-    return t.of(node=value(c, t), boolean=False) if t.boolean else t
+    return t.of(node=value(c, t)).with_number(condition=False) if t.number.condition else t
 
 
 def as_number(c: Context, t: Typed) -> Typed:
@@ -68,11 +80,11 @@ def as_number(c: Context, t: Typed) -> Typed:
         case Kind.TEXT if t.constant is not None and isinstance(t.constant.value, str):
             c.applies("numeric-prefix")
             return literal(numeric_prefix(t.constant.value))
-        case Kind.TEXT if t.form is Form.DIGITS:
+        case Kind.TEXT if t.text.form is Form.DIGITS:
             c.applies("numeric-prefix")
             is_stored = isinstance(t.node, exp.Column | Slice)
             read = Digits(this=t.node) if is_stored else Bigint(this=t.node)
-            return integer(read, t.low, t.high, nullable=t.nullable)
+            return integer(read, t.number.low, t.number.high, nullable=t.nullable)
         case Kind.TEXT if t.is_dated:
             c.applies("numeric-prefix")
             year = Slice(this=t.node, start=number(1), length=number(4))
@@ -86,12 +98,8 @@ def as_number(c: Context, t: Typed) -> Typed:
             return choose(c, [(server("is_integer", t.node.copy()), whole)], other)
         case Kind.TEXT:
             c.applies("numeric-prefix")
-            return Typed(
-                server("to_real", t.node),
-                Kind.NUMBER,
-                nullable=t.nullable,
-                integral=server("is_integer", t.node),
-            )
+            whole_ = NumberFacts(integral=server("is_integer", t.node))
+            return Typed(server("to_real", t.node), Kind.NUMBER, nullable=t.nullable, number=whole_)
         case Kind.BLOB:
             return as_number(c, as_digits(c, t))
         case _:
@@ -100,7 +108,7 @@ def as_number(c: Context, t: Typed) -> Typed:
 
 def as_double(c: Context, t: Typed) -> Typed:
     """Convert a number to a REAL."""
-    if t.kind is Kind.TEXT and not (t.constant or t.form) and not c.infinite_texts:
+    if t.kind is Kind.TEXT and not (t.constant or t.text.form) and not c.infinite_texts:
         c.applies("numeric-prefix")
         return real(server("to_real", t.node), nullable=t.nullable)
     t = as_number(c, t)
@@ -110,11 +118,10 @@ def as_double(c: Context, t: Typed) -> Typed:
         return literal(float(t.constant.value))
     if t.kind is Kind.REAL:
         return t
-    if isinstance(t.node, Bigint) and isinstance(t.node.this, exp.Sum) and (t.most or BIGGEST) < BIGGEST:
-        return real(Double(this=t.node.this), nullable=t.nullable, low=t.low, high=t.high)
-    return real(
-        t.node if _is_double(t.node) else Double(this=t.node), nullable=t.nullable, low=t.low, high=t.high
-    )
+    node = t.node if _is_double(t.node) else Double(this=t.node)
+    if isinstance(t.node, Bigint) and isinstance(t.node.this, exp.Sum):
+        node = Double(this=t.node.this) if (t.number.most or BIGGEST) < BIGGEST else node
+    return real(node, t.number.low, t.number.high, nullable=t.nullable)
 
 
 def _is_double(node: exp.Expr) -> bool:
@@ -154,13 +161,13 @@ def as_text(c: Context, t: Typed) -> Typed:
         return text(Text(this=value(c, t)), nullable=t.nullable)
     if t.kind is Kind.REAL:
         return text(server("real_to_text", t.node), nullable=t.nullable)
-    if t.integral is None:
+    if t.number.integral is None:
         raise Untranslatable(
             "a number as a text", "it is unknown whether it prints as an integer or as a real"
         )
-    whole = Text(this=Bigint(this=t.node) if t.decimal else Truncated(this=Double(this=t.node.copy())))
+    whole = Text(this=Bigint(this=t.node) if t.number.decimal else Truncated(this=Double(this=t.node.copy())))
     printed_real = server("real_to_text", Double(this=t.node.copy()))
-    return text(case((t.integral.copy(), whole), default=printed_real), nullable=t.nullable)
+    return text(case((t.number.integral.copy(), whole), default=printed_real), nullable=t.nullable)
 
 
 def as_digits(c: Context, t: Typed) -> Typed:
@@ -183,28 +190,30 @@ def as_integer(c: Context, t: Typed) -> Typed:
             return as_integer(c, as_digits(c, t))
     if t.constant is not None and isinstance(t.constant.value, str | float):
         return literal(integer_of(t.constant.value))
-    if t.kind is Kind.TEXT and t.form:
+    if t.kind is Kind.TEXT and t.text.form:
         return as_number(c, t)
     if t.kind is Kind.TEXT:
         c.applies("numeric-prefix")
         return integer(server("to_integer", t.node), nullable=t.nullable)
     double = as_double(c, t)
-    if t.decimal and t.integral is not None:
+    if t.number.decimal and t.number.integral is not None:
         cut = server("real_to_integer", double.node)
-        return integer(case((t.integral.copy(), Bigint(this=t.node)), default=cut), nullable=t.nullable)
+        either = case((t.number.integral.copy(), Bigint(this=t.node)), default=cut)
+        return integer(either, nullable=t.nullable)
     if within(t, 2**62):
-        low = None if t.low is None else math.floor(t.low)
-        high = None if t.high is None else math.ceil(t.high)
+        low = None if t.number.low is None else math.floor(t.number.low)
+        high = None if t.number.high is None else math.ceil(t.number.high)
         return integer(Truncated(this=double.node), low, high, nullable=t.nullable)
     least, most = (
-        None if bound is None else int(max(-BIGGEST - 1, min(BIGGEST, bound))) for bound in (t.low, t.high)
+        None if bound is None else int(max(-BIGGEST - 1, min(BIGGEST, bound)))
+        for bound in (t.number.low, t.number.high)
     )
     return integer(server("real_to_integer", double.node), least, most, nullable=t.nullable)
 
 
 def as_condition(c: Context, t: Typed) -> Typed:
     """Convert to a condition that holds if the value counts as true; NULL stays NULL."""
-    if t.boolean:
+    if t.number.condition:
         return t
     match t.kind:
         case Kind.ANY:
@@ -241,7 +250,7 @@ def literal(found: float | str | None) -> Typed:
 
 def within(t: Typed, bound: float) -> bool:
     """True if every value is known to be between -bound and bound."""
-    return t.low is not None and t.high is not None and -bound <= t.low and t.high <= bound
+    return (greatest := t.number.greatest) is not None and greatest <= bound
 
 
 def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
@@ -258,7 +267,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.constant is not None and isinstance(t.constant.value, str):
         found = well_formed(t.constant.value)
         return t if found is None else literal(found)
-    if t.form is Form.DIGITS:
+    if t.text.form is Form.DIGITS:
         return as_number(c, t)
     # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
     rounds = _gets_far(other)
@@ -273,7 +282,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
 def _gets_far(t: Typed) -> bool:
     """True if INTEGERs among the values are known to get beyond 2^53."""
     if t.each is None:
-        return t.low is not None and t.high is not None and not within(t, EXACT - 1)
+        return bool(t.number.ends) and not within(t, EXACT - 1)
     found = [False]
 
     def note(part: Typed) -> Typed:
@@ -311,7 +320,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     kinds = {found.kind for found in values} - {Kind.NULL}
     nullable = default is None or any(found.nullable for found in values)
     apart = len({kind.is_numeric for kind in kinds}) > 1 or Kind.ANY in kinds or len(kinds - _NUMBERS) > 1
-    exact = [found.decimal for found in values if found.kind is not Kind.NULL]
+    exact = [found.number.decimal for found in values if found.kind is not Kind.NULL]
     rounded = any(exact) and not all(exact)
     if apart or rounded or (len(kinds) > 1 and any(is_beyond_double(found) for found in values)):
 
@@ -327,7 +336,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
             )
 
         return Typed(Alternatives(), Kind.ANY, nullable=nullable, several=OneOf(each))
-    if values and all(found.boolean for found in values):
+    if values and all(found.number.condition for found in values):
         return boolean(
             _case(
                 [(test, found.node) for test, found in branches], None if default is None else default.node
@@ -346,22 +355,17 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     if len(kinds) == 1:
         [kind] = kinds
         integral = _integral(branches, default) if kind is Kind.NUMBER else None
-        return Typed(node, kind, nullable=nullable, low=low, high=high, integral=integral, decimal=any(exact))
-    return Typed(
-        node,
-        Kind.NUMBER,
-        nullable=nullable,
-        low=low,
-        high=high,
-        integral=_integral(branches, default),
-        vanishing=all(_vanishes(found) for found in values),
-    )
+        facts = NumberFacts(low, high, integral=integral, decimal=any(exact))
+        return Typed(node, kind, nullable=nullable, number=facts)
+    vanishing = all(_vanishes(found) for found in values)
+    facts = NumberFacts(low, high, integral=_integral(branches, default), vanishing=vanishing)
+    return Typed(node, Kind.NUMBER, nullable=nullable, number=facts)
 
 
 def _vanishes(t: Typed) -> bool:
     """True if a value is not an INTEGER, or is 0."""
-    zero = t.kind is Kind.INTEGER and t.low == 0 and t.high == 0
-    return zero or t.kind in {Kind.REAL, Kind.NULL} or t.vanishing
+    zero = t.kind is Kind.INTEGER and t.number.low == 0 and t.number.high == 0
+    return zero or t.kind in {Kind.REAL, Kind.NULL} or t.number.vanishing
 
 
 def whole_of(real: exp.Expr) -> exp.Expr:
@@ -376,18 +380,16 @@ def whole_of(real: exp.Expr) -> exp.Expr:
 
 def is_beyond_double(t: Typed) -> bool:
     """True if double precision could change an integer."""
-    return t.decimal or (t.kind is Kind.INTEGER and t.low is not None and not within(t, EXACT))
+    return t.number.decimal or (t.kind is Kind.INTEGER and t.number.low is not None and not within(t, EXACT))
 
 
 def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:
     """Return the bounds that include all numbers; None if unknown."""
-    numbers = [found for found in values if found.kind is not Kind.NULL]
-    if all(found.kind is Kind.INTEGER for found in numbers) and any(
-        is_beyond_double(found) for found in numbers
-    ):
-        numbers = [found if found.low is not None else found.of(low=-BIGGEST - 1) for found in numbers]
-        numbers = [found if found.high is not None else found.of(high=BIGGEST) for found in numbers]
-    lows, highs = [found.low for found in numbers], [found.high for found in numbers]
+    known = [found for found in values if found.kind is not Kind.NULL]
+    lows, highs = [found.number.low for found in known], [found.number.high for found in known]
+    if all(found.kind is Kind.INTEGER for found in known) and any(map(is_beyond_double, known)):
+        lows = [-BIGGEST - 1 if low is None else low for low in lows]
+        highs = [BIGGEST if high is None else high for high in highs]
     low = None if None in lows or not lows else min(found for found in lows if found is not None)
     high = None if None in highs or not highs else max(found for found in highs if found is not None)
     return low, high
@@ -411,7 +413,7 @@ def _integral(branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None)
 def integral(t: Typed) -> exp.Expr | None:
     """Return a condition that holds if a number is an INTEGER; None if unknown."""
     if t.kind is Kind.NUMBER:
-        return t.integral
+        return t.number.integral
     return exp.Boolean(this=t.kind is not Kind.REAL)
 
 

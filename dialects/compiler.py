@@ -262,8 +262,9 @@ class Compiler:
                     if inner.kind is Kind.ANY is found.kind:
                         inner = to_tagged(self, inner, normal=True)
                     if plain(self, inner).node == found.node:
-                        known = found.integral and all(map(grouping.key, found.integral.find_all(exp.Column)))
-                        return found.of(node=found.node.copy(), integral=found.integral if known else None)
+                        copied, whole = found.of(node=found.node.copy()), found.number.integral
+                        known = whole and all(map(grouping.key, whole.find_all(exp.Column)))
+                        return copied if known else copied.with_number(integral=None)
         handler = self._rewrites.expressions.get(type(node))
         if handler is None:
             raise Untranslatable(node.key, "no rewrite knows it", position(node))
@@ -289,7 +290,7 @@ class Compiler:
         if found.kind not in {Kind.TEXT, Kind.ANY} or isinstance(node, exp.Collate | exp.Column):
             return found
         below = _collation_below(node)
-        return found if below is None else found.of(collation=below, collates=True)
+        return found if below is None else found.with_text(collation=below, collates=True)
 
     def condition(self, node: exp.Expr, scope: Scope, *, filtering: bool = False) -> exp.Expr:
         """Compile one expression as a condition; `filtering` if NULL and FALSE are equivalent."""

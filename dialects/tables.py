@@ -20,7 +20,7 @@ from dialects.schema import Column, PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, ScopeColumn
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
-from dialects.value_types import Affinity, Collation, Form, Kind, OneOf, Stored, Typed
+from dialects.value_types import Affinity, Collation, Form, Kind, NumberFacts, OneOf, Stored, TextFacts, Typed
 
 # The order in which SQLite finds the rows of each SELECT, for results that SQL leaves open.
 #
@@ -338,10 +338,9 @@ def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
     numeric = declared in {"INTEGER", "REAL", "NUMERIC"}
     found = Affinity.NUMERIC if numeric else Affinity.TEXT if declared == "TEXT" else Affinity.BLOB
     kind = _KINDS.get(column.type, Kind.TEXT)
-    typed = Typed(
-        node, kind, affinity=found, collation=Collation(column.collation), nullable=column.nulls,
-        low=column.least, high=column.greatest, form=_form(column),
-    )  # fmt: skip
+    as_number = NumberFacts(column.least, column.greatest)
+    as_text = TextFacts(_form(column), Collation(column.collation))
+    typed = Typed(node, kind, affinity=found, nullable=column.nulls, number=as_number, text=as_text)
     infinite = math.inf in {-(column.least or 0), column.greatest}
     opaque = kind is Kind.TEXT and (
         column.opaque or (column.mixed and infinite) or (column.escaped and not column.mixed)

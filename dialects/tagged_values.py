@@ -72,7 +72,7 @@ def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
         Untranslatable: `normal` is set and a collation compares the texts.
     """
     if t.tagged is not None and not (normal and t.tagged.has_several_forms):
-        if normal and t.tagged.texts and t.collation not in {None, Collation.BINARY}:
+        if normal and t.tagged.texts and t.text.collation not in {None, Collation.BINARY}:
             raise Untranslatable(SEVERAL_TYPES, "a collation compares their texts")
         return t
     c.applies("values-as-json")
@@ -80,10 +80,9 @@ def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
     written = _written(c, t, normal=normal)
     known = _known(t, normal=normal)
     node = exp.Null() if written.kind is Kind.NULL else written.node
-    return t.of(
-        node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, stored=Stored(),
-        form=None, several=known if t.each is None else OneOf(t.each, tagged=known),
-    )  # fmt: skip
+    several = known if t.each is None else OneOf(t.each, tagged=known)
+    tagged = t.of(node=node, kind=Kind.ANY, constant=None, stored=Stored(), several=several)
+    return tagged.with_number(condition=False, integral=None).with_text(form=None)
 
 
 def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
@@ -100,7 +99,7 @@ def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
             digits = Hexadecimal(this=t.node, blob=True)
             node: exp.Expr = Joined(expressions=[string(_BLOB), digits, string(_END)])
         case Kind.TEXT:
-            if normal and t.collation not in {None, Collation.BINARY}:
+            if normal and t.text.collation not in {None, Collation.BINARY}:
                 raise Untranslatable(SEVERAL_TYPES, "a collation compares their texts")
             node = JSONString(this=t.node)
         case _:
@@ -115,11 +114,11 @@ def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
     if t.kind is Kind.REAL:
         node = JSONNumber(this=t.node)
         return exp.Coalesce(this=Text(this=whole_of(t.node.copy())), expressions=[node]) if normal else node
-    if t.integral is not None:
-        whole = Bigint(this=t.node) if t.decimal else Truncated(this=Double(this=t.node.copy()))
+    if t.number.integral is not None:
+        whole = Bigint(this=t.node) if t.number.decimal else Truncated(this=Double(this=t.node.copy()))
         other = _number(c, real(Double(this=t.node.copy())), normal=normal)
-        return case((t.integral.copy(), Text(this=whole)), default=other)
-    if t.decimal:
+        return case((t.number.integral.copy(), Text(this=whole)), default=other)
+    if t.number.decimal:
         raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")
     return _number(c, as_double(c, t), normal=normal)
 
@@ -131,8 +130,9 @@ def _exactly(c: Context, t: Typed) -> Typed:
     stored = t.written
 
     def each(rewrite: Rewrite) -> Typed:
-        readings = [(test, rewrite(found)) for test, found in exact_readings(stored, t.low, t.high)]
-        return choose(c, readings, rewrite(text(stored, collation=t.collation)))
+        numbers = exact_readings(stored, t.number.low, t.number.high)
+        readings = [(test, rewrite(found)) for test, found in numbers]
+        return choose(c, readings, rewrite(text(stored, collation=t.text.collation)))
 
     return t.of(several=OneOf(each, stored, t.tagged), stored=Stored())
 
@@ -156,9 +156,9 @@ def _known(t: Typed, *, normal: bool) -> TaggedValues:
 
 def _of(t: Typed) -> TaggedValues:
     if t.kind is Kind.INTEGER:
-        return TaggedValues(integers=True, low=t.low, high=t.high)
-    if t.kind is Kind.NUMBER and t.integral is not None:
-        bound = BIGGEST if t.decimal else EXACT
+        return TaggedValues(integers=True, low=t.number.low, high=t.number.high)
+    if t.kind is Kind.NUMBER and t.number.integral is not None:
+        bound = BIGGEST if t.number.decimal else EXACT
         return TaggedValues(integers=True, reals=True, low=-bound, high=bound)
     return t.tagged or TaggedValues(
         texts=t.kind is Kind.TEXT, blobs=t.kind is Kind.BLOB, reals=t.kind.is_numeric,
@@ -201,7 +201,7 @@ def from_tagged(c: Context, t: Typed) -> Typed:
     def each(rewrite: Rewrite) -> Typed:
         branches: list[tuple[exp.Expr, Typed]] = []
         if known.texts:
-            branches.append((begins(node, '"'), text(JSONText(this=node.copy()), collation=t.collation)))
+            branches.append((begins(node, '"'), text(JSONText(this=node.copy()), collation=t.text.collation)))
         if known.blobs:
             length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
             octets = Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))
@@ -252,7 +252,8 @@ def hidden(c: Context, t: Typed) -> Typed:
     node = case(*branches, default=JSONString(this=t.node))
     numbers = t.stored.mixed
     known = TaggedValues(
-        texts=True, blobs=True, integers=numbers, reals=numbers, low=t.low, high=t.high, opaque=True
+        texts=True, blobs=True, integers=numbers, reals=numbers, opaque=True,
+        low=t.number.low, high=t.number.high,
     )  # fmt: skip
     return t.of(node=node, kind=Kind.ANY, several=OneOf(_refused(t), tagged=known))
 
@@ -267,7 +268,7 @@ def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
     """
     known, node = t.tagged, t.node
     assert known is not None  # noqa: S101 - the caller has looked
-    if known.integers and not within(Typed(node, Kind.REAL, low=known.low, high=known.high), EXACT):
+    if known.integers and not within(real(node, known.low, known.high), EXACT):
         raise refusal(t)
     length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
     written = Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))

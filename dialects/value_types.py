@@ -184,36 +184,63 @@ class OneOf:
 
 
 @dataclass(frozen=True)
+class NumberFacts:
+    """What is known of a value as a number; of a TEXT of digits, its bounds."""
+
+    low: float | None = None
+    high: float | None = None
+    """Bounds, ints if the kind is INTEGER; None if unknown."""
+    most: float | None = None
+    """INTEGER of an aggregate, without bounds: the greatest absolute value that the numbers of rows allow."""
+    fits: bool = False
+    """INTEGER: True if sums and products are taken to fit 64 bits; the target raises an error otherwise."""
+    condition: bool = False
+    """INTEGER 0 or 1, for which the node is a condition on the target."""
+    integral: exp.Expr | None = None
+    """NUMBER: a condition on the target that a row's value is an INTEGER; None if unknown."""
+    decimal: bool = False
+    """NUMBER: True if the node is an exact decimal number on the target."""
+    vanishing: bool = False
+    """NUMBER: True if its INTEGERs are all 0, so that dividing it, or by it, as a REAL is the same."""
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """Both bounds; empty if one is unknown."""
+        return () if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def greatest(self) -> float | None:
+        """The greatest absolute value; None if unknown."""
+        return None if self.low is None or self.high is None else max(abs(self.low), abs(self.high))
+
+
+@dataclass(frozen=True)
+class TextFacts:
+    """What is known of a value as a text."""
+
+    form: Form | None = None
+    collation: Collation | None = None
+    """From a column or a COLLATE operator; None compares by bytes and yields to the other operand."""
+    collates: bool = False
+    """True if the collation is from a COLLATE operator, which overrides a column's."""
+
+
+_NUMBER, _TEXT, _STORED = NumberFacts(), TextFacts(), Stored()
+
+
+@dataclass(frozen=True)
 class Typed:
     """An expression of the target's tree, with SQLite's types of its values."""
 
     node: exp.Expr
     kind: Kind
-    boolean: bool = False
-    """INTEGER 0 or 1, for which `node` is a condition on the target."""
-    affinity: Affinity = Affinity.NONE
-    collation: Collation | None = None
-    """From a column or a COLLATE operator; None compares by bytes and yields to the other operand."""
-    collates: bool = False
-    """True if the collation is from a COLLATE operator, which overrides a column's."""
     nullable: bool = True
-    low: float | None = None
-    high: float | None = None
-    """Bounds of a number, ints if the kind is INTEGER; None if unknown."""
-    most: float | None = None
-    """INTEGER of an aggregate, without bounds: the greatest absolute value that the numbers of rows allow."""
-    fits: bool = False
-    """INTEGER: True if sums and products are taken to fit 64 bits; the target raises an error otherwise."""
+    affinity: Affinity = Affinity.NONE
     constant: Constant | None = None
-    form: Form | None = None
-    stored: Stored = Stored()
+    number: NumberFacts = _NUMBER
+    text: TextFacts = _TEXT
+    stored: Stored = _STORED
     """What a stored column holds beyond its kind."""
-    integral: exp.Expr | None = None
-    """NUMBER: a condition on the target that a row's value is an INTEGER; None if unknown."""
-    decimal: bool = False
-    """NUMBER: True if `node` is an exact decimal number on the target."""
-    vanishing: bool = False
-    """NUMBER: True if its INTEGERs are all 0, so that dividing it, or by it, as a REAL is the same."""
     several: OneOf | TaggedValues | None = None
     """ANY: the alternatives, or facts about a column of JSON that is not split yet."""
 
@@ -235,42 +262,58 @@ class Typed:
     @property
     def is_dated(self) -> bool:
         """True if every value is a day or a moment."""
-        return self.form in {Form.DAY, Form.MOMENT}
+        return self.text.form in {Form.DAY, Form.MOMENT}
 
     @property
     def is_stored_once(self) -> bool:
         """True for a column of several kinds that stores equal values alike: 1.0 as 1."""
         stored = self.stored.mixed and isinstance(self.node, exp.Column)
-        return stored and self.affinity is Affinity.NUMERIC and self.collation in {None, Collation.BINARY}
+        return (
+            stored and self.affinity is Affinity.NUMERIC and self.text.collation in {None, Collation.BINARY}
+        )
 
     @property
     def collation_is_binary(self) -> bool:
         """True if texts are equal only if they are identical."""
-        return self.kind not in {Kind.TEXT, Kind.ANY} or self.collation in {None, Collation.BINARY}
+        return self.kind not in {Kind.TEXT, Kind.ANY} or self.text.collation in {None, Collation.BINARY}
 
     def of(self, **changes: object) -> Self:
         """Return a copy with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
+    def with_number(self, **changes: object) -> Self:
+        """Return a copy with other facts about the number."""
+        return replace(self, number=replace(self.number, **changes))  # type: ignore[arg-type]
 
-def integer(node: exp.Expr, low: float | None = None, high: float | None = None, **more: object) -> Typed:
+    def with_text(self, **changes: object) -> Self:
+        """Return a copy with other facts about the text."""
+        return replace(self, text=replace(self.text, **changes))  # type: ignore[arg-type]
+
+
+def integer(
+    node: exp.Expr, low: float | None = None, high: float | None = None, *,
+    most: float | None = None, fits: bool = False, **more: object,
+) -> Typed:  # fmt: skip
     """Return an INTEGER, with its bounds if known."""
-    return Typed(node, Kind.INTEGER, low=low, high=high, **more)  # type: ignore[arg-type]
+    return Typed(node, Kind.INTEGER, number=NumberFacts(low, high, most, fits), **more)  # type: ignore[arg-type]
 
 
-def real(node: exp.Expr, **more: object) -> Typed:
+def real(node: exp.Expr, low: float | None = None, high: float | None = None, **more: object) -> Typed:
     """Return a REAL: double precision on the target."""
-    return Typed(node, Kind.REAL, **more)  # type: ignore[arg-type]
+    return Typed(node, Kind.REAL, number=NumberFacts(low, high), **more)  # type: ignore[arg-type]
 
 
-def text(node: exp.Expr, **more: object) -> Typed:
+def text(node: exp.Expr, *, collation: Collation | None = None, **more: object) -> Typed:
     """Return a TEXT."""
-    return Typed(node, Kind.TEXT, **more)  # type: ignore[arg-type]
+    return Typed(node, Kind.TEXT, text=TextFacts(collation=collation), **more)  # type: ignore[arg-type]
+
+
+_TRUTH = NumberFacts(0, 1, condition=True)
 
 
 def boolean(node: exp.Expr, **more: object) -> Typed:
     """Return a condition: INTEGER 0 or 1 in SQLite."""
-    return Typed(node, Kind.INTEGER, boolean=True, low=0, high=1, **more)  # type: ignore[arg-type]
+    return Typed(node, Kind.INTEGER, number=_TRUTH, **more)  # type: ignore[arg-type]
 
 
 def null() -> Typed:

@@ -45,7 +45,7 @@ from dialects.rewrites.group_by import reached
 from dialects.rewrites.json import element, label
 from dialects.rewrites.operators import whole
 from dialects.scope import Scope
-from dialects.value_types import Affinity, Collation, Kind, Typed, boolean, integer, real, text
+from dialects.value_types import Affinity, Collation, Kind, NumberFacts, Typed, boolean, integer, real, text
 
 Finish = Callable[[exp.Expr], exp.Expr]
 """Adds FILTER and OVER to the call of an aggregate."""
@@ -76,7 +76,7 @@ def aggregate(
         condition = None if where is None else c.condition(where, scope)
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
             _refuse_outer_filter(name, condition, set(), scope)
-            return _count_rows(c, condition, over).of(most=_most_rows(scope))
+            return _count_rows(c, condition, over).with_number(most=_most_rows(scope))
         earlier = len(c.found_in)
         found = [c.expression(argument, scope) for argument in arguments]
 
@@ -103,7 +103,8 @@ def aggregate(
             counted = exp.Count(this=_distinct(key, distinct=distinct))
             return integer(finish(counted), 0, nullable=False, most=_most_rows(scope))
         case "sum":
-            return _sum(c, first, kept, finish, distinct=distinct).of(most=_most_summed(first, scope))
+            total = _sum(c, first, kept, finish, distinct=distinct)
+            return total.with_number(most=_most_summed(first, scope))
         case "total":
             c.applies("total")
             double = _within_doubles("total()", as_double(c, first))
@@ -257,7 +258,7 @@ def _sum(
     there = case((is_not_null(t.node), AsInteger(this=whole_values)))
     all_integral = finish(exp.Min(this=kept(there)))
     all_whole = exp.EQ(this=all_integral, expression=number(1))
-    return Typed(call, Kind.NUMBER, integral=all_whole, vanishing=t.vanishing)
+    return Typed(call, Kind.NUMBER, number=NumberFacts(integral=all_whole, vanishing=t.number.vanishing))
 
 
 def _most_rows(scope: Scope) -> int | None:
@@ -269,9 +270,9 @@ def _most_rows(scope: Scope) -> int | None:
 
 def _most_summed(t: Typed, scope: Scope) -> float | None:
     rows = _most_rows(scope)
-    if rows is None or t.kind is not Kind.INTEGER or t.low is None or t.high is None:
+    if rows is None or t.kind is not Kind.INTEGER or t.number.greatest is None:
         return None
-    return rows * max(abs(t.low), abs(t.high))
+    return rows * t.number.greatest
 
 
 _SUMMABLE = 1e290
@@ -284,7 +285,7 @@ def _within_doubles(name: str, t: Typed) -> Typed:
     Raises:
         Untranslatable: they may be infinite, as SQLite allows and other engines do not.
     """
-    if any(abs(bound) > _SUMMABLE for bound in (t.low, t.high) if bound is not None):
+    if any(abs(bound) > _SUMMABLE for bound in (t.number.low, t.number.high) if bound is not None):
         raise Untranslatable(name, "it may be infinite")
     return t
 
@@ -296,7 +297,7 @@ def _average(
         return _of_nulls(finish)
     c.applies("real-average")
     averaged = finish(exp.Avg(this=_distinct(kept(as_double(c, t).node), distinct=distinct)))
-    return real(averaged, low=t.low, high=t.high)
+    return real(averaged, t.number.low, t.number.high)
 
 
 def _counts_as_integer(t: Typed) -> exp.Expr | None:
@@ -327,20 +328,20 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
         digits = Hexadecimal(this=value(c, t), blob=True)
         call = finish((exp.Min if name == "min" else exp.Max)(this=kept(digits)))
         return Typed(Unhexed(this=call), Kind.BLOB)
-    if t.kind is Kind.TEXT and t.collation is Collation.NOCASE:
+    if t.kind is Kind.TEXT and t.text.collation is Collation.NOCASE:
         return _extreme_without_case(c, name, t, kept, finish)
-    if t.kind is Kind.TEXT and t.collation not in {None, Collation.BINARY}:
+    if t.kind is Kind.TEXT and t.text.collation not in {None, Collation.BINARY}:
         raise Untranslatable(
-            f"{name}() under {t.collation}", "which of the equal texts is returned is not defined"
+            f"{name}() under {t.text.collation}", "which of the equal texts is returned is not defined"
         )
     t = plain(c, t)
     call = finish((exp.Min if name == "min" else exp.Max)(this=kept(value(c, t))))
-    found = t.of(
-        node=call, affinity=Affinity.NONE, collation=None, collates=False, nullable=True, constant=None
-    )
+    found = t.of(node=call, affinity=Affinity.NONE, nullable=True, constant=None)
+    found = found.with_text(collation=None, collates=False)
     if t.kind is Kind.NUMBER:
         # A column of REALs, or one without a type, can contain a REAL without fraction.
-        return found.of(integral=whole(call) if t.stored.mixed and t.affinity is Affinity.NUMERIC else None)
+        is_own = t.stored.mixed and t.affinity is Affinity.NUMERIC
+        return found.with_number(integral=whole(call) if is_own else None)
     return found
 
 

@@ -88,23 +88,23 @@ def with_affinities(c: Context, left: Typed, right: Typed) -> tuple[Typed, Typed
 def collation(left: Typed, right: Typed) -> Collation:
     """Return the collation that compares two texts. https://sqlite.org/datatype3.html#collating_sequences."""
     for side in (left, right):
-        if side.collates and side.collation:
-            return side.collation
-    return left.collation or right.collation or Collation.BINARY
+        if side.text.collates and side.text.collation:
+            return side.text.collation
+    return left.text.collation or right.text.collation or Collation.BINARY
 
 
 def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     """Return the key to compare, group or sort by, whose bytewise order is the collation's."""
     if t.kind is Kind.ANY:
-        collated = chosen or t.collation
+        collated = chosen or t.text.collation
         if t.each is not None and collated not in {None, Collation.BINARY}:
             t = t.each(lambda part: _folded(c, part, collated))
             collated = None
-        return to_tagged(c, t.of(collation=collated), normal=True).node
+        return to_tagged(c, t.with_text(collation=collated), normal=True).node
     node = value(c, t)
-    if t.decimal:
+    if t.number.decimal:
         raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
-    chosen = chosen or t.collation or Collation.BINARY
+    chosen = chosen or t.text.collation or Collation.BINARY
     if t.kind is not Kind.TEXT or chosen is Collation.BINARY:
         return node
     if chosen.is_own:
@@ -117,7 +117,7 @@ def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
 
 def _folded(c: Context, t: Typed, chosen: Collation | None) -> Typed:
     """Return a text as a collation compares it; other values unchanged."""
-    return t.of(node=keyed(c, t, chosen), collation=None) if t.kind is Kind.TEXT else t
+    return t.of(node=keyed(c, t, chosen)).with_text(collation=None) if t.kind is Kind.TEXT else t
 
 
 def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRUE or FALSE as written
@@ -278,7 +278,7 @@ def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[e
             return server("as_integer", text), value(c, other)
         case Kind.REAL:
             return server("as_real", text), other.node
-        case Kind.NUMBER if not other.decimal:
+        case Kind.NUMBER if not other.number.decimal:
             return server("as_number", text), other.node
         case Kind.ANY if other.written is not None and chosen is Collation.BINARY:
             return server("as_key", text), server("as_key", other.written)
@@ -361,7 +361,7 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
     if is_beyond_double(right) and left.kind is not Kind.INTEGER:
         left, right, operator = right, left, _MIRRORED.get(operator, operator)
     known = None if right.constant is None else right.constant.value
-    constant = isinstance(known, float) and abs(known) < _BEYOND and not left.decimal
+    constant = isinstance(known, float) and abs(known) < _BEYOND and not left.number.decimal
     if not is_beyond_double(left) or right.kind is Kind.INTEGER or constant:
         return None
     if operator in _NULL_SAFE:
@@ -370,12 +370,12 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
     test: exp.Expr = operator(
         this=server("compared", Bigint(this=value(c, left)), double), expression=number(0)
     )
-    if left.decimal and left.integral is not None:
+    if left.number.decimal and left.number.integral is not None:
         beyond = operator(this=as_double(c, left).node, expression=double.copy())
-        test = case((left.integral.copy(), test), default=beyond)
-    if right.decimal and right.integral is not None:
+        test = case((left.number.integral.copy(), test), default=beyond)
+    if right.number.decimal and right.number.integral is not None:
         whole = operator(this=Exact(this=value(c, left).copy()), expression=grouped(right.node.copy()))
-        test = case((right.integral.copy(), whole), default=test)
+        test = case((right.number.integral.copy(), whole), default=test)
     return boolean(test, nullable=left.nullable or right.nullable)
 
 
@@ -443,7 +443,7 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
         return [value(c, t)]
 
     def exactly(part: Typed) -> Typed:
-        if part.decimal:
+        if part.number.decimal:
             raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
         if part.kind is not Kind.REAL:
             return part if part.kind is Kind.NULL else Typed(Exact(this=value(c, part)), Kind.INTEGER)
@@ -485,7 +485,7 @@ def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list
         both = exp.Mul(this=both, expression=AsInteger(this=is_null(blobs.node)))
     written = term.args.get("nulls_first")
     first = not descending if written is None else bool(written)
-    letters = texts if texts.kind is Kind.NULL else texts.of(collation=t.collation)
+    letters = texts if texts.kind is Kind.NULL else texts.with_text(collation=t.text.collation)
     keys = [value(c, rank), *_numbers(c, numbers), keyed(c, letters)]
     keys += [blobs.node] if blobs.kind is Kind.BLOB else []
     return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]

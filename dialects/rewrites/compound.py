@@ -238,21 +238,24 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
         if found.kind is not kind:
             _change(relation.node, at, lambda node: converted(node, kind))
     low, high = bounds(values)
-    form = Form.DIGITS if all(found.form is Form.DIGITS for found in values) else None
-    return _joined(relations, at, kind=kind, low=low, high=high, form=form)
+    form = Form.DIGITS if all(found.text.form is Form.DIGITS for found in values) else None
+    return _joined(relations, at, kind, low=low, high=high, form=form)
 
 
-def _joined(relations: list[Relation], at: int, **known: object) -> ScopeColumn:
+def _joined(
+    relations: list[Relation], at: int, kind: Kind, several: TaggedValues | None = None, *,
+    form: Form | None = None, **bounds: float | None,
+) -> ScopeColumn:  # fmt: skip
     """Return a column of a compound SELECT with the given facts about its values."""
     values = [relation.columns[at].value for relation in relations]
     affinities = {found.affinity for found in values}
     first = relations[0].columns[at]
+    affinity = affinities.pop() if len(affinities) == 1 else Affinity.VARIED
     result = first.value.of(
-        nullable=any(found.nullable for found in values), stored=Stored(), integral=None,
-        affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED,
-        constant=None, **{"form": None, "several": None, **known},
+        kind=kind, several=several, nullable=any(found.nullable for found in values), stored=Stored(),
+        affinity=affinity, constant=None,
     )  # fmt: skip
-    return ScopeColumn(first.name, result)
+    return ScopeColumn(first.name, result.with_number(integral=None, **bounds).with_text(form=form))
 
 
 def _carried(
@@ -274,7 +277,7 @@ def _carried(
             "it compares a column of texts with a NUL or with invalid bytes",
         )
     # Of 1.0 and 1, either may remain.
-    return _joined(relations, at, kind=Kind.ANY, several=together(known, normal=normal))
+    return _joined(relations, at, Kind.ANY, together(known, normal=normal))
 
 
 def _change(node: exp.Expr, at: int, rewrite: Callable[[exp.Expr], exp.Expr]) -> None:

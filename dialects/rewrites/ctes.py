@@ -197,7 +197,8 @@ def _recursive(
         )
         inside = tuple(
             ScopeColumn(
-                column.name, column.value.of(fits=column.value.kind is Kind.INTEGER and at not in turning)
+                column.name,
+                column.value.with_number(fits=column.value.kind is Kind.INTEGER and at not in turning),
             )
             for at, column in enumerate(shown)
         )
@@ -366,14 +367,8 @@ def _undistinct(step: exp.Expr, operator: exp.Expr) -> exp.Expr:
 
 def _unbounded(found: Typed, kind: Kind) -> Typed:
     bound = _STEPS if kind is Kind.INTEGER else None
-    return found.of(
-        kind=kind,
-        low=None if bound is None else -bound,
-        high=bound,
-        form=None,
-        nullable=True,
-        boolean=False,
-    )
+    found = found.of(kind=kind, nullable=True).with_text(form=None)
+    return found.with_number(low=None if bound is None else -bound, high=bound, condition=False)
 
 
 def _common(one: Kind, other: Kind) -> Kind:

@@ -179,7 +179,7 @@ def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
 def _plain_moment(c: Context, value: Typed) -> exp.Expr:
     if value.kind is not Kind.TEXT:
         return server("moment_of_julian", as_double(c, value).node)
-    if value.form is Form.DAY:
+    if value.text.form is Form.DAY:
         days = exp.Mul(this=DayNumber(this=value.node), expression=number(_DAY_MS))
         return exp.Add(this=days, expression=number(_MIDNIGHT_2000))
     if _is_now(value):
@@ -238,7 +238,7 @@ def date(c: Context, arguments: list[Typed]) -> Typed:
     if (known := _constant(c, "date", value, *modifiers)) is not None:
         return known
     if not modifiers and (found := _printed(c, "%Y-%m-%d", value)) is not None:
-        return found.of(form=Form.DAY if value.is_dated or _is_now(value) else None)
+        return found.with_text(form=Form.DAY if value.is_dated or _is_now(value) else None)
     return text(server("day_text", _moment(c, value, modifiers)))
 
 
@@ -258,7 +258,7 @@ def datetime(c: Context, arguments: list[Typed]) -> Typed:
     if (known := _constant(c, "datetime", value, *modifiers)) is not None:
         return known
     if not modifiers and (found := _printed(c, "%Y-%m-%d %H:%M:%S", value)) is not None:
-        return found.of(form=Form.MOMENT if value.is_dated or _is_now(value) else None)
+        return found.with_text(form=Form.MOMENT if value.is_dated or _is_now(value) else None)
     return text(server("datetime_text", _moment(c, value, modifiers)))
 
 
@@ -267,7 +267,7 @@ def julianday(c: Context, arguments: list[Typed]) -> Typed:
     value, modifiers = _prepared(c, arguments)
     if (known := _constant(c, "julianday", value, *modifiers)) is not None:
         return known
-    if value.form is Form.DAY and not modifiers:
+    if value.text.form is Form.DAY and not modifiers:
         c.applies("time-value")
         half = Double(this=exp.Literal.number(str(_JULIAN_2000)))
         return real(
@@ -316,7 +316,7 @@ def _in_digits(shown: Typed, pattern: str) -> Typed:
     if shown.constant is not None or letters is None:
         return shown
     low, high = _BOUNDS.get(pattern, (-(10**17), 10**17))
-    return shown.of(form=Form.DIGITS, low=low, high=high)
+    return shown.with_number(low=low, high=high).with_text(form=Form.DIGITS)
 
 
 def _is_valid(c: Context, pattern: Typed) -> bool:

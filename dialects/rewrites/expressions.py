@@ -266,7 +266,7 @@ def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if name not in Collation.__members__:
         reason = comparison.OWN_COLLATION
         raise Untranslatable(f"the collation {node.expression.name}", reason, position(node))
-    return c.expression(node.this, scope).of(collation=Collation(name), collates=True)
+    return c.expression(node.this, scope).with_text(collation=Collation(name), collates=True)
 
 
 def _known(rewrite: Handler) -> Handler:

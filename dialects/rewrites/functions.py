@@ -16,7 +16,7 @@ from dialects.functions import Function, rows_of
 from dialects.nodes import case, every, is_not_null, server, some
 from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.source import Plus
-from dialects.value_types import Affinity, Collation, Constant, Context, Kind, Typed, null
+from dialects.value_types import Affinity, Collation, Constant, Context, Kind, NumberFacts, Typed, null
 
 Call = Callable[[Context, list[Typed]], Typed]
 
@@ -55,7 +55,7 @@ def formed(row: Function, c: Context, arguments: list[Typed]) -> Typed:
     if row.domain is not None:
         c.applies("math-domain")
         node = case((row.domain(read[0].node.copy()), node))
-    return Typed(node, row.result, nullable=nullable, low=row.low, high=row.high)
+    return Typed(node, row.result, nullable=nullable, number=NumberFacts(row.low, row.high))
 
 
 def _native_call(name: str, *arguments: exp.Expr) -> exp.Expr:
@@ -230,8 +230,8 @@ def detached(arguments: Sequence[Typed], result: Typed) -> Typed:
 
     https://sqlite.org/datatype3.html#affinity_of_expressions
     """
-    explicit = next((argument.collation for argument in arguments if argument.collates), None)
-    return result.of(affinity=Affinity.NONE, collation=explicit, collates=explicit is not None)
+    explicit = next((argument.text.collation for argument in arguments if argument.text.collates), None)
+    return result.of(affinity=Affinity.NONE).with_text(collation=explicit, collates=explicit is not None)
 
 
 def coalesce(c: Context, arguments: list[Typed]) -> Typed:
@@ -252,7 +252,8 @@ def coalesce(c: Context, arguments: list[Typed]) -> Typed:
     if len(kinds) == 1 and kinds <= {Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BLOB}:
         low, high = bounds(kept)
         node = exp.Coalesce(this=kept[0].node, expressions=[argument.node for argument in kept[1:]])
-        return detached(kept, Typed(node, last.kind, nullable=last.nullable, low=low, high=high))
+        found = Typed(node, last.kind, nullable=last.nullable, number=NumberFacts(low, high))
+        return detached(kept, found)
     c.applies("choice-of-types")
     chosen = choose(c, [(_present(argument), argument) for argument in earlier], last)
     return detached(kept, chosen.of(nullable=last.nullable))
@@ -265,7 +266,8 @@ def _present(argument: Typed) -> exp.Expr:
 
 def _bare(argument: Typed) -> Typed:
     """Return a value without a column's affinity. https://sqlite.org/datatype3.html#affinity_of_expressions."""
-    return argument.of(affinity=Affinity.NONE, collation=argument.collation if argument.collates else None)
+    found = argument.of(affinity=Affinity.NONE)
+    return found if argument.text.collates else found.with_text(collation=None)
 
 
 def nullif(c: Context, arguments: list[Typed]) -> Typed:
@@ -314,14 +316,14 @@ def _extreme(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     arguments = [plain(c, argument) for argument in arguments]
     if any(argument.kind is Kind.NULL for argument in arguments):
         return literal(None)
-    chosen = next((argument.collation for argument in arguments if argument.collation), None)
+    chosen = next((argument.text.collation for argument in arguments if argument.text.collation), None)
     binary = chosen in {None, Collation.BINARY}
     if binary and (known := folded(c, name, arguments)) is not None:
         return known
     c.applies("scalar-min-max")
-    alike = [argument.of(affinity=Affinity.NONE, collation=chosen) for argument in arguments]
+    alike = [argument.of(affinity=Affinity.NONE).with_text(collation=chosen) for argument in arguments]
     found = apart(alike, lambda each: _of_kinds(c, each, name))
-    return found.of(collation=None, collates=False)
+    return found.with_text(collation=None, collates=False)
 
 
 def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
@@ -343,7 +345,7 @@ def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
         windows
         or len(kinds) > 1
         or kinds & {Kind.NUMBER, Kind.BLOB}
-        or first.collation not in {None, Collation.BINARY}
+        or first.text.collation not in {None, Collation.BINARY}
     ):
         for argument in rest:
             first = _of_two(c, first, argument, name)
@@ -359,7 +361,7 @@ def _native(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     if present and c.lowers("extremes-skip-null"):
         chosen = case((every(present), chosen))
     low, high = bounds(arguments)
-    return Typed(chosen, arguments[0].kind, nullable=bool(present), low=low, high=high)
+    return Typed(chosen, arguments[0].kind, nullable=bool(present), number=NumberFacts(low, high))
 
 
 def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:
@@ -370,4 +372,4 @@ def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:
     missing = [null_test(side).node for side in (left, right) if side.nullable]
     if missing:
         branches.insert(0, (some(missing), literal(None)))
-    return choose(c, branches, left).of(collation=left.collation)
+    return choose(c, branches, left).with_text(collation=left.text.collation)

@@ -320,7 +320,7 @@ def group(
 
     # A collation groups different texts together: the result shows one as a bare column.
     compiled = [
-        (written, key.of(node=node, boolean=False))
+        (written, key.of(node=node).with_number(condition=False))
         for (written, key), node in zip(keys, nodes, strict=True)
         if key.collation_is_binary
     ]

@@ -559,11 +559,11 @@ def _first_of(name: str, columns: list[Typed]) -> Typed:
         reason = "a RIGHT or FULL JOIN makes one value of columns of several types"
         raise Untranslatable(f"USING ({name})", reason)
     first, *others = (each.node.copy() for each in columns)
-    found = columns[0].of(
-        node=exp.Coalesce(this=first, expressions=others), low=None, high=None, affinity=Affinity.NONE,
-        collation=None,
-    )  # fmt: skip
-    return found if len(kinds) == 1 else found.of(kind=Kind.NUMBER, integral=None, form=None, decimal=False)
+    found = columns[0].of(node=exp.Coalesce(this=first, expressions=others), affinity=Affinity.NONE)
+    found = found.with_number(low=None, high=None).with_text(collation=None)
+    if len(kinds) == 1:
+        return found
+    return found.of(kind=Kind.NUMBER).with_number(integral=None, decimal=False).with_text(form=None)
 
 
 def _column(source: Source, name: str) -> Typed:

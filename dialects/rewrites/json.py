@@ -31,7 +31,18 @@ from dialects.nodes import (
 )
 from dialects.rewrites.functions import folded
 from dialects.scope import Scope
-from dialects.value_types import Context, Kind, OneOf, TaggedValues, Typed, boolean, integer, real, text
+from dialects.value_types import (
+    Context,
+    Kind,
+    NumberFacts,
+    OneOf,
+    TaggedValues,
+    Typed,
+    boolean,
+    integer,
+    real,
+    text,
+)
 from dialects.versions import NULL_LABEL
 
 _STEP = re.compile(
@@ -124,7 +135,7 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
             last = rewrite(real(double))
         else:
             numbers = []
-            last = rewrite(Typed(double, Kind.NUMBER, integral=whole))
+            last = rewrite(Typed(double, Kind.NUMBER, number=NumberFacts(integral=whole)))
         return choose(
             c,
             [

@@ -63,7 +63,7 @@ def value(c: Compiler, scope: Scope, source: Source, column: ScopeColumn) -> Typ
             if key is not None:
                 return key.of(node=key.node.copy())
         per_group = scope.grouping.bare(source, column) if key is None else key.of(node=key.node.copy())
-        found = per_group.of(affinity=found.affinity, collation=found.collation)
+        found = per_group.of(affinity=found.affinity).with_text(collation=found.text.collation)
     if found.kind is Kind.NULL:
         return null()
     return told_apart(c, found)

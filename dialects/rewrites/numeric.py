@@ -53,13 +53,12 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
     if x.constant is not None and x.constant.value == -(2**63):
         raise Untranslatable("abs() of the least integer", "SQLite stops with an error where it runs")
     node = x.node
-    if c.lowers("untaken-branches") and x.kind is Kind.INTEGER and x.low == -(2**63):
+    if c.lowers("untaken-branches") and x.kind is Kind.INTEGER and x.number.low == -(2**63):
         # SQLite fails for the least integer, but only in a branch that is evaluated.
         least = exp.Sub(this=number(-BIGGEST), expression=number(1))
         node = unless(node, exp.Paren(this=least))
-    low = 0.0 if x.low is None or x.high is None else max(0, x.low, -x.high)
-    high = None if x.low is None or x.high is None else max(abs(x.low), abs(x.high))
-    return x.of(node=exp.Abs(this=node), low=low, high=high, constant=None)
+    low = 0.0 if x.number.low is None or x.number.high is None else max(0, x.number.low, -x.number.high)
+    return x.of(node=exp.Abs(this=node), constant=None).with_number(low=low, high=x.number.greatest)
 
 
 def rounded(c: Context, arguments: list[Typed]) -> Typed:
@@ -69,8 +68,8 @@ def rounded(c: Context, arguments: list[Typed]) -> Typed:
     if x.kind is Kind.INTEGER and not digits.nullable:
         return as_double(c, x)
     c.applies("round")
-    low = None if x.low is None else math.floor(x.low)
-    high = None if x.high is None else math.ceil(x.high)
+    low = None if x.number.low is None else math.floor(x.number.low)
+    high = None if x.number.high is None else math.ceil(x.number.high)
     double = as_double(c, x).node
     if digits.constant is not None and digits.constant.value == 0 and size(double) <= _LONGEST_TWICE:
         node: exp.Expr = _to_whole(double, surely=within(x, _WHOLE))
@@ -96,9 +95,9 @@ def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
     if x.kind in {Kind.NULL, Kind.INTEGER}:
         return x
     node = WithoutFraction(this=x.node) if name == "TRUNC" else exp.Anonymous(this=name, expressions=[x.node])
-    low = None if x.low is None else math.floor(x.low)
-    high = None if x.high is None else math.ceil(x.high)
-    return x.of(node=node, low=low, high=high)
+    low = None if x.number.low is None else math.floor(x.number.low)
+    high = None if x.number.high is None else math.ceil(x.number.high)
+    return x.of(node=node).with_number(low=low, high=high)
 
 
 ceil, floor, trunc = (partial(_whole, name) for name in ("CEIL", "FLOOR", "TRUNC"))
@@ -135,7 +134,7 @@ def power(c: Context, arguments: list[Typed]) -> Typed:
     call = exp.Anonymous(this="POWER", expressions=[argument.node for argument in read])
     found = real(call, nullable=any(argument.nullable for argument in read))
     base, exponent = (as_double(c, as_number(c, argument)) for argument in arguments)
-    if base.low is not None and base.low >= 0:
+    if base.number.low is not None and base.number.low >= 0:
         return found
     c.applies("math-domain")
     cut = Double(this=Truncated(this=exponent.node.copy()))
@@ -251,7 +250,7 @@ def _with_zeros(
     lacking: list[exp.Expr] = []
     for least, taken in ((precision or 0, None), (width if "0" in flags else 0, sign)):
         if least:
-            taken_by = Octets(this=digits.copy())
+            taken_by: exp.Expr = Octets(this=digits.copy())
             if taken is not None:
                 taken_by = exp.Add(this=taken_by, expression=Octets(this=taken.copy()))
             lacking.append(exp.Sub(this=number(least), expression=exp.Paren(this=taken_by)))
@@ -369,7 +368,8 @@ def _integer(c: Context, x: Typed) -> Typed:
 def _zero_for_null(x: Typed, zero: Typed) -> Typed:
     if not x.nullable:
         return x
-    return x.of(node=exp.Coalesce(this=x.node, expressions=[zero.node]), nullable=False, low=None, high=None)
+    found = x.of(node=exp.Coalesce(this=x.node, expressions=[zero.node]), nullable=False)
+    return found.with_number(low=None, high=None)
 
 
 def _signed(x: Typed, shown: exp.Expr, flags: str) -> exp.Expr:
@@ -388,7 +388,7 @@ def _plus(flags: str) -> str:
 
 def _sign(x: Typed, flags: str) -> exp.Expr:
     positive = string(_plus(flags))
-    if x.low is not None and x.low >= 0:
+    if x.number.low is not None and x.number.low >= 0:
         return positive
     return case((exp.LT(this=x.node.copy(), expression=number(0)), string("-")), default=positive)
 

@@ -50,7 +50,19 @@ from dialects.nodes import (
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, affinity
 from dialects.scope import Scope
 from dialects.tagged_values import begins, hidden
-from dialects.value_types import Affinity, Context, Kind, OneOf, Stored, Typed, integer, null, real, text
+from dialects.value_types import (
+    Affinity,
+    Context,
+    Kind,
+    NumberFacts,
+    OneOf,
+    Stored,
+    Typed,
+    integer,
+    null,
+    real,
+    text,
+)
 
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -91,13 +103,14 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         return null().of(affinity=Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC)
     if t.each is not None:
         demanded = Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC
-        return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=demanded, collation=t.collation)
+        found = t.each(lambda part: cast_to(c, part, wanted))
+        return found.of(affinity=demanded).with_text(collation=t.text.collation)
     c.applies("cast")
-    collation = t.collation
+    collation = t.text.collation
     if t.kind is Kind.BLOB and wanted != "TEXT":
         t = as_digits(c, t)
     if wanted == "TEXT":
-        return as_text(c, t).of(affinity=Affinity.TEXT, collation=collation)
+        return as_text(c, t).of(affinity=Affinity.TEXT).with_text(collation=collation)
     if wanted == "INTEGER":
         found = as_integer(c, t)
     elif wanted == "REAL":
@@ -110,10 +123,10 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
             found = read.each(lambda part: part if part.kind is Kind.INTEGER else _stored_as_integer(c, part))
         else:
             # Digits only: it is an INTEGER already.
-            found = read if read.kind is Kind.INTEGER else read.of(integral=whole(read.node, *_CAST))
+            found = read if read.kind is Kind.INTEGER else read.with_number(integral=whole(read.node, *_CAST))
     else:
         found = as_number(c, t)
-    return found.of(affinity=Affinity.NUMERIC, collation=collation)
+    return found.of(affinity=Affinity.NUMERIC).with_text(collation=collation)
 
 
 def _stored_as_integer(c: Context, part: Typed) -> Typed:
@@ -151,16 +164,17 @@ def mixed(c: Context, t: Typed) -> Typed:
         return hidden(c, t)
     if t.kind is Kind.REAL:
         c.applies("mixed-column")
-        return t.of(kind=Kind.NUMBER, integral=whole(t.node) if t.affinity is Affinity.NUMERIC else None)
+        integral_ = whole(t.node) if t.affinity is Affinity.NUMERIC else None
+        return t.of(kind=Kind.NUMBER).with_number(integral=integral_)
     if stored.opaque or (not stored.apart and t.affinity is not Affinity.NUMERIC):
         raise Untranslatable("a column of several types", "its texts and numbers cannot be distinguished")
     c.applies("mixed-column")
     is_number, read = reading(t.node)
-    numbers = read.of(low=t.low, high=t.high)
+    numbers = read.with_number(low=t.number.low, high=t.number.high)
     # A REAL is written with a point or an exponent.
     whole_ = server("is_integer", t.node.copy())
-    numbers = numbers.of(kind=Kind.REAL) if stored.reals else numbers.of(integral=whole_)
-    plain = t.of(stored=Stored(), affinity=Affinity.NONE, low=None, high=None)
+    numbers = numbers.of(kind=Kind.REAL) if stored.reals else numbers.with_number(integral=whole_)
+    plain = t.of(stored=Stored(), affinity=Affinity.NONE).with_number(low=None, high=None)
     if stored.escaped:
         text_ = Decoded(this=Unhexed(this=Slice(this=t.node.copy(), start=number(3))))
         plain = plain.of(node=case((begins(t.node, ESCAPED_TEXT), text_), default=t.node))
@@ -168,10 +182,10 @@ def mixed(c: Context, t: Typed) -> Typed:
     blob = Typed(bytes_, Kind.BLOB, nullable=t.nullable, stored=Stored(readable=stored.readable))
     blobs = [(begins(t.node, ESCAPED_BLOB), blob)] if stored.blobs else []
     readings = [(is_number, numbers)]
-    if stored.blobs and t.low is None:
+    if stored.blobs and t.number.low is None:
         readings = []
     elif not stored.reals and not within(t, EXACT):
-        readings = exact_readings(t.node, t.low, t.high)
+        readings = exact_readings(t.node, t.number.low, t.number.high)
 
     def each(rewrite: Rewrite) -> Typed:
         def of(part: Typed) -> Typed:
@@ -220,9 +234,9 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     if Kind.REAL not in {left.kind, right.kind}:
-        if left.decimal and left.integral is not None:
+        if left.number.decimal and left.number.integral is not None:
             return _of_exact(c, left, lambda part: arithmetic(c, operator, part, right))
-        if right.decimal and right.integral is not None:
+        if right.number.decimal and right.number.integral is not None:
             return _of_exact(c, right, lambda part: arithmetic(c, operator, left, part))
     low, high = _interval(operator, left, right)
     nullable = left.nullable or right.nullable
@@ -238,20 +252,20 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     if operator is exp.Mul and (_is_tiny(left) or _is_tiny(right)):
         raise Untranslatable(*TINY)
     if operator is exp.Mul and any(
-        _is_huge(one) and not _bounded(other) for one, other in ((left, right), (right, left))
+        _is_huge(one) and not other.number.ends for one, other in ((left, right), (right, left))
     ):
         raise Untranslatable(*HUGE)
     if Kind.REAL in {left.kind, right.kind}:
         return real(_node(operator, *_doubles(c, left, right)), nullable=nullable, low=low, high=high)
     for one, other in ((left, right), (right, left)):
-        if one.kind is Kind.INTEGER and is_beyond_double(one) and other.integral and not other.decimal:
+        apart = other.number.integral and not other.number.decimal
+        if apart and one.kind is Kind.INTEGER and is_beyond_double(one):
             return _by_class(c, other, partial(_beside, c, operator, one, first=one is left))
     node = _node(operator, as_double(c, left).node, as_double(c, right).node)
-    return Typed(
-        node, Kind.NUMBER, nullable=nullable, low=low, high=high,
-        integral=_exact_integral(node, left, right, low, high),
-        vanishing=operator is exp.Mul and (left.vanishing or right.vanishing),
-    )  # fmt: skip
+    vanishing = operator is exp.Mul and (left.number.vanishing or right.number.vanishing)
+    whole_ = _exact_integral(node, left, right, low, high)
+    facts = NumberFacts(low, high, integral=whole_, vanishing=vanishing)
+    return Typed(node, Kind.NUMBER, nullable=nullable, number=facts)
 
 
 def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first: bool) -> Typed:
@@ -260,7 +274,7 @@ def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first
 
 def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     """Rewrite a number that is an INTEGER in some rows and a REAL in others."""
-    assert t.integral is not None  # noqa: S101 - checked by the caller
+    assert t.number.integral is not None  # noqa: S101 - checked by the caller
     if isinstance(t.node, ServerCall) and t.node.this == "to_real":
         # A text may have more digits than a double.
         [digits] = t.node.expressions
@@ -268,21 +282,21 @@ def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     else:
         whole = integer(Truncated(this=Double(this=t.node.copy())), -EXACT, EXACT, nullable=t.nullable)
     other = rewrite(real(t.node.copy(), nullable=t.nullable))
-    return choose(c, [(t.integral.copy(), rewrite(whole))], other)
+    return choose(c, [(t.number.integral.copy(), rewrite(whole))], other)
 
 
 def _of_exact(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     """Rewrite a sum or product that may not fit 64 bits: an INTEGER, or else a rounded REAL."""
-    assert t.integral is not None  # noqa: S101 - checked by the caller
+    assert t.number.integral is not None  # noqa: S101 - checked by the caller
     whole = integer(Bigint(this=t.node.copy()), _LOWEST, _HIGHEST, nullable=t.nullable)
     rounded = real(Double(this=t.node.copy()), nullable=t.nullable)
-    return choose(c, [(t.integral.copy(), rewrite(whole))], rewrite(rounded))
+    return choose(c, [(t.number.integral.copy(), rewrite(whole))], rewrite(rounded))
 
 
 def _doubles(c: Context, left: Typed, right: Typed) -> tuple[exp.Expr, exp.Expr]:
     """Return operands that the target computes with as doubles: an integer next to a double becomes one."""
     for one, other in ((left, right), (right, left)):
-        if one.kind is Kind.REAL and other.kind is Kind.INTEGER and not other.decimal:
+        if one.kind is Kind.REAL and other.kind is Kind.INTEGER and not other.number.decimal:
             double, whole = as_double(c, one).node, other.node
             return (double, whole) if one is left else (whole, double)
     return as_double(c, left).node, as_double(c, right).node
@@ -296,9 +310,9 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     if Kind.REAL not in {left.kind, right.kind}:
-        if left.decimal and left.integral is not None:
+        if left.number.decimal and left.number.integral is not None:
             return _of_exact(c, left, lambda part: divide(c, part, right))
-        if right.decimal and right.integral is not None:
+        if right.number.decimal and right.number.integral is not None:
             return _of_exact(c, right, lambda part: divide(c, left, part))
     if isinstance(right.node, AsInteger) and isinstance(right.node.this, exp.Boolean):
         # MySQL rejects a division by a literal zero as a function's argument.
@@ -307,17 +321,16 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         return null()
     if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
         c.applies("integer-division")
-        negates = (right.low is None or right.low <= -1) and (right.high is None or right.high >= -1)
-        if left.low is not None and left.low <= _LOWEST and negates:
+        negates = _may_be(right, -1)
+        if _is_least(left) and negates:
             raise Untranslatable("division of the least integer", "-2^63 / -1 is a REAL")
-        wide = _wide(c, left, left.low, left.high) if left.constant else left.node
+        wide = _wide(c, left, left.number.low, left.number.high) if left.constant else left.node
         if left.constant is not None and right.constant is not None:
             return literal(_quotient(left.constant.value, right.constant.value))
-        most = _greatest(left)
+        most = left.number.greatest
         low = None if most is None else -most
         quotient: exp.Expr = Whole(this=grouped(wide), expression=grouped(right.node))
-        one = (right.low is None or right.low <= 1) and (right.high is None or right.high >= 1)
-        if c.lowers("least-quotient") and one and left.low is not None and left.low <= _LOWEST:
+        if c.lowers("least-quotient") and _may_be(right, 1) and _is_least(left):
             by_one = exp.EQ(this=grouped(right.node.copy()), expression=number(1))
             quotient = wide if right.constant else case((by_one, wide.copy()), default=quotient)
         return integer(quotient, low, most)
@@ -329,15 +342,15 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
     if Kind.REAL in {left.kind, right.kind}:
         return real(quotient)
     both = _both_integral(left, right)
-    if left.vanishing or right.vanishing:
-        return Typed(quotient, Kind.NUMBER, integral=both, vanishing=True)
+    if left.number.vanishing or right.number.vanishing:
+        return Typed(quotient, Kind.NUMBER, number=NumberFacts(integral=both, vanishing=True))
     if both is None:
         raise Untranslatable("division", "it is unknown whether the operands are integers")
     if is_beyond_double(left) or is_beyond_double(right):
         raise Untranslatable("division", "an integer beyond 2^53 meets an operand that may be one or not")
     c.applies("integer-division")
     divided = server("quotient", as_double(c, left).node, as_double(c, right).node, both)
-    return Typed(divided, Kind.NUMBER, integral=both.copy())
+    return Typed(divided, Kind.NUMBER, number=NumberFacts(integral=both.copy()))
 
 
 def _quotient(left: object, right: object) -> int:
@@ -361,12 +374,12 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
         return null()
     node = Remainder(this=grouped(a.node), expression=grouped(b.node))
     if kind is Kind.INTEGER:
-        bound = _greatest(b)
+        bound = b.number.greatest
         return integer(node, None if bound is None else -bound, bound)
     result = as_double(c, integer(node))
     if Kind.REAL in {left.kind, right.kind}:
         return result
-    return result.of(kind=Kind.NUMBER, integral=_both_integral(left, right))
+    return result.of(kind=Kind.NUMBER).with_number(integral=_both_integral(left, right))
 
 
 def negate(c: Context, operand: Typed) -> Typed:
@@ -379,16 +392,14 @@ def negate(c: Context, operand: Typed) -> Typed:
     if operand.constant is not None and isinstance(operand.constant.value, int | float):
         found = -operand.constant.value
         return literal(found if found <= _HIGHEST else float(found))
-    if operand.kind is Kind.INTEGER and operand.low is not None and operand.low <= _LOWEST:
+    if operand.kind is Kind.INTEGER and _is_least(operand):
         return _checked(c, exp.Sub, literal(0), operand)
-    if operand.decimal and operand.integral is not None:
+    if operand.number.decimal and operand.number.integral is not None:
         return _of_exact(c, operand, lambda part: negate(c, part))
-    low = None if operand.high is None else -operand.high
-    high = None if operand.low is None else -operand.low
-    return Typed(
-        exp.Neg(this=grouped(operand.node)), operand.kind, nullable=operand.nullable, low=low, high=high,
-        integral=operand.integral,
-    )  # fmt: skip
+    low = None if operand.number.high is None else -operand.number.high
+    high = None if operand.number.low is None else -operand.number.low
+    facts = NumberFacts(low, high, integral=operand.number.integral)
+    return Typed(exp.Neg(this=grouped(operand.node)), operand.kind, nullable=operand.nullable, number=facts)
 
 
 def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
@@ -431,7 +442,7 @@ def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) ->
     c.applies("bits")
     if operator is exp.BitwiseRightShift:
         flipped = negate(c, right)
-        if flipped.decimal or flipped.low == -_LOWEST:
+        if flipped.number.decimal or flipped.number.low == -_LOWEST:
             # -(-2^63) is not an integer; beyond 64 bits the count does not matter.
             far = exp.LT(this=grouped(right.node), expression=number(-64))
             near = exp.Neg(this=grouped(right.node.copy()))
@@ -493,10 +504,6 @@ def _is_huge(t: Typed) -> bool:
     return isinstance(found, float) and abs(found) * _LEAST_REAL > 1
 
 
-def _bounded(t: Typed) -> bool:
-    return t.low is not None and t.high is not None
-
-
 def _exact_integral(
     node: exp.Expr, left: Typed, right: Typed, low: float | None, high: float | None
 ) -> exp.Expr | None:
@@ -508,17 +515,21 @@ def _exact_integral(
     return both if max(abs(low), abs(high)) <= EXACT else None
 
 
-def _greatest(t: Typed) -> float | None:
-    """Return the greatest absolute value; None if unknown."""
-    return None if t.low is None or t.high is None else max(abs(t.low), abs(t.high))
-
-
 def _interval(operator: Arithmetic, left: Typed, right: Typed) -> tuple[float | None, float | None]:
     """Return the bounds of the result."""
-    if not _bounded(left) or not _bounded(right):
-        return None, None
-    ends = [_EVALUATED[operator](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]  # type: ignore[arg-type]
-    return min(ends), max(ends)
+    ends = [_EVALUATED[operator](a, b) for a in left.number.ends for b in right.number.ends]
+    return (min(ends), max(ends)) if ends else (None, None)
+
+
+def _may_be(t: Typed, value: int) -> bool:
+    """True if the bounds allow a value."""
+    low, high = t.number.low, t.number.high
+    return (low is None or low <= value) and (high is None or high >= value)
+
+
+def _is_least(t: Typed) -> bool:
+    """True if a value is known to reach -2^63."""
+    return t.number.low is not None and t.number.low <= _LOWEST
 
 
 def _is_small(t: Typed) -> bool:
@@ -534,7 +545,10 @@ def _wide(c: Context, t: Typed, low: float | None, high: float | None) -> exp.Ex
 
 def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
     """Compile integer arithmetic whose result may not fit 64 bits: exact, or else a REAL."""
-    if (left.fits or right.fits) and all(part.fits or within(part, EXACT) for part in (left, right)):
+    both = (left, right)
+    if any(part.number.fits for part in both) and all(
+        part.number.fits or within(part, EXACT) for part in both
+    ):
         nullable = left.nullable or right.nullable
         return integer(
             _node(operator, left.node, right.node), -_HIGHEST, _HIGHEST, nullable=nullable, fits=True
@@ -542,14 +556,19 @@ def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typ
     several = operator is exp.Mul and not any(_is_factor(part) for part in (left, right))
     if several and (a := _farthest(left)) is not None and (b := _farthest(right)) is not None:
         several = a * b > _HIGHEST
-    if not several and (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
+    if (
+        not several
+        and (not left.number.ends or _is_small(left))
+        and (not right.number.ends or _is_small(right))
+    ):
         # Results of aggregates: if they are near 2^63, the target raises an error.
         first = Bigint(this=left.node) if _is_small(left) and c.lowers("narrow-arithmetic") else left.node
         return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
     c.applies("integer-overflow")
     exact = _node(operator, Exact(this=left.node), Exact(this=right.node))
     fits = exp.Between(this=grouped(exact.copy()), low=number(_LOWEST), high=number(_HIGHEST))
-    return Typed(exact, Kind.NUMBER, nullable=left.nullable or right.nullable, integral=fits, decimal=True)
+    facts = NumberFacts(integral=fits, decimal=True)
+    return Typed(exact, Kind.NUMBER, nullable=left.nullable or right.nullable, number=facts)
 
 
 _FACTOR = 10**6
@@ -557,12 +576,8 @@ _FACTOR = 10**6
 
 
 def _farthest(t: Typed) -> float | None:
-    return t.most if _greatest(t) is None else _greatest(t)
+    return t.number.most if t.number.greatest is None else t.number.greatest
 
 
 def _is_factor(t: Typed) -> bool:
     return within(t, _FACTOR)
-
-
-def _unknown(t: Typed) -> bool:
-    return not _bounded(t)

@@ -223,7 +223,7 @@ def sort_terms(
         if at is not None:
             found = values[at].of(constant=None)
             if collated is not None:
-                found = found.of(collation=collated, collates=True)
+                found = found.with_text(collation=collated, collates=True)
             if found.kind is not Kind.ANY and (is_constant(found.node) or _is_outer(found.node, scope)):
                 continue
             place = None

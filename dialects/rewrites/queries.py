@@ -197,7 +197,7 @@ def _describe(
     order: list[exp.Expr], *, distinct: bool, derived: bool,
 ) -> None:  # fmt: skip
     """Record the facts about the rows of a compiled SELECT."""
-    result.collations = tuple(found.collation if found.kind in _TEXTS else None for found in values)
+    result.collations = tuple(found.text.collation if found.kind in _TEXTS else None for found in values)
     result.keys = _keys(values, names, groups, distinct=distinct)
     result.distinct = _distinct(scope, values, names, groups, distinct=distinct, one_row=result.one_row)
     if groups and not order and result.node.args.get("limit", result.node.args.get("offset")) is None:
@@ -271,7 +271,7 @@ def _as_columns(
     c: Compiler, values: list[Typed], results: list[Result], *, derived: bool, distinct: bool
 ) -> list[Typed]:
     """Return the results, with those of several kinds as JSON."""
-    if distinct and any(found.decimal for found in values):
+    if distinct and any(found.number.decimal for found in values):
         raise Untranslatable("SELECT DISTINCT", "it compares numbers beyond 64 bits")
     return [
         _carried(c, found, written, derived=derived, distinct=distinct)
@@ -309,11 +309,10 @@ def _exported_value(found: Typed, name: str) -> Typed:
     if found.stored.mixed and found.tagged is None:
         kind = Kind.TEXT if kind is Kind.ANY else Kind.REAL if kind is Kind.NUMBER else kind
     # A column has a collation, and overrides one to its right even if it is SQLite's default.
-    collation = found.collation or Collation.BINARY
-    return found.of(
-        node=node, kind=kind, constant=None, boolean=False, several=found.tagged, integral=None,
-        collation=collation, collates=False,
-    )  # fmt: skip
+    collation = found.text.collation or Collation.BINARY
+    column = found.of(node=node, kind=kind, constant=None, several=found.tagged)
+    column = column.with_number(condition=False, integral=None)
+    return column.with_text(collation=collation, collates=False)
 
 
 def _refuse(node: exp.Select) -> None:

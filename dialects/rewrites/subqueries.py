@@ -58,7 +58,7 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
         )
         part = _as_value(c, Relation(tree, [column], one_row=True))
         # Unlike a subquery that is a single value, a column of a row compares as its expression does.
-        parts.append(part.of(collation=collation))
+        parts.append(part.with_text(collation=collation))
     return parts
 
 
@@ -85,10 +85,8 @@ def _as_value(c: Compiler, relation: Relation) -> Typed:
     found = relation.columns[0].value
     if found.kind is Kind.NULL:
         return null()
-    value = found.of(
-        node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
-        low=found.low, high=found.high, collation=None, collates=False,
-    )  # fmt: skip
+    value = found.of(node=exp.Subquery(this=relation.node), nullable=True, constant=None)
+    value = value.with_number(integral=None, condition=False).with_text(collation=None, collates=False)
     several = value.stored.mixed and value.tagged is None
     return mixed(c, value).of(stored=Stored()) if several else from_tagged(c, value)
 
@@ -132,7 +130,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     with c.filtered(False):
         found = c.expression(node.this, scope)
         values = [
-            c.expression(item, scope).of(affinity=Affinity.NONE, collation=None, collates=False)
+            c.expression(item, scope).of(affinity=Affinity.NONE).with_text(collation=None, collates=False)
             for item in listed
         ]
     return _in_list(c, found, values)
@@ -150,7 +148,7 @@ def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
     if not values:
         c.applies("empty-list")
         return boolean(exp.Boolean(this=False), nullable=False)
-    collated = found.collation or Collation.BINARY
+    collated = found.text.collation or Collation.BINARY
     converted = [with_affinities(c, found, item) for item in values]
     simple = all(
         left is found and (right.kind is found.kind or (right.kind.is_numeric and found.kind.is_numeric))
@@ -212,7 +210,7 @@ def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
 
 def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
     """Return a value and a subquery's column, with the value converted so that the column need not be."""
-    if part.form is not Form.DIGITS or _alike(part, column):
+    if part.text.form is not Form.DIGITS or _alike(part, column):
         return part, column
     before, after = with_affinities(c, part, column)
     return (before, after) if after is column and _alike(before, after) else (part, column)
@@ -221,7 +219,7 @@ def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
 def _alike(left: Typed, right: Typed) -> bool:
     """True if the target compares them as SQLite does."""
     is_mixed = left.stored.mixed or right.stored.mixed
-    if left.collation not in {None, Collation.BINARY} or is_mixed or left.kind is Kind.ANY:
+    if left.text.collation not in {None, Collation.BINARY} or is_mixed or left.kind is Kind.ANY:
         return False
     numbers = {left.kind, right.kind} == {Kind.INTEGER, Kind.REAL}
     return left.kind is right.kind or (numbers and not is_beyond_double(left) and not is_beyond_double(right))
@@ -263,7 +261,7 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     inside = []
     for column, name in zip(relation.columns, columns, strict=True):
         node = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
-        inside.append(told_apart(c, column.value.of(node=node, boolean=False, constant=None)))
+        inside.append(told_apart(c, column.value.of(node=node, constant=None).with_number(condition=False)))
     source = exp.Subquery(
         this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     )

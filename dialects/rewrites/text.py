@@ -248,7 +248,7 @@ def _slice(c: Context, x: exp.Expr, y: Typed, z: Typed | None) -> exp.Expr | Non
 
 def _within(t: Typed, low: int, high: int = _LONGEST) -> bool:
     """True if known to be from `low` to `high`, by default the length of the longest text."""
-    return t.low is not None and t.low >= low and t.high is not None and t.high <= high
+    return bool(t.number.ends) and all(low <= end <= high for end in t.number.ends)
 
 
 def _constant_slice(c: Context, x: exp.Expr, start: int, count: int | None) -> exp.Expr | None:
@@ -358,7 +358,7 @@ def _quoted_number(c: Context, x: Typed) -> exp.Expr:
     double = as_double(c, x).node
     again = exp.EQ(this=server("to_real", printed), expression=double)
     exactly = server("printed", double.copy(), string("E"), number(20))
-    whole = [] if x.integral is None else [(x.integral.copy(), printed.copy())]
+    whole = [] if x.number.integral is None else [(x.number.integral.copy(), printed.copy())]
     return case(*whole, (is_null(double), exp.Null()), (again, printed.copy()), default=exactly)
 
 

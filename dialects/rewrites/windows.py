@@ -15,7 +15,7 @@ from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
 from dialects.tagged_values import from_tagged, to_tagged, together
-from dialects.value_types import Affinity, Kind, Typed, integer, null
+from dialects.value_types import Affinity, Kind, NumberFacts, Typed, integer, null
 
 
 def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: bool) -> exp.WindowSpec:
@@ -79,21 +79,21 @@ def ordered_by_distance(
         return t, term
     if not t.kind.is_numeric or t.stored.mixed:
         raise Untranslatable("RANGE in a frame", "it counts from values of several types")
-    if any(not bound.name.isdigit() for bound in distances(frame)) or t.decimal:
+    if any(not bound.name.isdigit() for bound in distances(frame)) or t.number.decimal:
         if t.kind is not Kind.REAL and is_beyond_double(t):
             raise Untranslatable("RANGE in a frame", "it counts fractions from integers beyond 2^53")
         c.applies("range-frame")
         t = as_double(c, t)
     farthest = max((int(bound.name) for bound in distances(frame) if bound.name.isdigit()), default=0)
-    exact = t.kind is Kind.INTEGER and t.low is not None and not within(t, BIGGEST - farthest)
+    exact = t.kind is Kind.INTEGER and t.number.low is not None and not within(t, BIGGEST - farthest)
     if exact:
         # The target fails where a distance leads beyond 64 bits.
         c.applies("range-frame")
-        t = t.of(node=Exact(this=t.node), low=None, high=None)
+        t = t.of(node=Exact(this=t.node)).with_number(low=None, high=None)
     descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
     if c.target.has_null_order or not t.nullable or first is None or bool(first) is not descending:
         return t, term
-    if t.kind is Kind.INTEGER and not exact and (t.low is None or t.low <= -(2**63)):
+    if t.kind is Kind.INTEGER and not exact and (t.number.low is None or t.number.low <= -(2**63)):
         raise Untranslatable(
             "RANGE in a frame", f"{c.target.title} cannot sort NULL the other way round there"
         )
@@ -212,14 +212,14 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if name in {"sum", "total", "avg"} and spec.slides() and not spec.excludes():
             _warn_of_remainders(c, call.expressions, scope)
         # SQLite's sum stays a REAL even after the last REAL has left the frame.
-        return found.of(integral=None) if name == "sum" and spec.slides() else found
+        return found.with_number(integral=None) if name == "sum" and spec.slides() else found
     arguments = [c.expression(argument, scope) for argument in call.expressions]
     if row.form is not None:
         if name == "row_number":
             spec.note_ties()
         ranked: exp.Expr = spec.over(exp.Anonymous(this=row.form))
         ranked = _signed(c, ranked) if row.result is Kind.INTEGER else ranked
-        return Typed(ranked, row.result, low=row.low, high=row.high, nullable=False)
+        return Typed(ranked, row.result, nullable=False, number=NumberFacts(row.low, row.high))
     spec.note_ties()
     if name == "ntile":
         numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[number(_count(arguments[0], name))]))
@@ -282,12 +282,10 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     if len(arguments) > 2:  # noqa: PLR2004 - lag(value, offset, default)
         parts.append(default.node if default.tagged else value(c, default))
         low, high = bounds([first, default])
-        result = (first if default.kind is Kind.NULL else default).of(low=low, high=high)
+        result = (first if default.kind is Kind.NULL else default).with_number(low=low, high=high)
     node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
-    found = result.of(
-        node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
-        form=None,
-    )  # fmt: skip
+    found = result.of(node=node, nullable=True, affinity=Affinity.NONE, constant=None)
+    found = found.with_number(integral=None).with_text(collation=None, form=None)
     return found if found.tagged is None else from_tagged(c, found.of(several=found.tagged))
 
 
@@ -316,10 +314,9 @@ def _pick_computed(
         if other is not None and count.nullable:
             found = case((is_null(rows), other.copy()), default=found)
     low, high = bounds([first, default])
-    result = (first if default.kind is Kind.NULL else default).of(
-        node=found, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
-        form=None, low=low, high=high,
-    )  # fmt: skip
+    result = first if default.kind is Kind.NULL else default
+    result = result.of(node=found, nullable=True, affinity=Affinity.NONE, constant=None)
+    result = result.with_number(integral=None, low=low, high=high).with_text(collation=None, form=None)
     return result if result.tagged is None else from_tagged(c, result.of(several=result.tagged))
 
 
