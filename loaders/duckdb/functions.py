@@ -91,6 +91,8 @@ _FIXED = re.compile(r"[+-]?[0-9.][0-9.e+-]*(?::|\s*(?:second|minute|hour|day))",
 _OF_NUMBERS = frozenset({"unixepoch", "julianday", "auto"})
 _BEYOND_DAYS = 40
 """Days by which a modifier other than a fixed one may leave the range for a moment."""
+_AT_THE_ENDS = ("-4713-11-", "9999-12-31")
+"""How texts begin whose moments may be just beyond the range, into which a modifier may lead."""
 _HOUR_25 = 25 * 3_600_000
 _MOST_MINUTES = 14 * 60 + 59
 """Of a time zone."""
@@ -171,6 +173,8 @@ def _moment(value: str) -> int | None:
     if value.lower() == "now":
         return _EPOCH + time.time_ns() // 1_000_000
     instant = _milliseconds(computed("julianday(?1)", value))
+    if instant is None and value.startswith(_AT_THE_ENDS):
+        return _moved(value, "0 days")
     if instant is None or _PLAIN.fullmatch(value) or as_number(value) is not None:
         return instant
     dated = _DATED.match(value) is not None
