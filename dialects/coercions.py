@@ -243,7 +243,7 @@ def literal(found: float | str | None) -> Typed:
                 raise Untranslatable(*INFINITE)
             digits = exp.Literal.number(repr(abs(found)))
             return real(
-                Double(this=exp.Neg(this=digits) if math.copysign(1, found) < 0 else digits),
+                Double(this=exp.Neg(this=digits) if found < 0 else digits),
                 constant=Constant(found), low=found, high=found, nullable=False,
             )  # fmt: skip
 

@@ -5,6 +5,7 @@ type, so that `dialects.base_generator` only writes it.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -255,6 +256,23 @@ class ServerCall(exp.Expression):
     """A call of a stored function in `FUNCTIONS_NAMESPACE`; `loaders/functions` defines them."""
 
     arg_types = {"this": True, "expressions": False}
+
+
+_SIGNED = "signed"
+_Node = TypeVar("_Node", bound=exp.Expr)
+
+
+def signed(node: _Node) -> _Node:
+    """Note that a double may be -0.0, which SQLite takes for the same value as 0.0."""
+    node.meta[_SIGNED] = True
+    return node
+
+
+def is_signed(node: exp.Expr) -> bool:
+    """Return whether a double is one that may be -0.0, as is what a text says."""
+    if isinstance(node, ServerCall):
+        return bool(node.this == "to_real")
+    return bool(node._meta and node.meta.get(_SIGNED))  # noqa: SLF001 - `meta` would create one in each
 
 
 def server(name: str, *arguments: exp.Expr) -> ServerCall:

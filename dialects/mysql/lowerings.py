@@ -1,5 +1,7 @@
 """What MySQL cannot do, or does otherwise than SQLite; most of it holds for MariaDB, too."""
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from dialects import nodes
@@ -65,6 +67,51 @@ def _at_most_counted(count: exp.Count) -> exp.Expr | None:
     if nodes.is_constant(value) or not is_constant_in(select, value):
         return None
     return exp.Least(this=count, expressions=[exp.Count(this=value.copy())], ignore_nulls=False)
+
+
+_CARRIERS = (
+    exp.Alias, exp.Paren, exp.Add, exp.Sub, nodes.Double, exp.Case, exp.If, exp.Coalesce, exp.Subquery,
+    exp.Min, exp.Max, exp.Greatest, exp.Least, exp.AnyValue, exp.Window, exp.Lag, exp.Lead, exp.FirstValue,
+    exp.LastValue, exp.NthValue, exp.Group, exp.Ordered, exp.Order,
+)  # fmt: skip
+"""Expressions with the value of an operand, and clauses."""
+
+
+_SIGNED = exp.Neg, exp.Mul, nodes.Quotient, nodes.WithoutFraction, exp.Anonymous, nodes.ServerCall
+"""The nodes of doubles that may be -0.0, if they say so."""
+
+
+def _signed_zeros(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the doubles in the values of a query, or in one, that may be -0.0."""
+    for each in node.find_all(*_SIGNED):
+        around = each.parent if nodes.is_signed(each) else None
+        while isinstance(around, _CARRIERS) and around is not node:
+            around = around.parent
+        if isinstance(around, exp.Query) or around is node:
+            yield each
+
+
+def _without_sign(query: exp.Select | exp.Union | exp.Except | exp.Intersect) -> None:
+    compared = query.selects
+    if group := query.args.get("group"):
+        named = {str(at): each for at, each in enumerate(query.selects, 1)}
+        named |= {each.alias: each for each in query.selects if each.alias}
+        compared = [named.get(key.name, key) for key in group.expressions]
+    elif not (query.args.get("distinct") or isinstance(query, exp.Except | exp.Intersect)):
+        return
+    if len(compared) == 1 and not isinstance(query, exp.Except | exp.Intersect):
+        return
+    own = {zero for value in compared for zero in _signed_zeros(value)}
+    for place in (query, *query.root().find_all(exp.CTE)):
+        for zero in list(_signed_zeros(place)):
+            inner = zero.find_ancestor(exp.Query)
+            if inner is query and zero not in own:
+                continue
+            nought = nodes.Double(this=exp.Literal.number("0.0"))
+            if isinstance(zero, exp.Neg):
+                zero.replace(exp.Sub(this=nought, expression=zero.this.copy()))
+            elif not (isinstance(zero.parent, exp.Add) and zero.parent.expression == nought):
+                zero.replace(exp.Add(this=zero.copy(), expression=nought))
 
 
 _NUMBERS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {})"
@@ -201,7 +248,7 @@ LOWERINGS = (
     ),
     Lowering(
         "in-any-query",
-        "IN takes no query with LIMIT.",
+        "IN takes no query with LIMIT, and finds NULLs that INTERSECT or EXCEPT leaves out.",
         "https://dev.mysql.com/doc/refman/9.7/en/subquery-restrictions.html",
         "SELECT id FROM item WHERE id IN (SELECT item FROM part ORDER BY n DESC LIMIT 2)",
         "The query as a derived table.",
@@ -328,6 +375,14 @@ LOWERINGS = (
         " SELECT a.item, b.n FROM c a JOIN c b ON a.item = b.item ORDER BY a.item",
         "Its query as a derived table, the second time.",
         until="9.7.4",
+    ),
+    Lowering(
+        "signed-zeros",
+        "To EXCEPT and INTERSECT, and beside a text to DISTINCT, UNION and GROUP BY, -0.0 and 0.0 differ.",
+        MEASURED,
+        "SELECT t, 0 * x * -1 FROM item WHERE id = 1 UNION SELECT t, 0.0 FROM item WHERE id = 1",
+        "The double plus 0, or 0 minus what is negated.",
+        change=_without_sign,
     ),
     Lowering(
         "set-operation-nulls",

@@ -30,6 +30,7 @@ from dialects.nodes import (
     grouped,
     number,
     server,
+    signed,
     string,
     unless,
 )
@@ -97,7 +98,7 @@ def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
     node = WithoutFraction(this=x.node) if name == "TRUNC" else exp.Anonymous(this=name, expressions=[x.node])
     low = None if x.number.low is None else math.floor(x.number.low)
     high = None if x.number.high is None else math.ceil(x.number.high)
-    return x.of(node=node).with_number(low=low, high=high)
+    return x.of(node=signed(node)).with_number(low=low, high=high)
 
 
 ceil, floor, trunc = (partial(_whole, name) for name in ("CEIL", "FLOOR", "TRUNC"))

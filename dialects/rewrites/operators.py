@@ -46,6 +46,7 @@ from dialects.nodes import (
     grouped,
     number,
     server,
+    signed,
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, affinity
 from dialects.scope import Scope
@@ -255,8 +256,10 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
         _is_huge(one) and not other.number.ends for one, other in ((left, right), (right, left))
     ):
         raise Untranslatable(*HUGE)
+    may_be_signed = operator is exp.Mul and _may_be_negative(left, right)
     if Kind.REAL in {left.kind, right.kind}:
-        return real(_node(operator, *_doubles(c, left, right)), nullable=nullable, low=low, high=high)
+        node = _node(operator, *_doubles(c, left, right))
+        return real(signed(node) if may_be_signed else node, nullable=nullable, low=low, high=high)
     for one, other in ((left, right), (right, left)):
         apart = other.number.integral and not other.number.decimal
         if apart and one.kind is Kind.INTEGER and is_beyond_double(one):
@@ -265,7 +268,7 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     vanishing = operator is exp.Mul and (left.number.vanishing or right.number.vanishing)
     whole_ = _exact_integral(node, left, right, low, high)
     facts = NumberFacts(low, high, integral=whole_, vanishing=vanishing)
-    return Typed(node, Kind.NUMBER, nullable=nullable, number=facts)
+    return Typed(signed(node) if may_be_signed else node, Kind.NUMBER, nullable=nullable, number=facts)
 
 
 def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first: bool) -> Typed:
@@ -339,6 +342,7 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
     c.applies("real-division")
     dividend, divisor = _doubles(c, left, right)
     quotient = Quotient(this=grouped(dividend), expression=grouped(divisor))
+    quotient = signed(quotient) if _may_be_negative(left, right) else quotient
     if Kind.REAL in {left.kind, right.kind}:
         return real(quotient)
     both = _both_integral(left, right)
@@ -399,7 +403,9 @@ def negate(c: Context, operand: Typed) -> Typed:
     low = None if operand.number.high is None else -operand.number.high
     high = None if operand.number.low is None else -operand.number.low
     facts = NumberFacts(low, high, integral=operand.number.integral)
-    return Typed(exp.Neg(this=grouped(operand.node)), operand.kind, nullable=operand.nullable, number=facts)
+    node = exp.Neg(this=grouped(operand.node))
+    node = node if operand.kind is Kind.INTEGER else signed(node)
+    return Typed(node, operand.kind, nullable=operand.nullable, number=facts)
 
 
 def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
@@ -466,6 +472,10 @@ def invert(c: Context, operand: Typed) -> Typed:
 
 def _as_bits(c: Context, node: exp.Expr) -> exp.Expr:
     return Bigint(this=node) if c.lowers("unsigned-bits") else node
+
+
+def _may_be_negative(left: Typed, right: Typed) -> bool:
+    return any(one.number.low is None or one.number.low < 0 for one in (left, right))
 
 
 def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:

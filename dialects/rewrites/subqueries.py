@@ -237,14 +237,14 @@ def _hide_keys(relation: Relation, pairs: list[tuple[Typed, Typed]]) -> None:
 def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     """Return the subquery of IN, wrapped in another subquery if MySQL needs that.
 
-    MySQL takes no LIMIT and no window function there, and MySQL 9.7 gets EXCEPT wrong with NULL.
+    MySQL takes no LIMIT and no window function there, and gets EXCEPT and INTERSECT wrong with NULL.
     """
     node = relation.node
-    part, excepts = node, False
+    part, loses = node, False
     while isinstance(part, exp.SetOperation):
-        excepts |= isinstance(part, exp.Except)
+        loses |= not isinstance(part, exp.Union)
         part = part.this.unnest()
-    if c.lowers("in-any-query") and (excepts or node.args.get("limit") or node.find(exp.Window)):
+    if c.lowers("in-any-query") and (loses or node.args.get("limit") or node.find(exp.Window)):
         names = [ascii_lower(result.alias_or_name) for result in node.selects]
         if len({*names}) < len(names):
             named(relation)

@@ -794,4 +794,33 @@ REGRESSIONS = (
         "SELECT id FROM item WHERE (1, 1) NOT IN (SELECT v, V FROM"
         " (SELECT RANK() OVER (ORDER BY 1) AS v FROM kind))",
     ),
+    Regression(
+        "a negated text beside 0.0 and texts",
+        "SELECT MIN(-(SELECT 'a' FROM label), mixed), 1 FROM extreme UNION SELECT 0.0, label FROM label",
+    ),
+    Regression(
+        "zeros of both signs in groups of several keys",
+        "SELECT c, label, COUNT(*) FROM (SELECT x * -1 AS c, label FROM extreme JOIN label ON label = 'x'"
+        " WHERE x = 0 UNION ALL SELECT 0.0, 'x') GROUP BY 1, 2",
+    ),
+    Regression(
+        "zeros of both signs in an intersection", "SELECT -x / 3 FROM extreme INTERSECT SELECT x FROM extreme"
+    ),
+    Regression(
+        "a text that says -0 beside 0.0",
+        "SELECT CAST(num AS REAL), label FROM dirty JOIN label WHERE num = '-'"
+        " UNION SELECT 0.0, label FROM label",
+    ),
+    Regression(
+        "a NULL that INTERSECT leaves out, in IN",
+        "SELECT 1 FROM person WHERE (1 IN (SELECT boss FROM person INTERSECT SELECT 100)) IS NOT NULL",
+    ),
+    Regression(
+        "a NULL of UNION that INTERSECT leaves out, in IN",
+        "SELECT 1 IN (SELECT id FROM item UNION SELECT NULL INTERSECT SELECT 100)",
+    ),
+    Regression(
+        "a midnight before the first day, moved",
+        "SELECT date(date(id - 1), '+1 day'), datetime(date(1 - id), '+12 hours') FROM item",
+    ),
 )
