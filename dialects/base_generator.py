@@ -16,15 +16,18 @@ from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import (
+    OF_COLUMNS,
     SPELLINGS,
     Alternatives,
     BoundValue,
     Double,
     Fits,
     Joined,
+    JSONString,
     Matches,
     Quotient,
     Remainder,
+    ServerCall,
     Whole,
 )  # fmt: skip
 
@@ -117,6 +120,20 @@ def _template(text: str) -> Writer:
     return write
 
 
+def _of_column(shapes: Mapping[str, str], otherwise: Writer) -> Writer:
+    """Return what writes a call of `nodes.OF_COLUMNS` with a column as its argument."""
+
+    def write(self: "TargetGenerator", node: exp.Expr) -> str:
+        is_call = isinstance(node, ServerCall)
+        name, texts = (node.this, node.expressions) if is_call else (node.key, [node.this])
+        call, shape = otherwise(self, node), shapes.get(name)
+        if shape is None or not isinstance(texts[0], exp.Column):
+            return call
+        return shape.format(text=self.sql(texts[0]), call=call)
+
+    return write
+
+
 class TargetGenerator(Generator):
     """Writes the compiler's tree in the syntax of one target."""
 
@@ -170,6 +187,8 @@ class TargetGenerator(Generator):
             for column in self.COLUMNS:
                 if cell := row.get(column):
                     table[kind] = getattr(ours, cell) if cell.isidentifier() else _template(cell)
+        for shapes in [OF_COLUMNS[column] for column in self.COLUMNS if column in OF_COLUMNS][-1:]:
+            table |= {kind: _of_column(shapes, table[kind]) for kind in (ServerCall, JSONString)}
         self._dispatch = table
 
     def sql(self, expression: Any, key: str | None = None, comment: bool = True) -> str:  # noqa: FBT001, FBT002

@@ -460,7 +460,9 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
                              "(k TEXT, v TEXT, n BIGINT, p BIGINT, f TEXT, q TEXT)",
                "duckdb": "(SELECT UNNEST(CAST(CAST({this} AS JSON) AS STRUCT(k VARCHAR, v VARCHAR, n BIGINT,"
                          " p BIGINT, f VARCHAR, q VARCHAR)[]), recursive := true)) AS {alias}"},
-    JSONString: {"mysql": "JSON_QUOTE({this})" + _COLLATION, "mariadb": "json_string",
+    # MariaDB writes capital hexadecimal digits.
+    JSONString: {"mysql": "JSON_QUOTE({this})" + _COLLATION,
+                 "mariadb": f"{FUNCTIONS_NAMESPACE}.json_quoted({{this}})",
                  "postgresql": "CAST(TO_JSON(CAST({this} AS TEXT)) AS TEXT)",
                  "duckdb": f"{FUNCTIONS_NAMESPACE}_json_quote({{this}})"},
     JSONText: {"mysql": "JSON_UNQUOTE({this})" + _COLLATION,
@@ -479,7 +481,7 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
              "postgresql": "CAST(FLOOR((RANDOM() - 0.5) * 18446744073709549568::float8) AS BIGINT)",
              "duckdb": "CAST(FLOOR((RANDOM() - 0.5::DOUBLE) * 18446744073709549568::DOUBLE) AS BIGINT)"},
     Remainder: {"any": "{this!o} % {expression!o}"},
-    ServerCall: {"mysql": "call", "postgresql": f"{FUNCTIONS_NAMESPACE}.{{this}}({{expressions}})",
+    ServerCall: {"any": f"{FUNCTIONS_NAMESPACE}.{{this}}({{expressions}})",
                  "duckdb": f"{FUNCTIONS_NAMESPACE}_{{this}}({{expressions}})"},
     Slice: {"mysql": "SUBSTRING({this}, {start}{length:, })",
             "postgresql": "SUBSTR({this}, {start}{length:, })",
@@ -510,4 +512,46 @@ A cell is the name of a method of the generator, or a template. In a template, `
 the node, a list with commas; `{this!o}` an operand, in parentheses where precedence asks for them; `{this!u}`
 one without parentheses around it; `{length:, }` one that may be missing, after a comma. Of an argument that
 is True, only what stands before it is written.
+"""
+
+
+def _keys(matches: str) -> Mapping[str, str]:
+    """Return the functions for join keys: a cast for most texts, and the call for the rest.
+
+    A text is matched before it is cast: truncation is an error where a subquery stores its rows. Searching
+    for any other character takes a quarter of the time of a match from end to end.
+
+    Args:
+        matches: how the target matches a text with a regular expression.
+    """
+    digits = f"CHAR_LENGTH({{text}}) BETWEEN 1 AND 18 AND NOT {matches % '[^0-9]'}"
+    plain = matches % r"^(0|-?[1-9][0-9]{{0,17}})\\z"
+    short = matches % r"^ *[+-]?[0-9]{{1,9}}([.][0-9]{{0,4}})? *\\z"
+    space = r"[\\t-\\r ]*"
+    numeric = rf"^{space}[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?{space}\\z"
+    rest = f" WHEN {matches % numeric} THEN {{call}}"
+    shortly = "CAST({text} AS DECIMAL(13, 4))"
+    whole = f"{shortly} = FLOOR({shortly})"
+    return {
+        "as_integer": f"CASE WHEN {digits} OR {plain} THEN CAST({{text}} AS SIGNED)"
+        f" WHEN {short} THEN CASE WHEN {whole} THEN CAST({shortly} AS SIGNED) END{rest} END",
+        "as_real": f"CASE WHEN ({digits} OR {plain}) AND CHAR_LENGTH({{text}}) < 16 OR {short}"
+        f" THEN CAST({{text}} AS DOUBLE) + 0e0{rest} END",
+        "as_key": f"CASE WHEN {{text}} >= '1' AND {digits} OR {plain} THEN {{text}}"
+        f" WHEN {short} THEN CASE WHEN {whole} THEN CAST(CAST({shortly} AS SIGNED) AS CHAR)"
+        f" ELSE CAST(CAST({{text}} AS DOUBLE) AS CHAR) END{_COLLATION}{rest} ELSE {{text}} END",
+    }
+
+
+OF_COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "mysql": _keys("REGEXP_LIKE({text}, '%s')"),
+    "mariadb": {
+        **_keys("({text} REGEXP '%s')"),
+        JSONString.key: r"CASE WHEN {text} REGEXP '[\\x0b\\x0e\\x0f\\x1a-\\x1f]' THEN {call}"
+        f" ELSE JSON_QUOTE({{text}}){_COLLATION} END",
+    },
+}
+"""What is written for a column in place of a call, which takes 20 times as long: `{text}` is the column.
+
+By the name of an installed function, or the key of a node.
 """

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from dialects import identifiers, nodes
+from dialects import nodes
 from dialects.base_generator import TargetGenerator
 from dialects.errors import Untranslatable
 
@@ -21,45 +21,12 @@ _JSON_COLUMNS = ", ".join(
 )
 """The columns of JSON_TABLE, with the collation of profile `faithful`; CONVERT would use the server's."""
 
-# A text is matched before it is cast: truncation is an error where a subquery stores its rows.
-# Searching for any other character takes a quarter of the time of a match from end to end.
-_DIGITS = "CHAR_LENGTH({text}) BETWEEN 1 AND 18 AND NOT REGEXP_LIKE({text}, '[^0-9]')"
-
-_PLAIN = "REGEXP_LIKE({text}, '^(0|-?[1-9][0-9]{{0,17}})\\\\z')"
-
-_SHORT = "REGEXP_LIKE({text}, '^ *[+-]?[0-9]{{1,9}}([.][0-9]{{0,4}})? *\\\\z')"
-
-_SHORTLY = "CAST({text} AS DECIMAL(13, 4))"
-
-_WHOLE = f"{_SHORTLY} = FLOOR({_SHORTLY})"
-
-_SPACE = "[\\\\t-\\\\r ]*"
-
-_NUMBER = (
-    f"REGEXP_LIKE({{text}}, '^{_SPACE}[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?{_SPACE}\\\\z')"
-)
-
-SHAPES: Mapping[str, str] = {
-    "as_integer": f"CASE WHEN {_DIGITS} OR {_PLAIN} THEN CAST({{text}} AS SIGNED)"
-    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST({_SHORTLY} AS SIGNED) END"
-    f" WHEN {_NUMBER} THEN {{call}} END",
-    "as_real": f"CASE WHEN ({_DIGITS} OR {_PLAIN}) AND CHAR_LENGTH({{text}}) < 16 OR {_SHORT}"
-    f" THEN CAST({{text}} AS DOUBLE) + 0e0"
-    f" WHEN {_NUMBER} THEN {{call}} END",
-    "as_key": f"CASE WHEN {{text}} >= '1' AND {_DIGITS} OR {_PLAIN} THEN {{text}}"
-    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST(CAST({_SHORTLY} AS SIGNED) AS CHAR)"
-    f" ELSE CAST(CAST({{text}} AS DOUBLE) AS CHAR) END COLLATE {_COLLATION}"
-    f" WHEN {_NUMBER} THEN {{call}} ELSE {{text}} END",
-}
-"""The functions for join keys: inline SQL for most texts, and the call for the rest."""
-
 
 class MySQL(TargetGenerator):
     """For sessions whose `sql_mode` lacks NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT and ONLY_FULL_GROUP_BY."""
 
     DIALECT = "mysql"
     COLUMNS: ClassVar[tuple[str, ...]] = ("any", "mysql")
-    SHAPES: ClassVar = SHAPES
     BOUND: ClassVar = {
         "real": "DOUBLE",  # a driver may write 0.1 as a decimal number
         "term": "SIGNED",  # and a number in GROUP BY and ORDER BY is a column's
@@ -100,18 +67,6 @@ class MySQL(TargetGenerator):
         if digits is None:
             return f"CAST({self.sql(node.this)} AS DOUBLE)"
         return digits if "e" in digits.lower() else f"{digits}e0"
-
-    def call(self, node: nodes.ServerCall) -> str:
-        """Call a stored function, except for texts that a cast converts correctly.
-
-        A call takes 20 times as long as a cast, and MySQL does not inline it.
-        """
-        parts = ", ".join(self.sql(part) for part in node.expressions)
-        call = f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
-        shape = self.SHAPES.get(node.this)
-        if shape is None or not isinstance(node.expressions[0], exp.Column):
-            return call
-        return shape.format(text=parts, call=call)
 
     def decoded(self, node: nodes.Decoded) -> str:
         """Decode UTF-8; if `loose`, Latin-1, in which any byte is a character."""
