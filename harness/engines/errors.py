@@ -1,11 +1,11 @@
 """Closed lists of the error classes of a text, and of the small edits that may repair it.
 
-Each engine has one table of its errors (`ErrorTable`) in its record; the edits are the same for all engines
-and are implemented in `harness.labs.gap`.
+Each engine knows its errors by their codes (`ErrorTable`) or by how their messages begin (`Beginnings`). The
+edits are the same for all engines and are implemented in `harness.labs.gap`.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -87,8 +87,8 @@ class ErrorCode:
     """One error of an engine, by the engine's own name.
 
     `edits` that may mend it are names of `EditKind`, likeliest first; by default the text is read in another
-    dialect. `reason` is the `harness.analyses.coverage.answers.Reason` for which a translated gold has no
-    rows.
+    dialect. `reason` is the `harness.analyses.coverage.answers.DifferenceReason` for which a translated gold
+    has no rows.
     """
 
     name: str = ""
@@ -123,6 +123,28 @@ class ErrorTable:
         """Return the edits that an error suggests; see `Repairs.of_error`."""
         del message
         return self._edits.get(code or "", (EditKind.READ_AS,))
+
+
+Beginnings = Sequence[tuple[re.Pattern[str], ErrorClass, tuple[EditKind, ...]]]
+"""How the messages of an engine without codes begin, with class and edits; the first that fits counts."""
+
+
+def beginnings(*rows: tuple[ErrorClass, str, str]) -> Beginnings:
+    """Return the beginnings of messages from classes, patterns and names of edits."""
+    return tuple(
+        (re.compile(rf"\A(?:{start})"), kind, tuple(map(EditKind, edits.split())))
+        for kind, start, edits in rows
+    )
+
+
+def class_by_message(known: Beginnings, _code: str | None, message: str) -> ErrorClass | None:
+    """Return the class of an error of such an engine; None if it has none."""
+    return next((kind for start, kind, _ in known if start.match(message)), None)
+
+
+def edits_by_message(known: Beginnings, _code: str | None, message: str) -> tuple[EditKind, ...]:
+    """Return the edits that such an error suggests; see `Repairs.of_error`."""
+    return next((edits for start, _, edits in known if edits and start.match(message)), (EditKind.READ_AS,))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,57 +1,50 @@
 """DuckDB: its record, and the meaning of its errors."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import EngineKind, SchemaReader
 from harness.engines.base import Engine
-from harness.engines.errors import EditKind, ErrorClass, Repairs
+from harness.engines.errors import (
+    EditKind,
+    ErrorClass,
+    Repairs,
+    beginnings,
+    class_by_message,
+    edits_by_message,
+)
 from loaders.base import paths
 from loaders.server import Origin, Server
 
-_MESSAGES = tuple(
-    (re.compile(rf"\A(?:{start})"), error_class, tuple(map(EditKind, edits.split())))
-    for error_class, start, edits in (
-        (ErrorClass.UNKNOWN_TABLE, "Catalog Error: Table with name", "respell unqualify rename"),
-        (ErrorClass.UNKNOWN_TABLE, "Catalog Error: (?:Schema|Catalog) with name", "unqualify"),
-        (ErrorClass.UNKNOWN_TABLE, 'Binder Error: (?:Catalog "|Duplicate alias)', "unqualify"),
-        (ErrorClass.UNKNOWN_COLUMN, "Binder Error: Referenced column", "respell text_quotes rename read_as"),
-        (ErrorClass.UNKNOWN_COLUMN, "Binder Error: Referenced table", "respell read_as"),
-        (ErrorClass.UNKNOWN_COLUMN, "Binder Error: Ambiguous reference to", "qualify"),
-        (ErrorClass.UNKNOWN_COLUMN, 'Binder Error: Table "[^"\n]*" does not have a column', "respell rename"),
-        (ErrorClass.UNKNOWN_COLUMN, 'Binder Error: table "[^"\n]*" has duplicate column', ""),
-        (ErrorClass.WRONG_AGGREGATION, 'Binder Error: column "?[^\n]*must appear in the GROUP BY', "group"),
-        (ErrorClass.WRONG_AGGREGATION, r"Binder Error: [\w ]{1,40}cannot contain (?:aggregates|window)", ""),
-        (ErrorClass.WRONG_AGGREGATION, "Binder Error: aggregate function calls cannot", ""),
-        (ErrorClass.WRONG_AGGREGATION, r"Binder Error: [\w ]{1,60}aggregate", ""),
-        (ErrorClass.WRONG_ORDER, "Binder Error: (?:ORDER|LIMIT|OFFSET|In a DISTINCT)", ""),
-        (ErrorClass.WRONG_ORDER, "Binder Error: for SELECT DISTINCT", ""),
-        (ErrorClass.TYPE_ERROR, "Binder Error: (?:No function matches|Cannot (?:compare|mix|cast))", "cast"),
-        (ErrorClass.TYPE_ERROR, "Binder Error: Could not choose", "cast read_as"),
-        (ErrorClass.TYPE_ERROR, "(?:Conversion|Mismatch Type) Error: ", "cast read_as"),
-        (ErrorClass.TYPE_ERROR, "Invalid Input Error: (?!Division by zero|More than one row)", "cast"),
-        (ErrorClass.SYNTAX, "Catalog Error: [^\n]*Function with name", "function read_as"),
-        (ErrorClass.SYNTAX, "(?:Parser|Catalog|Binder|Permission|Not implemented) Error: ", "read_as"),
-        (ErrorClass.SYNTAX, "the text |the statement ", ""),
-    )
+_MESSAGES = beginnings(
+    (ErrorClass.UNKNOWN_TABLE, "Catalog Error: Table with name", "respell unqualify rename"),
+    (ErrorClass.UNKNOWN_TABLE, "Catalog Error: (?:Schema|Catalog) with name", "unqualify"),
+    (ErrorClass.UNKNOWN_TABLE, 'Binder Error: (?:Catalog "|Duplicate alias)', "unqualify"),
+    (ErrorClass.UNKNOWN_COLUMN, "Binder Error: Referenced column", "respell text_quotes rename read_as"),
+    (ErrorClass.UNKNOWN_COLUMN, "Binder Error: Referenced table", "respell read_as"),
+    (ErrorClass.UNKNOWN_COLUMN, "Binder Error: Ambiguous reference to", "qualify"),
+    (ErrorClass.UNKNOWN_COLUMN, 'Binder Error: Table "[^"\n]*" does not have a column', "respell rename"),
+    (ErrorClass.UNKNOWN_COLUMN, 'Binder Error: table "[^"\n]*" has duplicate column', ""),
+    (ErrorClass.WRONG_AGGREGATION, 'Binder Error: column "?[^\n]*must appear in the GROUP BY', "group"),
+    (ErrorClass.WRONG_AGGREGATION, r"Binder Error: [\w ]{1,40}cannot contain (?:aggregates|window)", ""),
+    (ErrorClass.WRONG_AGGREGATION, "Binder Error: aggregate function calls cannot", ""),
+    (ErrorClass.WRONG_AGGREGATION, r"Binder Error: [\w ]{1,60}aggregate", ""),
+    (ErrorClass.WRONG_ORDER, "Binder Error: (?:ORDER|LIMIT|OFFSET|In a DISTINCT)", ""),
+    (ErrorClass.WRONG_ORDER, "Binder Error: for SELECT DISTINCT", ""),
+    (ErrorClass.TYPE_ERROR, "Binder Error: (?:No function matches|Cannot (?:compare|mix|cast))", "cast"),
+    (ErrorClass.TYPE_ERROR, "Binder Error: Could not choose", "cast read_as"),
+    (ErrorClass.TYPE_ERROR, "(?:Conversion|Mismatch Type) Error: ", "cast read_as"),
+    (ErrorClass.TYPE_ERROR, "Invalid Input Error: (?!Division by zero|More than one row)", "cast"),
+    (ErrorClass.SYNTAX, "Catalog Error: [^\n]*Function with name", "function read_as"),
+    (ErrorClass.SYNTAX, "(?:Parser|Catalog|Binder|Permission|Not implemented) Error: ", "read_as"),
+    (ErrorClass.SYNTAX, "the text |the statement ", ""),
 )
 """How DuckDB's messages begin: it has no codes. An error that depends on the rows is of no class.
 
 https://duckdb.org/docs/stable/clients/c/query, src/common/exception.cpp
 """
-
-
-def _class_of_error(code: str | None, message: str) -> ErrorClass | None:
-    del code
-    return next((found for start, found, _ in _MESSAGES if start.match(message)), None)
-
-
-def _of_error(code: str | None, message: str) -> tuple[EditKind, ...]:
-    del code
-    return next(
-        (edits for start, _, edits in _MESSAGES if edits and start.match(message)), (EditKind.READ_AS,)
-    )
 
 
 def _near(message: str) -> str | None:
@@ -85,9 +78,9 @@ KIND = EngineKind(
     embedded=server,
     make=_make,
     schema=_schema,
-    class_of_error=_class_of_error,
+    class_of_error=partial(class_by_message, _MESSAGES),
     repairs=Repairs(
-        of_error=_of_error,
+        of_error=partial(edits_by_message, _MESSAGES),
         of_rows=(EditKind.NULLS, EditKind.DIVISION, EditKind.LIKE_CASE, EditKind.PRECISION),
         names=(
             re.compile(r'\A(?:Catalog|Binder) Error: [^"\n]*"([^"\n]++)"'),

@@ -31,6 +31,7 @@ from harness.engines.base import (
     SqlUnreadable,
     is_readable,
 )
+from loaders.mysql.session import ask
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server
 
@@ -416,12 +417,12 @@ class Accounts:
         where = f"{TITLES[server.dialect]} at {server.address}"
         # The lock ends with its connection.
         with closing(_connect(server, server.user, server.password)) as administrator:
-            if _ask(administrator, _MAY_END_OTHERS) == [(0,)]:
+            if ask(administrator, _MAY_END_OTHERS) == [(0,)]:
                 self.are_shared = True
                 return None
-            if _ask(administrator, "SELECT GET_LOCK(%s, %s)", [_LOCK, CONNECT_SECONDS - 1]) != [(1,)]:
+            if ask(administrator, "SELECT GET_LOCK(%s, %s)", [_LOCK, CONNECT_SECONDS - 1]) != [(1,)]:
                 raise pymysql.OperationalError("other processes are taking the accounts of the reading role")
-            taken = {str(user) for (user,) in _ask(administrator, _SESSIONS)}
+            taken = {str(user) for (user,) in ask(administrator, _SESSIONS)}
             for step in range(READER_CONNECTIONS):
                 number = (self._first - 1 + step) % READER_CONNECTIONS + 1
                 own = replace(server, reader_user=f"{server.reader_user}_{number}")
@@ -474,18 +475,12 @@ class Accounts:
         }
         try:
             for statement in self.MAKE:
-                _ask(administrator, statement, values)
+                ask(administrator, statement, values)
         except pymysql.Error as error:
             if error.args[0] not in _MAY_NOT:
                 raise
             return None
         return _connect(own, own.reader_user, own.reader_password, **options)
-
-
-def _ask(connection: Connection[Any], statement: str, values: Any = None) -> list[Row]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
 
 
 FAILURES = (pymysql.Error, OSError)

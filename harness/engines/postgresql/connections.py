@@ -16,6 +16,7 @@ from psycopg.pq.abc import PGresult
 from psycopg.waiting import Wait
 
 from harness.engines.base import BATCH_ROWS, EngineLost, Pool, Row, SqlUnreadable, is_readable
+from loaders.postgresql.session import message
 from loaders.server import Server
 
 CONNECT_SECONDS = 10
@@ -318,11 +319,4 @@ def rights_to_write(server: Server) -> list[str]:
         with administrating(server) as connection:
             return [str(what) for (what,) in connection.execute(_RIGHTS.encode())]
     except psycopg.Error as error:
-        raise EngineLost(f"PostgreSQL at {server.address}: {one_line(error)}") from error
-
-
-def one_line(error: Exception) -> str:
-    """Return the server's own message without the position picture that libpq adds below it."""
-    if isinstance(error, psycopg.Error) and error.diag.message_primary:
-        return error.diag.message_primary
-    return " ".join(str(error).split())
+        raise EngineLost(f"PostgreSQL at {server.address}: {message(error)}") from error

@@ -50,7 +50,6 @@ from harness.engines.postgresql.connections import (
     PostgreSQLClock,
     ReceivedTooMuch,
     administrating,
-    one_line,
     parse,
     results,
     run,
@@ -66,6 +65,7 @@ from harness.engines.postgresql.plans import (
 )
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
 from loaders.namespace import Database
+from loaders.postgresql.session import message
 from loaders.server import Origin, Parameters, Server
 from loaders.source import DeclaredTable
 
@@ -250,7 +250,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
                 )
             except psycopg.Error as error:
                 # Perhaps the server has none left because of those that wait here for other databases.
-                if _NONE_LEFT.search(words := one_line(error)) and self._pool.close():
+                if _NONE_LEFT.search(words := message(error)) and self._pool.close():
                     continue
                 raise EngineLost(f"PostgreSQL at {self._server.address}: {words}") from error
 
@@ -362,7 +362,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
 
     def _translated(self, error: Exception) -> Exception:
         code = error.sqlstate if isinstance(error, psycopg.Error) else None
-        words = one_line(error)
+        words = message(error)
         if any(each in words for each in _TOO_LARGE_WORDS) or code in _TOO_LARGE:
             return SqlTooLarge(words, code)
         if code == _QUERY_CANCELED:
@@ -408,7 +408,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         try:
             parse(self._connection, self._pinned(sql).encode())
         except psycopg.Error as error:
-            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and cut(one_line(error)) == words
+            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and cut(message(error)) == words
         except UnicodeError:
             return False
         return False
@@ -529,7 +529,7 @@ class PostgreSQLEngine:
             with administrating(server) as connection:
                 row = connection.execute(sql.encode()).fetchone()
         except psycopg.Error as error:
-            raise EngineLost(f"PostgreSQL at {server.address}: {one_line(error)}") from error
+            raise EngineLost(f"PostgreSQL at {server.address}: {message(error)}") from error
         return ["" if value is None else str(value) for value in row or ()]
 
 

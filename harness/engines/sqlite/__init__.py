@@ -1,39 +1,44 @@
 """SQLite: its record, and the meaning of its errors."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 from dialects.enums import Dialect
 from harness.engines import EngineKind, SchemaReader
 from harness.engines.base import Engine
-from harness.engines.errors import EditKind, ErrorClass, Repairs
+from harness.engines.errors import (
+    EditKind,
+    ErrorClass,
+    Repairs,
+    beginnings,
+    class_by_message,
+    edits_by_message,
+)
 from loaders.server import Server
 
-_MESSAGES = tuple(
-    (re.compile(rf"\A(?:{start})"), error_class, tuple(map(EditKind, edits.split())))
-    for error_class, start, edits in (
-        (ErrorClass.UNKNOWN_TABLE, "no such table", "respell unqualify rename"),
-        (ErrorClass.UNKNOWN_TABLE, "unknown database", "unqualify"),
-        (ErrorClass.UNKNOWN_COLUMN, "no such column", "respell text_quotes rename"),
-        (ErrorClass.UNKNOWN_COLUMN, "ambiguous column name", "qualify"),
-        (ErrorClass.UNKNOWN_COLUMN, "ON clause references tables|cannot join using", ""),
-        (ErrorClass.TYPE_ERROR, "wrong number of arguments", "function read_as"),
-        (ErrorClass.TYPE_ERROR, "DISTINCT aggregates must|datatype mismatch", ""),
-        (ErrorClass.TYPE_ERROR, "malformed JSON|bad JSON path|JSON path error|ESCAPE expression must", ""),
-        (ErrorClass.WRONG_AGGREGATION, "misuse of |aggregate functions are not|HAVING clause on", ""),
-        (ErrorClass.WRONG_AGGREGATION, r"GROUP BY clause is required|\w+ GROUP BY term", ""),
-        (ErrorClass.WRONG_ORDER, r"\w+ ORDER BY term", ""),
-        (ErrorClass.SYNTAX, "near ", "quote read_as respell"),
-        (ErrorClass.SYNTAX, "unrecognized token", "unescape read_as"),
-        (ErrorClass.SYNTAX, "no such function", "function read_as"),
-        (ErrorClass.SYNTAX, "incomplete input|no such window|no tables specified", ""),
-        (ErrorClass.SYNTAX, "not authorized|unable to use function|You can only execute one", ""),
-        (ErrorClass.SYNTAX, "the query contains a null|SELECTs to the left|sub-select returns", ""),
-        (ErrorClass.SYNTAX, "row value misused|all VALUES must have|table .* has", ""),
-        (ErrorClass.SYNTAX, r"(ORDER BY|LIMIT) clause should|unknown join type|a NATURAL join", ""),
-        (ErrorClass.SYNTAX, "unknown or unsupported join|circular reference|unsupported frame", ""),
-        (ErrorClass.SYNTAX, "RANGE with offset", ""),
-    )
+_MESSAGES = beginnings(
+    (ErrorClass.UNKNOWN_TABLE, "no such table", "respell unqualify rename"),
+    (ErrorClass.UNKNOWN_TABLE, "unknown database", "unqualify"),
+    (ErrorClass.UNKNOWN_COLUMN, "no such column", "respell text_quotes rename"),
+    (ErrorClass.UNKNOWN_COLUMN, "ambiguous column name", "qualify"),
+    (ErrorClass.UNKNOWN_COLUMN, "ON clause references tables|cannot join using", ""),
+    (ErrorClass.TYPE_ERROR, "wrong number of arguments", "function read_as"),
+    (ErrorClass.TYPE_ERROR, "DISTINCT aggregates must|datatype mismatch", ""),
+    (ErrorClass.TYPE_ERROR, "malformed JSON|bad JSON path|JSON path error|ESCAPE expression must", ""),
+    (ErrorClass.WRONG_AGGREGATION, "misuse of |aggregate functions are not|HAVING clause on", ""),
+    (ErrorClass.WRONG_AGGREGATION, r"GROUP BY clause is required|\w+ GROUP BY term", ""),
+    (ErrorClass.WRONG_ORDER, r"\w+ ORDER BY term", ""),
+    (ErrorClass.SYNTAX, "near ", "quote read_as respell"),
+    (ErrorClass.SYNTAX, "unrecognized token", "unescape read_as"),
+    (ErrorClass.SYNTAX, "no such function", "function read_as"),
+    (ErrorClass.SYNTAX, "incomplete input|no such window|no tables specified", ""),
+    (ErrorClass.SYNTAX, "not authorized|unable to use function|You can only execute one", ""),
+    (ErrorClass.SYNTAX, "the query contains a null|SELECTs to the left|sub-select returns", ""),
+    (ErrorClass.SYNTAX, "row value misused|all VALUES must have|table .* has", ""),
+    (ErrorClass.SYNTAX, r"(ORDER BY|LIMIT) clause should|unknown join type|a NATURAL join", ""),
+    (ErrorClass.SYNTAX, "unknown or unsupported join|circular reference|unsupported frame", ""),
+    (ErrorClass.SYNTAX, "RANGE with offset", ""),
 )
 """How SQLite's messages begin: it has one code (SQLITE_ERROR) for every statement that it cannot prepare.
 
@@ -42,25 +47,13 @@ https://sqlite.org/src/file?name=src/resolve.c, src/parse.y
 """
 
 
-def _class_of_error(code: str | None, message: str) -> ErrorClass | None:
-    del code
-    return next((found for start, found, _ in _MESSAGES if start.match(message)), None)
-
-
-def _of_error(code: str | None, message: str) -> tuple[EditKind, ...]:
-    del code
-    return next(
-        (edits for start, _, edits in _MESSAGES if edits and start.match(message)), (EditKind.READ_AS,)
-    )
-
-
 def _near(message: str) -> str | None:
     word, found, _ = message.removeprefix('near "').partition('": syntax error')
     return word if found else None
 
 
 REPAIRS = Repairs(
-    of_error=_of_error,
+    of_error=partial(edits_by_message, _MESSAGES),
     of_rows=(EditKind.DIVISION, EditKind.NULLS, EditKind.COLLATE, EditKind.LIKE_CASE, EditKind.TEXT_QUOTES),
     names=(
         re.compile(r"\Ano such (?:column|table|function): ([^\n]++)"),
@@ -101,7 +94,7 @@ KIND = EngineKind(
     has_server=False,
     make=_make,
     schema=_schema,
-    class_of_error=_class_of_error,
+    class_of_error=partial(class_by_message, _MESSAGES),
     repairs=REPAIRS,
     idioms=("strftime(", "julianday(", "`"),
     today="SELECT date('now')",
