@@ -91,11 +91,11 @@ def published_scores() -> tuple[PublishedScore, ...]:
     )
 
 
-def published_totals(set_name: str = PUBLISHED_SET) -> list[PublishedTotals]:
-    """Return the published totals of a set by engine, in the order of the metrics, then of the rows."""
+def published_totals() -> list[PublishedTotals]:
+    """Return the published totals of Mini-Dev by engine, in the order of the metrics, then of the rows."""
     found: dict[tuple[str, str, str], dict[Dialect, float]] = {}
     for one in published_scores():
-        if one.set == set_name and one.level == "total":
+        if one.set == PUBLISHED_SET and one.level == "total":
             totals = found.setdefault((one.metric, one.predictor, one.file_stem), {})
             totals[one.engine] = one.value
     return [PublishedTotals(*key, totals) for key, totals in found.items()]

@@ -326,9 +326,7 @@ _ROUNDING = 1 + 1e-9
 """Slack for a half, which may be inexact in binary."""
 
 
-def alike(
-    left: Sequence[Row], right: Sequence[Row], *, tolerance: Tolerance = BESIDE_INTEGERS
-) -> tuple[Sequence[Row], Sequence[Row]]:
+def alike(left: Sequence[Row], right: Sequence[Row]) -> tuple[Sequence[Row], Sequence[Row]]:
     """Return the rows of two results in canonical values, with one number for all that are nearly equal.
 
     A number is replaced by the nearest of the right result if that is close, unless both are integers. An
@@ -338,14 +336,13 @@ def alike(
     Args:
         left: rows as the driver of a server returned them.
         right: the same from SQLite.
-        tolerance: for numbers.
     """
     if len({len(row) for row in chain(left, right)}) > 1:
         return left, right
     ours, theirs = canonical(left, right)
     if not any(isinstance(value, float) for row in chain(ours, theirs) for value in row):
         return ours, theirs
-    known = _Numbers(theirs, tolerance)
+    known = _Numbers(theirs, BESIDE_INTEGERS)
     return (
         [
             tuple(known.nearest(value, _half_digit(raw)) for value, raw in zip(row, as_was, strict=True))

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from dialects.enums import Dialect
@@ -131,7 +130,7 @@ def ensure_image(image: str, variable: str) -> None:
         ) from None
 
 
-def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
+def require_image(dialect: Dialect) -> str:
     """Return the image for `dialect`, pulled if it is not on this machine.
 
     Raises:
@@ -139,20 +138,20 @@ def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
     """
     require_engine()
     variable = SERVERS[dialect].image_variable
-    image = envfile.read(env or envfile.default_path())[variable]
+    image = envfile.read(envfile.default_path())[variable]
     ensure_image(image, variable)
     return image
 
 
 @contextlib.contextmanager
-def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
+def throwaway(dialect: Dialect) -> Iterator[Server]:
     """Provide a server that is removed with its data when the context, or at the latest the process, ends.
 
     Raises:
         EngineUnavailable: no Docker engine answers, the image cannot be pulled, or the server does not
             start; with the end of its log.
     """
-    image = require_image(dialect, env=env)
+    image = require_image(dialect)
     _settle_reaper()
     say(f"starting {image} as a throw-away container ...")
     password = secrets.token_urlsafe(24)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from harness.data.outcomes import Outcome, PairResult
@@ -266,7 +265,6 @@ def print_comparisons(
     *,
     by: By | None = None,
     flips: int | None = None,
-    console: Console | None = None,
 ) -> None:
     """Print the notes, then each comparison.
 
@@ -275,9 +273,8 @@ def print_comparisons(
         notes: the notes to read first, a line each.
         by: what makes the groups of questions, if they are compared, too.
         flips: the number of questions to list for each direction; None for all.
-        console: where to print.
     """
-    console = wide(console)
+    console = wide()
     for note in notes:
         print_line(console, f"note: {note}")
     for comparison in comparisons:

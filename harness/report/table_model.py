@@ -362,7 +362,7 @@ def printable(text: str) -> str:
     return one_line(text)
 
 
-def listed(questions: Sequence[str], most: int = 10) -> str:
-    """Return the number of questions, and up to `most` of their keys."""
-    rest = ["..."] if len(questions) > most else []
-    return f"{len(questions)} ({', '.join([*questions[:most], *rest])})"
+def listed(questions: Sequence[str]) -> str:
+    """Return the number of questions, and up to 10 of their keys."""
+    rest = ["..."] if len(questions) > 10 else []  # noqa: PLR2004 - as many as are read
+    return f"{len(questions)} ({', '.join([*questions[:10], *rest])})"

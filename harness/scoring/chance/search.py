@@ -182,9 +182,7 @@ def searched(
         return
 
 
-def unlike_databases(
-    shape: Shape, sql: str, most: int, seconds: float = SECONDS
-) -> Iterator[tuple[Shape, Data]]:
+def unlike_databases(shape: Shape, sql: str, most: int) -> Iterator[tuple[Shape, Data]]:
     """Yield small databases on which a query of SQLite's returns other rows each time.
 
     The first has no rows at all. There is none for a text that cannot be read, or that depends on the clock
@@ -194,12 +192,11 @@ def unlike_databases(
         shape: see `searched`.
         sql: the query.
         most: how many databases.
-        seconds: of the thread's processor time.
     """
     pair = PairToRefute(sql, [])
     if not pair.trees:
         return
-    end = time.thread_time() + seconds
+    end = time.thread_time() + SECONDS
     used = _used(shape, pair.trees)
     rng = Random(f"{shape.db_id}/{sql}")  # noqa: S311 - the same rows again
     nothing: Data = {table.key: [] for table in used.tables}
