@@ -7,7 +7,6 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import PairResult
 from harness.data.published_scores import (
     PUBLISHED_SET,
     SOURCES,
@@ -18,7 +17,7 @@ from harness.data.published_scores import (
     read_published_folder,
 )
 from harness.data.published_sets import Provenance, provenance_sentence
-from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, id_order, levels_of
+from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.lab import sections
 from harness.metrics import METRICS
@@ -33,7 +32,7 @@ from harness.report.table_model import (
     TableRow,
 )
 from harness.runs.reader import AGAIN, Run, databases_note, notes_of, read_labels, read_questions
-from harness.runs.summary import TOTAL, By, Key, Score, Share, by_level, pairs, shares, summarize
+from harness.runs.summary import TOTAL, By, Key, Score, Share, by_level, pairs, place_of, shares, summarize
 from harness.sqltree.constructs import OF_EVIDENCE, QuestionType
 from harness.sqltree.diagnosis import ErrorGroup
 from loaders.base.records import read_record, to_record
@@ -343,7 +342,7 @@ def tables(run: Run, by: Iterable[By] = (), errors: ErrorGroups | None = None) -
 
 def scores_of(run: Run) -> list[Score]:
     """Return the scores of `summary.json`, equal to the last digit, with their results."""
-    return summarize(sorted(run.results, key=_place), _metrics(run), run.extent, run.usage)
+    return summarize(sorted(run.results, key=place_of), _metrics(run), run.extent, run.usage)
 
 
 def reproduced(run: Run, held: PublishedReference) -> Document:
@@ -431,10 +430,6 @@ def _metrics(run: Run) -> list[str]:
             f"{run.folder}: its manifest does not say which metrics it has; take the folder as it was written"
         )
     return [name for name in METRICS if name in asked]
-
-
-def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
-    return id_order(result.question_id), result.question
 
 
 # Published figures, ours and the difference: three tables, and their files in a run folder.

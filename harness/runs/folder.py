@@ -23,7 +23,7 @@ from typing import Any, NoReturn, Self
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.questions import Question, id_order
+from harness.data.questions import Question
 from harness.data.witnesses import file_of
 from harness.runs.reader import (
     LATEST,
@@ -49,6 +49,7 @@ from harness.runs.summary import (
     completed,
     how_far,
     key_in,
+    place_of,
     summarize,
 )
 from loaders.base.errors import command
@@ -274,7 +275,7 @@ class RunFolder:
         self.close()
         # Sort: a resumed run has its results in another order, but must get the same summary.
         usage = read_usage(self.path)
-        scores = summarize(sorted(self._results, key=_place), self._metrics, self.extent, usage)
+        scores = summarize(sorted(self._results, key=place_of), self._metrics, self.extent, usage)
         if self.extent.is_complete(completed(scores)):
             # Whatever was selected earlier, the run is complete in the end.
             self._manifest["chosen"] = []
@@ -371,10 +372,6 @@ def _pair(line: str) -> Key | None:
         return key_in(parse_json(line))
     except (ValueError, BadInput):
         return None
-
-
-def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
-    return id_order(result.question_id), result.question
 
 
 def _plain(question: Question) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any, Self
 from harness.data.answers import Extract, extract, first_code_block
 from harness.data.answers.statements import begin
 from harness.data.outcomes import AnswerUsage, Outcome, PairResult
-from harness.data.questions import levels_of, types_of
+from harness.data.questions import id_order, levels_of, types_of
 from harness.data.set_manifest import NO_TYPE
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.errors import ErrorClass
@@ -360,6 +360,11 @@ class Score:
             **({"spider": spider(self.results)} if any(result.structure for result in self.results) else {}),
             **({"usage": self.usage.to_json()} if self.usage else {}),
         }
+
+
+def place_of(result: PairResult) -> tuple[tuple[bool, int, str], str]:
+    """Return the place of a result in tables: by question id, and by key within an id."""
+    return id_order(result.question_id), result.question
 
 
 def summarize(
