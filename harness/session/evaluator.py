@@ -92,6 +92,13 @@ class _Batch:
         """Seconds until the deadline."""
         return None if self.until is None else max(0.0, self.until - time.monotonic())
 
+    def places(self) -> dict[Future[Judgement], list[int]]:
+        """Return the indices of the answers by their future, which equal answers share."""
+        found: dict[Future[Judgement], list[int]] = {}
+        for place, future in enumerate(self.futures):
+            found.setdefault(future, []).append(place)
+        return found
+
     def give_up(self) -> "set[Future[Judgement]]":
         """Cancel what has not been judged; return its futures."""
         late = {future for future in self.futures if not future.done()}
@@ -107,12 +114,12 @@ class _Batch:
         return late
 
 
+def _texts(candidates: Sequence[Candidate | NoSql]) -> list[Candidate]:
+    return [each for each in candidates if isinstance(each, Candidate)]
+
+
 def _silent(line: str) -> None:
     del line
-
-
-def _by_place(places: Mapping[Future[Judgement], Sequence[int]]) -> list[tuple[int, Future[Judgement]]]:
-    return sorted(((place, of) for of, some in places.items() for place in some), key=lambda one: one[0])
 
 
 def _several(named: str | Sequence[str]) -> Sequence[str]:
@@ -211,10 +218,8 @@ class Evaluator:
             workers=workers,
         )
         equipped = equip(request, questions, request.dialects or (), say=say)
-        self._request, self._setup = (
-            equipped.request,
-            replace(equipped.setup, diagnoses=diagnose, previews=False),
-        )
+        self._request = equipped.request
+        self._setup = replace(equipped.setup, diagnoses=diagnose, previews=False)
         self._questions = equipped.setup.questions
         self._begin()
 
@@ -276,19 +281,24 @@ class Evaluator:
         return self._each(self._start(answers, deadline, extract))
 
     def _each(self, batch: _Batch) -> Iterator[tuple[int, Judgement]]:
-        places: dict[Future[Judgement], list[int]] = {}
-        for place, future in enumerate(batch.futures):
-            places.setdefault(future, []).append(place)
+        places = batch.places()
         try:
             with suppress(TimeoutError):
                 for future in as_judged(list(places), batch.left):
                     for place in places.pop(future):
                         yield place, self._judgement(batch, future, is_late=False)
-            late = batch.give_up()
-            for place, future in _by_place(places):
-                yield place, self._judgement(batch, future, is_late=future in late)
+            yield from self._rest(batch, places)
         finally:
             batch.give_up()
+
+    def _rest(
+        self, batch: _Batch, places: Mapping[Future[Judgement], Sequence[int]]
+    ) -> Iterator[tuple[int, Judgement]]:
+        """Give up what has not been judged, and yield what has not been yielded, in order."""
+        late = batch.give_up()
+        for place, future in enumerate(batch.futures):
+            if future in places:
+                yield place, self._judgement(batch, future, is_late=future in late)
 
     async def ascore(
         self,
@@ -322,17 +332,14 @@ class Evaluator:
             BadInput: as in `score`.
         """
         candidates = self._candidates(answers, None, extract)
-        scheduler = self._scheduler if self._process == os.getpid() else None
-        texts = [each for each in candidates if isinstance(each, Candidate)]
-        found = None if scheduler is None else scheduler.known(texts)
-        judged = None
-        if found is not None:
-            left = iter(found)
-            judged = [
-                self._without_sql(each) if isinstance(each, NoSql) else next(left) for each in candidates
-            ]
-            with self._lock:
-                self._outcomes.update(each.outcome for each in judged)
+        scheduler = self._started
+        found = None if scheduler is None else scheduler.known(_texts(candidates))
+        if found is None:
+            return None
+        left = iter(found)
+        judged = [self._without_sql(each) if isinstance(each, NoSql) else next(left) for each in candidates]
+        with self._lock:
+            self._outcomes.update(each.outcome for each in judged)
         return judged
 
     async def astream(
@@ -349,9 +356,7 @@ class Evaluator:
         return self._aeach(await self._astart(answers, deadline, extract))
 
     async def _aeach(self, batch: _Batch) -> AsyncGenerator[tuple[int, Judgement]]:
-        places: dict[Future[Judgement], list[int]] = {}
-        for place, future in enumerate(batch.futures):
-            places.setdefault(future, []).append(place)
+        places = batch.places()
         done: asyncio.Queue[Future[Judgement]] = asyncio.Queue()
         for future in places:
             waiting = asyncio.wrap_future(future)
@@ -362,9 +367,8 @@ class Evaluator:
                     future = await asyncio.wait_for(done.get(), batch.left)
                     for place in places.pop(future):
                         yield place, self._judgement(batch, future, is_late=False)
-            late = batch.give_up()
-            for place, future in _by_place(places):
-                yield place, self._judgement(batch, future, is_late=future in late)
+            for place, judgement in self._rest(batch, places):
+                yield place, judgement
         finally:
             batch.give_up()
 
@@ -450,9 +454,8 @@ class Evaluator:
     ) -> _Batch:
         """Start a batch, in another thread if it may take a while."""
         candidates = self._candidates(answers, deadline, extract)
-        scheduler = self._scheduler if self._process == os.getpid() else None
-        texts = [each for each in candidates if isinstance(each, Candidate)]
-        if scheduler is not None and scheduler.begins_at_once(texts):
+        scheduler = self._started
+        if scheduler is not None and scheduler.begins_at_once(_texts(candidates)):
             return self._begin_batch(candidates, deadline)
         return await asyncio.to_thread(self._begin_batch, candidates, deadline)
 
@@ -471,11 +474,7 @@ class Evaluator:
     def _begin_batch(self, candidates: Sequence[Candidate | NoSql], deadline: float | None) -> _Batch:
         until = None if deadline is None else time.monotonic() + deadline
         scheduler = self._open()
-        futures_of_sql = iter(
-            scheduler.begin(
-                [each for each in candidates if isinstance(each, Candidate)], waits=deadline is None
-            )
-        )
+        futures_of_sql = iter(scheduler.begin(_texts(candidates), waits=deadline is None))
         futures = [
             self._wrong(each) if isinstance(each, NoSql) else next(futures_of_sql) for each in candidates
         ]
@@ -539,6 +538,11 @@ class Evaluator:
             if self._closed:
                 raise BadInput("this evaluator is closed; create another one")
             yield
+
+    @property
+    def _started(self) -> Scheduler | None:
+        """The scheduler of this process, if it has one: a fork has only a copy of its parent's."""
+        return self._scheduler if self._process == os.getpid() else None
 
     def _open(self) -> Scheduler:
         with self._held_open():
