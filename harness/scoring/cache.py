@@ -1,4 +1,4 @@
-"""The result cache: the keys of executions and judgements, and the lookup of their values.
+"""The result cache: how long results last, the keys of executions and judgements, and the lookup of values.
 
 Two results share a cache key only if everything that can decide them is equal: the code of this project, the
 packages it uses, the engine with its settings, the contents of the databases, the limits and the texts.
@@ -158,7 +158,7 @@ _DAYS = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Today's date in the three dialects, and uses of the current time that take only its date or year.
+"""Today's date in each dialect, and uses of the current time that take only its date or year.
 
 SQLite converts a text to the number of its leading digits, so `DATETIME() - x` takes the year; no other
 engine has a function of this name. MySQL's `DATEDIFF` uses only dates.
@@ -207,10 +207,10 @@ def lifetime(sql: str, unstable: frozenset[str] = frozenset()) -> Lifetime:
         return Lifetime.ALWAYS
     if len(sql) > _LONGEST:
         return Lifetime.NEVER
-    return (_judged if len(sql) > _LONGEST_REMEMBERED else _remembered)(sql, unstable)
+    return (_examined if len(sql) > _LONGEST_REMEMBERED else _remembered)(sql, unstable)
 
 
-def _judged(sql: str, unstable: frozenset[str]) -> Lifetime:
+def _examined(sql: str, unstable: frozenset[str]) -> Lifetime:
     if _ZONES.search(sql):
         return Lifetime.NEVER
     without = _PARTS_OF_DAYS.sub(_TODAY, _DAYS.sub(_TODAY, sql))
@@ -218,7 +218,7 @@ def _judged(sql: str, unstable: frozenset[str]) -> Lifetime:
     return Lifetime.NEVER if is_volatile(without, unstable) else Lifetime.TODAY
 
 
-_remembered = lru_cache(maxsize=2_000)(_judged)
+_remembered = lru_cache(maxsize=2_000)(_examined)
 
 
 class CacheKeys:
@@ -256,8 +256,8 @@ class CacheKeys:
         """Return True if keys for a database are made without reading its files."""
         return (dialect, db_id) in self._hashers
 
-    def _begin(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
-        """Return the common part of the keys of executions and of judgements on a database."""
+    def _make_hashers(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+        """Return the common parts of the keys of executions and of judgements on a database, or None."""
         setup = self._setup
         if any(of == dialect for of, _ in setup.missing_databases):
             return None
@@ -290,25 +290,25 @@ class CacheKeys:
             scoring += [weights_digest(), sorted(setup.uncounted)]
         return _hasher("execution", place), _hasher("judgement", [place, scoring])
 
-    def _places(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+    def _hashers_of(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
         if (dialect, db_id) not in self._hashers:
-            self._hashers[dialect, db_id] = self._begin(dialect, db_id)
+            self._hashers[dialect, db_id] = self._make_hashers(dialect, db_id)
         return self._hashers[dialect, db_id]
 
     def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """Return the key of the execution of a text, started on a `day` in UTC."""
-        return self._executed(question, dialect, day, self.lifetime(dialect, sql), sql)
+        return self._execution_key(question, dialect, day, self.lifetime(dialect, sql), sql)
 
     def work(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """Return the key of the work of a text, prediction or gold, started on a `day` in UTC."""
-        return self._executed(question, dialect, day, self.lifetime(dialect, sql), "work", sql)
+        return self._execution_key(question, dialect, day, self.lifetime(dialect, sql), "work", sql)
 
     def witnesses(self, question: Question, dialect: EngineName) -> bytes | None:
         """Return the key of the witnesses against answers to a question; None if a gold asks for the day."""
         if self._gold_lifetime(question, dialect) is not Lifetime.ALWAYS:
             return None
         golds = (self._golds.written(one, dialect) for one in question.each(dialect_of(dialect)))
-        return self._executed(question, dialect, "", Lifetime.ALWAYS, "witnesses", *golds)
+        return self._execution_key(question, dialect, "", Lifetime.ALWAYS, "witnesses", *golds)
 
     def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
         """Return the key of the execution of a gold: equal to a prediction's if gold runs as written."""
@@ -320,7 +320,7 @@ class CacheKeys:
             GoldOrigin.TRANSLATED: ("translated",),
             GoldOrigin.SQLITE_ROWS: ("sqlite", sqlite_version),
         }.get(self._golds.origin(question, dialect), ())
-        return self._executed(question, dialect, day, lasts, *made, written)
+        return self._execution_key(question, dialect, day, lasts, *made, written)
 
     def judgements(
         self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
@@ -349,7 +349,7 @@ class CacheKeys:
 
     def _judgement_hasher(self, question: Question, dialect: EngineName, day: str) -> "hashlib._Hash | None":
         lasts = self._gold_lifetime(question, dialect)
-        return self._judged(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
+        return self._gold_hasher(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
 
     def dated(
         self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
@@ -357,7 +357,9 @@ class CacheKeys:
         """Return the keys of judgements of predictions that use today's date, and nothing finer."""
         asking = [sql for sql in predictions if self.lifetime(dialect, sql) is Lifetime.TODAY]
         hasher = (
-            self._judged(question, dialect, self._gold_lifetime(question, dialect), day) if asking else None
+            self._gold_hasher(question, dialect, self._gold_lifetime(question, dialect), day)
+            if asking
+            else None
         )
         return {} if hasher is None else {sql: _cache_key(hasher, sql) for sql in asking}
 
@@ -369,33 +371,33 @@ class CacheKeys:
         ]
         return min(each, key=list(Lifetime).index)
 
-    def _judged(
+    def _gold_hasher(
         self, question: Question, dialect: EngineName, lasts: Lifetime, *days: str
     ) -> "hashlib._Hash | None":
         """Return the common part of the keys of judgements for a question whose golds last for `lasts`."""
-        places = self._places(dialect, question.db_id)
-        if places is None or lasts is Lifetime.NEVER:
+        hashers = self._hashers_of(dialect, question.db_id)
+        if hashers is None or lasts is Lifetime.NEVER:
             return None
         golds = (
             text
             for one in question.each(dialect_of(dialect))
             for text in (self._golds.origin(one, dialect), self._golds.written(one, dialect))
         )
-        return _continued(places[1], *days, *golds)
+        return _continued(hashers[1], *days, *golds)
 
     def lifetime(self, dialect: EngineName, sql: str) -> Lifetime:
         """Return for how long a text returns the same rows from the same data on an engine."""
         lasts = lifetime(sql, self._unstable[dialect])
         return Lifetime.NEVER if lasts is Lifetime.TODAY and dialect not in self._in_utc else lasts
 
-    def _executed(
+    def _execution_key(
         self, question: Question, dialect: EngineName, day: str, lasts: Lifetime, *texts: str
     ) -> bytes | None:
         """Return the cache key of `texts`, with the day if their result lasts for the day only."""
-        places = self._places(dialect, question.db_id)
-        if places is None:
+        hashers = self._hashers_of(dialect, question.db_id)
+        if hashers is None:
             return None
-        return _cache_key(places[0], *([day] if lasts is Lifetime.TODAY else ()), *texts)
+        return _cache_key(hashers[0], *([day] if lasts is Lifetime.TODAY else ()), *texts)
 
 
 def today() -> str:
@@ -429,7 +431,7 @@ def _cache_key(hasher: "hashlib._Hash", *texts: str) -> bytes:
 _MOST_HASHERS = 4_096
 """Questions whose part of a key is remembered: a few hundred bytes each."""
 
-_ROOM = 64 * 2**20
+_MOST_BYTES = 64 * 2**20
 """Bytes of values that are kept in memory."""
 
 _WRITE_SECONDS = 1.0
@@ -443,12 +445,12 @@ class Lookup:
 
     Args:
         store: keeps them for later runs; None to keep them for this run only.
-        room: the number of bytes kept in memory, most recently used values first.
     """
 
-    def __init__(self, store: Store | None, room: int = _ROOM) -> None:
+    def __init__(self, store: Store | None) -> None:
         self._store = store
-        self._room = room
+        self._left = _MOST_BYTES
+        """Bytes that memory has room for: what was used longest ago makes room for new values."""
         self._lock = Lock()
         self._memory: OrderedDict[bytes, bytes] = OrderedDict()
         self._unwritten: dict[EntryKind, dict[bytes, bytes]] = {}
@@ -508,11 +510,11 @@ class Lookup:
         """Remember values for this run; quick."""
         with self._lock:
             for cache_key, value in values.items():
-                self._room += len(self._memory.pop(cache_key, b"")) - len(value)
+                self._left += len(self._memory.pop(cache_key, b"")) - len(value)
                 self._memory[cache_key] = value
-            while self._room < 0 and self._memory:
+            while self._left < 0 and self._memory:
                 _, forgotten = self._memory.popitem(last=False)
-                self._room += len(forgotten)
+                self._left += len(forgotten)
 
     def close(self) -> None:
         """Write pending values, and close the store."""
