@@ -44,7 +44,7 @@ from harness.scoring.tasks import (
     JudgeTask,
     Setup,
     Stage,
-    explain,
+    error_message,
     unsupervised,
 )
 from harness.scoring.variants import Suite
@@ -119,7 +119,7 @@ class Judge:
         try:
             golds = list(self._golds_of(task, found, report))
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
-            broken = self._setup.broken(task.dialect, explain(error))
+            broken = self._setup.broken(task.dialect, error_message(error))
             return JudgeResult(dict.fromkeys(task.texts, broken))
         answers = [cache(partial(self._answers, task, gold)) for gold in golds]
         for text in task.texts:
@@ -172,7 +172,7 @@ class Judge:
         except RecursionError:
             why = "its values are nested too deeply to be scored"
         except Exception as error:  # noqa: BLE001 - as above
-            return self._setup.broken(task.dialect, explain(error))
+            return self._setup.broken(task.dialect, error_message(error))
         scores = self._setup.zero(task.dialect)
         return Judgement(Outcome.PREDICTION_TOO_LARGE, scores, error=why, gold_seconds=gold.execution.seconds)
 
@@ -271,7 +271,7 @@ class Judge:
                 with self._announce(Stage.COUNTING, text, None):
                     work = self._work_ratio(task, gold, text, found)
             except Exception as error:  # noqa: BLE001 - as above
-                return self._setup.broken(task.dialect, explain(error))
+                return self._setup.broken(task.dialect, error_message(error))
         scores = {name: score for name, score in judgement.scores.items() if name not in names}
         if work.tau is not None:
             scores |= {name: of(work.tau) for name in names if (of := METRICS[name].of_work) is not None}
@@ -296,7 +296,7 @@ class Judge:
             # Its rows are as good as before, whatever became of the server since.
             return untested
         except Exception as error:  # noqa: BLE001 - as above
-            return self._setup.broken(task.dialect, explain(error))
+            return self._setup.broken(task.dialect, error_message(error))
         scores |= dict.fromkeys(names, float(tested.verdict is not Verdict.REFUTED))
         return replace(judgement, scores=scores, tested=tested, witness=witness)
 

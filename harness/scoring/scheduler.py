@@ -24,18 +24,18 @@ from harness.engines.execution import Ending, execute
 from harness.metrics import Basis, of_basis
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup, is_code_unchanged, today
 from harness.scoring.golds import NoGold
-from harness.scoring.tasks import JudgeResult, JudgeTask, Setup, Workers, explain
+from harness.scoring.tasks import JudgeResult, JudgeTask, Setup, Workers, error_message
 from loaders.base.records import decode, encode
 from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3
 """Consecutive failed tasks after which a server is given up."""
 
-_WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
+_HEAVY = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _FEW = 64
 """Answers that are looked up in a millisecond or two."""
-_LOOKED_AT = 20_000
-"""Leading characters of a text that are used to estimate its cost."""
+_SHORT = 20_000
+"""Characters that are: of all these answers, or the leading ones of a text whose cost is estimated."""
 
 _MOST_WAITING = 10.0
 """Seconds to wait for writes at the end."""
@@ -126,13 +126,15 @@ class Scheduler:
         self._shared: set[Key] = set()
         """The running keys with several callers."""
         self._tasks: dict[Future[JudgeResult], JudgeTask] = {}
+        """The submitted tasks without an answer."""
         self._given_up: set[Future[JudgeResult]] = set()
+        """Those of them whose callers have stopped waiting and been answered."""
         self._finishing: dict[Future[JudgeResult], int] = {}
         """The thread that finishes each task."""
         self._settled = Condition(self._lock)
         self.cached = self.executed = 0
         """Number of texts found in the cache, and executed."""
-        self._same_code, self._looked_at = True, 0.0
+        self._same_code, self._code_seen = True, 0.0
         self._failures: Counter[EngineName] = Counter()
         self.failed: dict[EngineName, str] = {}
         """Engines that were given up, and why."""
@@ -143,7 +145,7 @@ class Scheduler:
         """Return True if `begin` would read no file and translate no gold: it takes a millisecond or two."""
         return (
             len(candidates) <= _FEW
-            and sum(len(each.sql) for each in candidates) <= _LOOKED_AT
+            and sum(len(each.sql) for each in candidates) <= _SHORT
             and all(
                 dialect_of(each.dialect) in each.question.gold
                 and self._cache_keys.has_hasher(each.dialect, each.question.db_id)
@@ -196,7 +198,7 @@ class Scheduler:
             # Finish what no task has taken over: other callers may wait for it, or request it again.
             for key, future in new.items():
                 if self._running.get(key) is future:
-                    self._answer(key, self._setup.broken(key[0], f"it was not run: {explain(error)}"))
+                    self._answer(key, self._setup.broken(key[0], f"it was not run: {error_message(error)}"))
             raise
         return futures
 
@@ -293,7 +295,9 @@ class Scheduler:
             ),
             undecided=batch.undecided,
         )  # fmt: skip
+        # Without the lock: the task is judged before this returns.
         future = self._workers.at_once(task) if alone else None
+        # With it: whoever cancels waiting tasks must find each that has been submitted.
         with self._lock:
             if future is None:
                 future = self._workers.submit(task)
@@ -348,7 +352,7 @@ class Scheduler:
             why = self.failed.get(task.dialect, "the run was stopped")
             result = self._all_broken(task, f"it was not run: {why}")
         except Exception as error:  # noqa: BLE001 - a fault of ours is one task's, not the run's
-            result = self._all_broken(task, explain(error))
+            result = self._all_broken(task, error_message(error))
         else:
             with self._lock:
                 self.executed += len(task.texts) - len(task.undecided)
@@ -396,8 +400,8 @@ class Scheduler:
     def _is_same_code(self) -> bool:
         """Return True if workers run the code of the cache keys; checked once a second."""
         with self._lock:
-            if self._looked_at + 1 < time.monotonic():
-                self._same_code, self._looked_at = is_code_unchanged(), time.monotonic()
+            if self._code_seen + 1 < time.monotonic():
+                self._same_code, self._code_seen = is_code_unchanged(), time.monotonic()
             return self._same_code
 
     def _all_broken(self, task: JudgeTask, why: str) -> JudgeResult:
@@ -504,6 +508,6 @@ def _heaviest_first(batches: Sequence[_Batch]) -> list[_Batch]:
     places = range(len(batches))
     heaviest: list[int] = []
     if heavy := len(batches) // 10:
-        weights = [max(len(_WORK.findall(text[:_LOOKED_AT])) for text in each.judgements) for each in batches]
+        weights = [max(len(_HEAVY.findall(text[:_SHORT])) for text in each.judgements) for each in batches]
         heaviest = sorted(places, key=weights.__getitem__, reverse=True)[:heavy]
     return [batches[place] for place in dict.fromkeys([*heaviest, *places])]

@@ -78,7 +78,7 @@ class Setup:
         return Golds(self.questions, tuple(self.servers), self.limits, self.missing_databases, self.escaped)
 
     def engine(self, dialect: EngineName) -> Engine:
-        """Return the engine of a dialect to time on: that of its first server, or of files."""
+        """Return an engine of a dialect outside of the workers' pools, on its first server or on files."""
         servers = self.servers[dialect]
         return kind_of(dialect).make(servers[0] if servers else None, pooled=False)
 
@@ -260,6 +260,6 @@ class Workers(Protocol):
         ...
 
 
-def explain(error: BaseException) -> str:
+def error_message(error: BaseException) -> str:
     """Return the message of a harness error."""
     return cut(str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}")

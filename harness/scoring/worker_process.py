@@ -39,7 +39,7 @@ from harness.scoring.tasks import (
     Setup,
     Stage,
     TimeTask,
-    explain,
+    error_message,
 )
 from harness.scoring.timing import measure
 from loaders.base.processes import collect_rarely
@@ -128,7 +128,7 @@ class Announcer:
 
 def _limit_memory() -> None:
     """Limit the memory of the process, on systems that enforce it."""
-    if not (allocated := data()):
+    if not (allocated := _counted_bytes()):
         return
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = allocated + MOST_MEMORY
@@ -141,7 +141,7 @@ def resident() -> int:
     return _bytes_of_memory(1)
 
 
-def data() -> int:
+def _counted_bytes() -> int:
     """Return the bytes of address space that the limit of memory counts; 0 if they are not reported."""
     return _bytes_of_memory(5)
 
@@ -181,7 +181,7 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
     # Everything allocated so far lives to the end: exclude it from collections.
     gc.freeze()
     collect_rarely()
-    at_start, data_at_start = resident(), data()
+    at_start, counted_at_start = resident(), _counted_bytes()
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
@@ -191,12 +191,12 @@ def _serve(connection: Connection, memory: mmap.mmap) -> None:
         if isinstance(task, JudgeTask):
             found: Any = judge.judge(task, lambda part: connection.send((False, part)), _Retained().is_much)
         else:
-            found = _measured(task, setup, engine(task.dialect), announce)
+            found = _result_of(task, setup, engine(task.dialect), announce)
         connection.send((True, found))
         # The caller has the answer. Release memory, so that every task starts alike.
         del task, found
         give_back(at_start)
-        if data() - data_at_start > MOST_RETAINED:
+        if _counted_bytes() - counted_at_start > MOST_RETAINED:
             _end(SPENT)
 
 
@@ -209,11 +209,11 @@ class _Retained:
     def is_much(self) -> bool:
         """True if another process has to continue; False when asked for the first time."""
         if self._at_first is None:
-            self._at_first = data()
-        return data() - self._at_first > MOST_RETAINED
+            self._at_first = _counted_bytes()
+        return _counted_bytes() - self._at_first > MOST_RETAINED
 
 
-def _measured(
+def _result_of(
     task: TimeTask | ExplainTask | ExecuteTask, setup: Setup, engine: Engine, announce: Announce
 ) -> Timing | QueryPlan | Execution | EngineLost:
     """Time a pair, explain or execute a text; return EngineLost if that fails without a text to blame."""
@@ -227,7 +227,7 @@ def _measured(
                 return execute_patiently(engine, database, task.sql, limits)
         return measure(engine, database, task.prediction, task.gold, task.method, setup.limits, announce)
     except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
-        return EngineLost(explain(error))
+        return EngineLost(error_message(error))
 
 
 def _explained(

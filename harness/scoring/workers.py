@@ -210,8 +210,10 @@ class LocalWorkers:
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
         self._busy = {place + number: Lock() for number in range(count)}
+        """Held while a process does a task: its thread does those of the queue, a caller those at once."""
         self._closed = False
         self._wanted = Event()
+        """Set once all workers are to start."""
 
     def submit(self, task: WorkerTask[Result]) -> Future[Result]:
         """Submit a task; for judging see `Workers.submit`.

@@ -30,7 +30,7 @@ from harness.runs.folder import RunFolder
 from harness.runs.reader import SUMMARY
 from harness.runs.summary import TOTAL, Score
 from harness.scoring.scheduler import Candidate
-from harness.scoring.tasks import TimeTask, TimingMethod, explain
+from harness.scoring.tasks import TimeTask, TimingMethod, error_message
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import Pair, Plan
 from harness.session.request import parse_fail_under
@@ -70,8 +70,7 @@ class Evaluation:
         # Always on this machine, wherever tasks are judged. Its process starts on demand and judges nothing.
         self._timer = LocalWorkers(plan.setup, 1)
         self._measured = cache(self._measure)
-        metrics = map(METRICS.__getitem__, plan.setup.metrics)
-        self._timed_metrics = [metric for metric in metrics if metric.basis in METHODS]
+        self._timed_metrics = [METRICS[name] for name in plan.setup.metrics if METRICS[name].basis in METHODS]
         self._folder: RunFolder | None = None
         if plan.request.resume is not None:
             self._folder = plan.open_run()
@@ -200,7 +199,7 @@ class Evaluation:
                     pair.question.key, pair.dialect, pair.sql, result.gold_index, method
                 )
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
-            return self._unfinished(pair, explain(error))
+            return self._unfinished(pair, error_message(error))
         scores = {
             metric.name: metric.of_timing(timings[METHODS[metric.basis].value])
             for metric in self._timed_metrics
@@ -254,6 +253,7 @@ class Evaluation:
             judgement: None if the pair was not started, or has no prediction.
         """
         is_judged = judgement is not None and judgement.done() and not judgement.cancelled()
+        # Where times are asked for, they are missing: the pair runs again when the run is resumed.
         if is_judged and judgement is not None and judgement.exception() is None and not self.plan.is_timed:
             return self._result(pair, judgement)
         return self._unfinished(pair, "the run was broken off")
@@ -400,7 +400,7 @@ def run(plan: Plan, console: Console | None = None, command: str = "eval") -> Ev
 
 
 def score(plan: Plan, console: Console | None = None) -> list[Score]:
-    """Run every pair, write the run folder and return the scores: the entry point of the Python API."""
+    """Run every pair, write the run folder and return the scores, as `bird-harness eval` does."""
     done = run(plan, console)
     done.require_written()
     return list(done.scores)

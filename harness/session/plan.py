@@ -231,6 +231,7 @@ class Plan:
         """Return the digests of the SQLite files, by database; None for one that cannot be read."""
         paths = {db_id: self.questions.database(db_id).sqlite_path for db_id in self.questions.db_ids}
         try:
+            # Together, for one look into the store; one by one only if a file is to blame.
             known = digests(paths.values())
         except BadInput:
             return {db_id: _digest(path) for db_id, path in paths.items()}
@@ -393,12 +394,12 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     for line in left_out:
         say(line)
     variants = None
-    if request.variants is not None and questions.server is not None:
-        raise BadInput(
-            f"--variants: variants are SQLite files, but the databases of {questions.name} exist only on a"
-            " server; leave the option out"
-        )
     if request.variants is not None:
+        if questions.server is not None:
+            raise BadInput(
+                f"--variants: variants are SQLite files, but the databases of {questions.name} exist only on"
+                " a server; leave the option out"
+            )
         variants = find_variants(request.variants, questions, say)
     equipped = equip(request, questions, answered, say=say, progress=progress, variants=variants)
     setup = equipped.setup
