@@ -1,4 +1,7 @@
-"""A question set's golds in another dialect: files that are a question set again, and certificates."""
+"""Translations for export: of a query, of a predictor's answers, and of a set's golds with certificates.
+
+The files of golds are a question set again.
+"""
 
 import hashlib
 import os
@@ -100,8 +103,7 @@ def translate_answers(
     Args:
         file: the answers.
         questions: the whole set.
-        target: MySQL or PostgreSQL.
-
+        target: the dialect of a server.
     """
     schemas: dict[str, Schema | str] = {}
     for question in questions.questions:
