@@ -196,7 +196,9 @@ def from_tagged(c: Context, t: Typed) -> Typed:
         return t
     if known.opaque:
         return t.of(several=OneOf(_refused(t), tagged=known))
-    node = t.node
+    node = written = t.node
+    if c.lowers("early-casts") and node.find(exp.Window):
+        written = exp.Anonymous(this="REGEXP_REPLACE", expressions=[node, string('^["{].*'), string("0")])
 
     def each(rewrite: Rewrite) -> Typed:
         branches: list[tuple[exp.Expr, Typed]] = []
@@ -208,9 +210,9 @@ def from_tagged(c: Context, t: Typed) -> Typed:
             branches.append((begins(node, "{"), Typed(octets, Kind.BLOB)))
         if known.integers:
             digits = Fits(this=node.copy(), expression=string("-?[0-9]+"))
-            branches.append((digits, _whole(node, known)))
+            branches.append((digits, _whole(written, known)))
         if known.reals:
-            double = Double(this=node.copy())
+            double = Double(this=written.copy())
             last = real(double) if known.told_reals else Typed(double, Kind.NUMBER)
             branches.append((exp.Boolean(this=True), last))
         if not branches:

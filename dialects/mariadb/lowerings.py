@@ -278,6 +278,13 @@ LOWERINGS = (
         source="https://mariadb.com/kb/en/recursive-common-table-expressions-overview/",
     ),
     Lowering(
+        "early-casts",
+        "A function of a cast window function is also called in a branch of CASE that is not taken.",
+        MEASURED,
+        "SELECT LOWER(LAST_VALUE(CASE WHEN id > 2 THEN 'a' ELSE 0.5 END) OVER (ORDER BY id)) FROM item",
+        "REGEXP_REPLACE of what is no number by 0.",
+    ),
+    Lowering(
         "counted-recursion",
         "A recursive query has no LIMIT.",
         "https://mariadb.com/kb/en/recursive-common-table-expressions-overview/",

@@ -1,6 +1,7 @@
 """What MySQL cannot do, or does otherwise than SQLite; most of it holds for MariaDB, too."""
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -71,21 +72,30 @@ def _at_most_counted(count: exp.Count) -> exp.Expr | None:
 
 _CARRIERS = (
     exp.Alias, exp.Paren, exp.Add, exp.Sub, nodes.Double, exp.Case, exp.If, exp.Coalesce, exp.Subquery,
-    exp.Min, exp.Max, exp.Greatest, exp.Least, exp.AnyValue, exp.Window, exp.Lag, exp.Lead, exp.FirstValue,
-    exp.LastValue, exp.NthValue, exp.Group, exp.Ordered, exp.Order,
+    exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Greatest, exp.Least, exp.AnyValue, exp.Window, exp.Group,
+    exp.Ordered, exp.Order,
 )  # fmt: skip
-"""Expressions with the value of an operand, and clauses."""
+"""Expressions that may have the value of an operand, and clauses."""
+_CARRYING = frozenset({
+    "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE", "SIN", "ASIN", "TAN", "ATAN", "DEGREES",
+    "RADIANS", "SQRT",
+})  # fmt: skip
+"""Functions of which the same holds: the odd ones keep the sign of a zero."""
 
 
 _SIGNED = exp.Neg, exp.Mul, nodes.Quotient, nodes.WithoutFraction, exp.Anonymous, nodes.ServerCall
 """The nodes of doubles that may be -0.0, if they say so."""
 
 
+def _carries(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
+    return isinstance(node, _CARRIERS) or (isinstance(node, exp.Anonymous) and node.name in _CARRYING)
+
+
 def _signed_zeros(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the doubles in the values of a query, or in one, that may be -0.0."""
     for each in node.find_all(*_SIGNED):
         around = each.parent if nodes.is_signed(each) else None
-        while isinstance(around, _CARRIERS) and around is not node:
+        while around is not node and _carries(around):
             around = around.parent
         if isinstance(around, exp.Query) or around is node:
             yield each

@@ -823,4 +823,9 @@ REGRESSIONS = (
         "a midnight before the first day, moved",
         "SELECT date(date(id - 1), '+1 day'), datetime(date(1 - id), '+12 hours') FROM item",
     ),
+    Regression(
+        "zeros of both signs by functions that keep the sign",
+        "SELECT total(x * -1), label FROM extreme JOIN label WHERE x = 0 GROUP BY label"
+        " UNION SELECT sin(-x), label FROM extreme JOIN label WHERE x = 0 UNION SELECT 0.0, label FROM label",
+    ),
 )
