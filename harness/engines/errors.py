@@ -137,12 +137,12 @@ def beginnings(*rows: tuple[ErrorClass, str, str]) -> Beginnings:
     )
 
 
-def class_by_message(known: Beginnings, _code: str | None, message: str) -> ErrorClass | None:
+def class_by_words(known: Beginnings, _code: str | None, message: str) -> ErrorClass | None:
     """Return the class of an error of such an engine; None if it has none."""
     return next((kind for start, kind, _ in known if start.match(message)), None)
 
 
-def edits_by_message(known: Beginnings, _code: str | None, message: str) -> tuple[EditKind, ...]:
+def edits_by_words(known: Beginnings, _code: str | None, message: str) -> tuple[EditKind, ...]:
     """Return the edits that such an error suggests; see `Repairs.of_error`."""
     return next((edits for start, _, edits in known if edits and start.match(message)), (EditKind.READ_AS,))
 

@@ -7,14 +7,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.engines import EngineKind, SchemaReader
 from harness.engines.base import Engine
-from harness.engines.errors import (
-    EditKind,
-    ErrorClass,
-    Repairs,
-    beginnings,
-    class_by_message,
-    edits_by_message,
-)
+from harness.engines.errors import EditKind, ErrorClass, Repairs, beginnings, class_by_words, edits_by_words
 from loaders.base import paths
 from loaders.server import Origin, Server
 
@@ -78,9 +71,9 @@ KIND = EngineKind(
     embedded=server,
     make=_make,
     schema=_schema,
-    class_of_error=partial(class_by_message, _MESSAGES),
+    class_of_error=partial(class_by_words, _MESSAGES),
     repairs=Repairs(
-        of_error=partial(edits_by_message, _MESSAGES),
+        of_error=partial(edits_by_words, _MESSAGES),
         of_rows=(EditKind.NULLS, EditKind.DIVISION, EditKind.LIKE_CASE, EditKind.PRECISION),
         names=(
             re.compile(r'\A(?:Catalog|Binder) Error: [^"\n]*"([^"\n]++)"'),

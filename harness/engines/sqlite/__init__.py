@@ -7,14 +7,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.engines import EngineKind, SchemaReader
 from harness.engines.base import Engine
-from harness.engines.errors import (
-    EditKind,
-    ErrorClass,
-    Repairs,
-    beginnings,
-    class_by_message,
-    edits_by_message,
-)
+from harness.engines.errors import EditKind, ErrorClass, Repairs, beginnings, class_by_words, edits_by_words
 from loaders.server import Server
 
 _MESSAGES = beginnings(
@@ -53,7 +46,7 @@ def _near(message: str) -> str | None:
 
 
 REPAIRS = Repairs(
-    of_error=partial(edits_by_message, _MESSAGES),
+    of_error=partial(edits_by_words, _MESSAGES),
     of_rows=(EditKind.DIVISION, EditKind.NULLS, EditKind.COLLATE, EditKind.LIKE_CASE, EditKind.TEXT_QUOTES),
     names=(
         re.compile(r"\Ano such (?:column|table|function): ([^\n]++)"),
@@ -94,7 +87,7 @@ KIND = EngineKind(
     has_server=False,
     make=_make,
     schema=_schema,
-    class_of_error=partial(class_by_message, _MESSAGES),
+    class_of_error=partial(class_by_words, _MESSAGES),
     repairs=REPAIRS,
     idioms=("strftime(", "julianday(", "`"),
     today="SELECT date('now')",
