@@ -155,11 +155,10 @@ class Audited:
     """The description files of the databases that have any, checked against them."""
 
 
-def audit(  # noqa: PLR0913 - the request, and who hears of it
+def audit(
     request: AuditRequest,
     servers: Mapping[Dialect, Server] | None = None,
     loading: Loading | None = None,
-    bird_home: Path | None = None,
     *,
     console: Console | None = None,
     say: Say = lambda _line: None,
@@ -171,7 +170,6 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
         servers: one of each server dialect in the request; the databases are loaded, in the profile that
             published golds are written for, where they are not there.
         loading: see `loaders.load`.
-        bird_home: see `load_set`.
         console: shows how far it is.
         say: takes one line at a time.
 
@@ -182,7 +180,7 @@ def audit(  # noqa: PLR0913 - the request, and who hears of it
     """
     FOLDERS.check(request.resume)
     judged = read_judged(request.judged)
-    everything = with_golds(load_set(request.set_name, bird_home), request.gold)
+    everything = with_golds(load_set(request.set_name), request.gold)
     questions = everything if request.limit is None else everything.limit(request.limit)
     questions = with_readable_databases(questions, say)
     wanted = [

@@ -220,14 +220,12 @@ class AuditedGold:
         """See `harness.sqltree.query.alone`."""
         return alone(query, self.tree)
 
-    def body(self, select: exp.Select, columns: Sequence[exp.Expr], *, where: bool = True) -> exp.Select:
+    def body(self, select: exp.Select, columns: Sequence[exp.Expr]) -> exp.Select:
         """Return a query for the rows of a SELECT before it groups, orders or cuts, with other columns."""
         copy = self.alone(select)
         assert isinstance(copy, exp.Select)  # noqa: S101 - a copy of one
         for part in ("group", "having", "order", "limit", "offset", "distinct", "windows", "hint"):
             copy.set(part, None)
-        if not where:
-            copy.set("where", None)
         copy.set("expressions", [column.copy() for column in columns])
         return copy
 

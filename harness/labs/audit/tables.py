@@ -6,8 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from dialects.enums import Dialect
 from harness.analyses.bench import synthetic_databases
 from harness.data.descriptions import MARKED, WINDOWS
@@ -37,9 +35,9 @@ def each_probe(findings: Sequence[FoundIn]) -> Iterator[tuple[Probe, Sequence[Fo
         yield probe, [one for one in findings if one.finding.probe == probe.name]
 
 
-def print_audit(audited: Audited, console: Console | None = None) -> None:
+def print_audit(audited: Audited) -> None:
     """Print each finding in a line, then the counts."""
-    console = wide(console)
+    console = wide()
     for one in audited.findings:
         print_line(console, said(one))
     table = new_table(f"Findings in the golds of {audited.questions.name}")

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
-
 from dialects.enums import Dialect
 from harness.engines import TITLES
 from harness.labs.conformance.comparison import OURS, Line, QueryVerdict, SuiteWitness, without_names
@@ -143,9 +141,9 @@ def grid(title: str, board: Tally) -> TableModel:
     return table(title, ["translator", "engine"], heads, rows)
 
 
-def print_board(title: str, board: Tally, console: Console | None = None) -> None:
+def print_board(title: str, board: Tally) -> None:
     """Print the counts, then the reasons for most of them."""
-    console = wide(console)
+    console = wide()
     print_grids([grid(title, board)], console)
     for line in (*_about(board), *_left(board.left, _MOST_SHOWN)):
         print_line(console, line)
