@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from harness.provision.dsn import server_from_environment
     from harness.runs.reader import Run
     from harness.serve.client import AsyncScoreClient, ScoreClient, reward
+    from harness.session.batches import Statistics
     from harness.session.evaluation import score
-    from harness.session.evaluator import Evaluator, Statistics
+    from harness.session.evaluator import Evaluator
     from harness.session.plan import prepare
     from harness.session.request import Request
     from harness.session.resolver import Answer, Triple
@@ -57,7 +58,8 @@ __getattr__ = exported(
         "harness.runs.reader": "Run",
         "harness.serve.client": "AsyncScoreClient ScoreClient reward",
         "harness.session.evaluation": "score",
-        "harness.session.evaluator": "Evaluator Statistics",
+        "harness.session.batches": "Statistics",
+        "harness.session.evaluator": "Evaluator",
         "harness.session.plan": "prepare",
         "harness.session.request": "Request",
         "harness.session.resolver": "Answer Triple",

@@ -47,7 +47,9 @@ class Lab:
 
     `commands` are those of `bird-harness lab`, by name. `metrics` are places of `harness.metrics.Metric`, by
     name. `sets` are places of functions that evaluate a question set of the lab's own, by the set's name:
-    they take a `harness.session.request.Request` and `as_json`, and return the exit code. `sections` are
+    they take a `harness.session.request.Request` and `as_json`, and return the exit code. `evaluators` are
+    places of functions that make an evaluator of such a set: they take what `harness.Evaluator` does, and
+    return a `harness.session.batches.BatchEvaluator`. `sections` are
     places of functions that take a `harness.runs.reader.Run` and return the tables (`TableModel`) that a
     report has after its own. `options` are places of what carries an option of an evaluation out, by the
     option's name.
@@ -64,6 +66,7 @@ class Lab:
     commands: Mapping[str, LabCommand] = field(default_factory=dict)
     metrics: Mapping[str, str] = field(default_factory=dict)
     sets: Mapping[str, str] = field(default_factory=dict)
+    evaluators: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     answers: str | None = None
@@ -156,6 +159,12 @@ def metrics_of_labs(kind: type, own: Collection[str]) -> Mapping[str, Any]:
 def evaluation_of_set(name: str) -> Any:
     """Return what evaluates a question set of a lab; None if no lab has it."""
     place = next((lab.sets[name] for lab in labs().values() if name in lab.sets), None)
+    return None if place is None else at(place)
+
+
+def evaluator_of_set(name: str) -> Any:
+    """Return what makes an evaluator of a question set of a lab; None if no lab does."""
+    place = next((lab.evaluators[name] for lab in labs().values() if name in lab.evaluators), None)
     return None if place is None else at(place)
 
 

@@ -9,8 +9,8 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import USUAL_METRICS, ExtractName, option, say
-from harness.session.evaluator import Evaluator
-from harness.session.request import Request, parse_metrics
+from harness.session.evaluator import open_evaluator
+from harness.session.request import Request
 from loaders.base.errors import within
 from loaders.base.processes import processors
 
@@ -85,7 +85,7 @@ def serve(  # noqa: PLR0913 - one parameter an option
         raise BadInput(f"--databases {databases}: replaces --set; leave one of them out")
     names = list(dict.fromkeys(set_name or [Request.set_name]))
     evaluators = {
-        name if databases is None else databases.stem: Evaluator(
+        name if databases is None else databases.stem: open_evaluator(
             name,
             databases=databases,
             dialects=dialect,
@@ -103,7 +103,6 @@ def serve(  # noqa: PLR0913 - one parameter an option
     }
     sets = server.ServedSets(
         evaluators,
-        parse_metrics(metrics),
         application.ServiceLimits(queue, max_bytes, deadline, hosts),
         token,
     )

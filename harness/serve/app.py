@@ -48,7 +48,7 @@ from harness.serve.messages import (
     parse_request,
     scored,
 )
-from harness.session.evaluator import Evaluator
+from harness.session.batches import BatchEvaluator
 from harness.session.resolver import Answer, Triple
 from loaders.base.errors import brief
 from loaders.base.files import one_line, parse_json
@@ -138,7 +138,6 @@ class Service:
 
     Args:
         evaluators: by the name of their set.
-        metrics: those that the evaluators compute.
         limits: what is accepted at a time.
         token: must come with each request but those for health; None where everybody may ask who names the
             server by a loopback name or one of its hosts.
@@ -147,14 +146,12 @@ class Service:
 
     def __init__(
         self,
-        evaluators: Mapping[str, Evaluator],
-        metrics: Sequence[str],
+        evaluators: Mapping[str, BatchEvaluator],
         limits: ServiceLimits,
         token: str | None,
         counters: Counters,
     ) -> None:
         self._evaluators = evaluators
-        self._metrics = metrics
         self._limits = limits
         self._token = token
         self.counters = counters
@@ -165,7 +162,7 @@ class Service:
         """True once no new batch is accepted."""
 
     @property
-    def _extract(self) -> Extract:
+    def _extract(self) -> str:
         return next(iter(self._evaluators.values())).extract
 
     @property
@@ -249,11 +246,13 @@ class Service:
         """Judge a response to a row of NeMo Gym's, and return both with the reward."""
         content = await self._object(scope, receive, share)
         row, text = nemo_gym.read_row(content)
-        policy = row.extract or ("fences" if self._extract is Extract.FENCES else "answer-1")
-        sent = SentOptions(set=row.set, metrics=[row.metric], extract=policy)
+        evaluator = self._evaluator(row.set)
+        metric, own = row.metric or evaluator.outcome_metric, evaluator.extract
+        policy = row.extract or ("answer-1" if own == Extract.NONE else None)
+        sent = SentOptions(set=row.set, metrics=[metric], extract=policy)
         [judged] = await self._scores(receive, [row.answer(text)], sent)
         # Not by `_json`: what a model says may be no UTF-8.
-        answer = json.dumps({**content, **asdict(nemo_gym.rewarded(row, judged, judged.sql))})
+        answer = json.dumps({**content, **asdict(nemo_gym.rewarded(metric, judged, judged.sql))})
         return Response(answer, media_type="application/json")
 
     async def session(self, scope: Scope, receive: Receive, share: _Share) -> Response:
@@ -284,11 +283,11 @@ class Service:
         except ValueError as fault:
             raise BadInput(f"the body is {fault}") from None
 
-    def _admitted(self, count: int, sent: SentOptions) -> tuple[Evaluator, float]:
+    def _admitted(self, count: int, sent: SentOptions) -> tuple[BatchEvaluator, float]:
         """Check the options of a batch and take places for its answers, which `_held` returns."""
         evaluator, deadline = self._evaluator(sent.set), self._deadline(sent.deadline)
-        if unknown := [each for each in sent.metrics or () if each not in self._metrics]:
-            known = ", ".join(self._metrics)
+        if unknown := [each for each in sent.metrics or () if each not in evaluator.metrics]:
+            known = ", ".join(evaluator.metrics)
             raise BadInput(
                 f"metric {brief(repr(unknown[0]))}: this server computes {known}; choose from them"
             )
@@ -335,7 +334,7 @@ class Service:
             raise HTTPException(429, "the bodies of others fill the memory; try again", _RETRY)
         return body
 
-    def _evaluator(self, name: str | None) -> Evaluator:
+    def _evaluator(self, name: str | None) -> BatchEvaluator:
         names = ", ".join(self._evaluators)
         if name is None:
             if len(self._evaluators) > 1:
@@ -384,7 +383,7 @@ class Service:
 
     async def _streamed(
         self,
-        evaluator: Evaluator,
+        evaluator: BatchEvaluator,
         answers: Sequence[Answer | Triple],
         deadline: float,
         sent: SentOptions,
@@ -405,10 +404,12 @@ class Service:
 
 
 def _scored(
-    evaluator: Evaluator, answer: Answer | Triple, judgement: Judgement, sent: SentOptions
+    evaluator: BatchEvaluator, answer: Answer | Triple, judgement: Judgement, sent: SentOptions
 ) -> ScoredAnswer:
-    policy = evaluator.extract if sent.extract is None else Extract(sent.extract)
-    sql = None if policy is Extract.NONE else evaluator.extracted(answer, policy).sql
+    policy = sent.extract or evaluator.extract
+    if not isinstance(answer.sql, str):
+        policy = Extract.NONE
+    sql = None if policy == Extract.NONE else evaluator.extracted(answer, policy).sql
     return scored(judgement, sent.metrics, policy, sql)
 
 

@@ -29,6 +29,10 @@ _LOST = (httpx2.NetworkError, httpx2.RemoteProtocolError)
 """No server, or one that ended before it answered: to judge again does no harm."""
 
 
+_MAY_DECIDE_NOTHING = ("strict", "state")
+"""Verdicts on answers to tasks."""
+
+
 class ScoreFailure(Exception):
     """The server gave no scores: `status` is that of HTTP, the text the server's reason."""
 
@@ -38,8 +42,13 @@ class ScoreFailure(Exception):
 
 
 def reward(judgement: Mapping[str, Any], metric: str = "ex") -> float | None:
-    """Return a score of a judgement; None if gold, the engine or the deadline failed, not the predictor."""
-    return float(judgement["scores"][metric]) if judgement["is_predictors"] else None
+    """Return a score of a judgement; None if gold, the engine or the deadline failed, not the predictor.
+
+    Of a task it is `official`, `strict` or `state`; None, too, if that verdict decides nothing.
+    """
+    scores = judgement["scores"]
+    is_undecided = metric in _MAY_DECIDE_NOTHING and metric not in scores
+    return None if is_undecided or not judgement["is_predictors"] else float(scores[metric])
 
 
 class ScoreClient:
@@ -75,7 +84,8 @@ class ScoreClient:
         """Return the judgement of each answer, in order.
 
         Args:
-            answers: `{"question": ..., "sql": ...}` or `{"database": ..., "gold": ..., "sql": ...}` each.
+            answers: `{"question": ..., "sql": ...}` or `{"database": ..., "gold": ..., "sql": ...}` each; the
+                `sql` of a task may be a list of statements.
             set_name: one of the server's sets, if it has several.
             metrics: some of the server's metrics; default: all.
             deadline: seconds for all of them together.

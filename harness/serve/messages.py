@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import jinja2
 import msgspec
@@ -16,7 +16,7 @@ from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
 from harness.serve.counters import STATUSES
-from harness.serve.nemo_gym import NemoGymMetrics, NemoGymReward, NemoGymRow
+from harness.serve.nemo_gym import NemoGymMetrics, NemoGymReward, NemoGymRow, Policy
 from harness.session.resolver import Answer, Triple
 from loaders.base.records import to_object, to_record
 
@@ -28,10 +28,11 @@ _DOCS = Path(__file__).with_name("docs.html.jinja")
 class SentAnswer:
     """An answer: to a `question` of the set, or to be compared with `gold` on a `database`.
 
-    The members are those of `harness.Answer` and `harness.Triple`.
+    The members are those of `harness.Answer` and `harness.Triple`. In a set of tasks `question` is a task,
+    and `sql` its statements, or one text.
     """
 
-    sql: str
+    sql: str | list[str]
     question: int | str | None = None
     database: str | None = None
     gold: str | None = None
@@ -48,6 +49,8 @@ class SentAnswer:
         if self.question is not None and own == (None, None) and self.gold_dialect is None:
             return Answer(self.question, self.sql, self.dialect)
         if self.question is None and self.database is not None and self.gold is not None:
+            if not isinstance(self.sql, str):
+                raise BadInput("sql: is a list; only tasks have answers of several statements; give a text")
             return Triple(self.database, self.gold, self.sql, self.dialect, self.gold_dialect)
         raise BadInput("an answer has either a question, or a database and gold; give one of the two")
 
@@ -63,7 +66,7 @@ class SentOptions:
 
     set: str | None = None
     metrics: list[str] | None = None
-    extract: Literal["none", "fences", "answer-1"] | None = None
+    extract: Policy | None = None
     deadline: Annotated[float, msgspec.Meta(gt=0)] | None = None
 
 
@@ -147,7 +150,7 @@ def parse_request(sent: Any) -> SentSingle | SentBatch:
 def scored(
     judgement: Judgement,
     metrics: Sequence[str] | None,
-    policy: Extract = Extract.NONE,
+    policy: str = Extract.NONE,
     sql: str | None = None,
 ) -> ScoredAnswer:
     """Return what is sent for a judgement.

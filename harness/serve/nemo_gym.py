@@ -13,9 +13,11 @@ from typing import Any, Literal
 from dialects.errors import BadInput
 from harness.data.outcomes import Judgement
 from harness.data.responses import member, responses_response
-from harness.metrics import OUTCOME_METRIC
 from harness.session.resolver import Answer, Triple
 from loaders.base.records import to_object, to_record
+
+Policy = Literal["none", "fences", "answer-1", "official"]
+"""The names of all policies of extraction; an evaluator has some of them."""
 
 _TASK = "_ng_task_index"
 _TURN_ENDS = {"function_call", "function_call_output"}
@@ -25,9 +27,10 @@ _TURN_ENDS = {"function_call", "function_call_output"}
 class NemoGymRow:
     """The members of a row that name what is asked, at its top or in its `verifier_metadata`.
 
-    `question_id` is a question of the set; or `gt_sql` is the gold of the row's own, on the database `db_id`.
-    `metric` is the reward, one of the server's; `extract` is how the SQL is taken out of the response, by
-    default as the server does, or by `answer-1` if that takes nothing.
+    `question_id` is a question of the set, or a task; or `gt_sql` is the gold of the row's own, on the
+    database `db_id`. `metric` is the reward, one of the server's: by default `ex`, and `official` for tasks.
+    `extract` is how the SQL is taken out of the response, by default as the server does, or by `answer-1` if
+    that takes nothing.
     """
 
     question_id: int | str | None = None
@@ -36,8 +39,8 @@ class NemoGymRow:
     dialect: str | None = None
     gold_dialect: str | None = None
     set: str | None = None
-    metric: str = OUTCOME_METRIC
-    extract: Literal["none", "fences", "answer-1"] | None = None
+    metric: str | None = None
+    extract: Policy | None = None
 
     def answer(self, text: str) -> Answer | Triple:
         """Return what the evaluator takes.
@@ -95,9 +98,9 @@ def read_row(content: Mapping[str, Any]) -> tuple[NemoGymRow, str]:
     return row, text.encode("utf-8", "replace").decode()
 
 
-def rewarded(row: NemoGymRow, judged: Judgement, sql: str | None) -> NemoGymReward:
+def rewarded(metric: str, judged: Judgement, sql: str | None) -> NemoGymReward:
     """Return the members added to a row; `sql` was taken out of the response."""
-    score = judged.scores.get(row.metric)
+    score = judged.scores.get(metric)
     is_masked = score is None or not judged.outcome.is_predictors
     return NemoGymReward(
         reward=0.0 if is_masked or score is None else score,

@@ -28,7 +28,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from dialects.errors import BadInput
 from harness.serve.app import Service, ServiceLimits, application
 from harness.serve.counters import Counters
-from harness.session.evaluator import Evaluator
+from harness.session.batches import BatchEvaluator
 from loaders.base.errors import said
 
 TOKEN = "BIRD_SERVE_TOKEN"  # noqa: S105 - the variable's name
@@ -53,10 +53,9 @@ _AGAIN_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class ServedSets:
-    """What every process of a server needs: evaluators by name, their metrics, limits and the token."""
+    """What every process of a server needs: evaluators by name, limits and the token."""
 
-    evaluators: Mapping[str, Evaluator]
-    metrics: Sequence[str]
+    evaluators: Mapping[str, BatchEvaluator]
     limits: ServiceLimits
     token: str | None
 
@@ -286,7 +285,7 @@ _FEWEST = 16
 
 def _serve(sets: ServedSets, listening: socket.socket, counts: Path, parent: int | None) -> None:
     """Serve in this process."""
-    service = Service(sets.evaluators, sets.metrics, sets.limits, sets.token, Counters(counts))
+    service = Service(sets.evaluators, sets.limits, sets.token, Counters(counts))
     with ExitStack() as stack:
         for each in sets.evaluators.values():
             stack.enter_context(each)

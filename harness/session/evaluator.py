@@ -13,16 +13,12 @@ outcomes, the scores and the result cache are those of `bird-harness eval`.
 import asyncio
 import os
 import time
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
-from concurrent.futures import as_completed as as_judged
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from threading import Lock
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
@@ -34,84 +30,15 @@ from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, kinds_by_name
 from harness.engines.clock import parse_moment
 from harness.engines.execution import Execution
-from harness.metrics import METRICS
+from harness.lab import evaluator_of_set
+from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import ExecuteTask, Setup
 from harness.scoring.workers import LocalWorkers
+from harness.session.batches import Batch, BatchEvaluator
 from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request, check_range, parse_metrics
 from harness.session.resolver import Answer, NoSql, Resolver, Triple, check_text, one_of, policy_of
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What an evaluator has done in this process.
-
-    `answers` counts the answers given to it, `late` those not judged by the deadline of their batch,
-    `outcomes` all answers by outcome. Of the distinct texts, `cached` were found in the result cache and
-    `executed` were run. Two properties sum up `outcomes`: `timeouts` of predictions and golds, and `errors`
-    of predictions, golds and the harness.
-    """
-
-    answers: int = 0
-    cached: int = 0
-    executed: int = 0
-    late: int = 0
-    outcomes: Mapping[Outcome, int] = field(default_factory=dict)
-
-    @property
-    def timeouts(self) -> int:
-        """Answers whose prediction or gold timed out."""
-        return self._of(Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT)
-
-    @property
-    def errors(self) -> int:
-        """Answers where the prediction, its gold or the harness failed."""
-        return self._of(Outcome.PREDICTION_ERROR, Outcome.GOLD_ERROR, Outcome.HARNESS_ERROR)
-
-    def _of(self, *outcomes: Outcome) -> int:
-        return sum(self.outcomes.get(each, 0) for each in outcomes)
-
-    def __str__(self) -> str:
-        names = ("answers", "cached", "executed", "timeouts", "errors", "late")
-        return ", ".join(f"{name} {getattr(self, name):,}" for name in names)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """A batch of answers being judged: the answers, and the future of each."""
-
-    scheduler: Scheduler
-    candidates: Sequence[Candidate | NoSql]
-    futures: Sequence[Future[Judgement]]
-    until: float | None
-    why: str
-
-    @property
-    def left(self) -> float | None:
-        """Seconds until the deadline."""
-        return None if self.until is None else max(0.0, self.until - time.monotonic())
-
-    def places(self) -> dict[Future[Judgement], list[int]]:
-        """Return the indices of the answers by their future, which equal answers share."""
-        found: dict[Future[Judgement], list[int]] = {}
-        for place, future in enumerate(self.futures):
-            found.setdefault(future, []).append(place)
-        return found
-
-    def give_up(self) -> "set[Future[Judgement]]":
-        """Cancel what has not been judged; return its futures."""
-        late = {future for future in self.futures if not future.done()}
-        if late:
-            self.scheduler.give_up(
-                [
-                    each
-                    for each, future in zip(self.candidates, self.futures, strict=True)
-                    if future in late and isinstance(each, Candidate)
-                ],
-                self.why,
-            )
-        return late
 
 
 def _texts(candidates: Sequence[Candidate | NoSql]) -> list[Candidate]:
@@ -131,7 +58,17 @@ def _several(named: str | Sequence[str]) -> Sequence[str]:
     )
 
 
-class Evaluator:
+def open_evaluator(set_name: str, **options: Any) -> BatchEvaluator:
+    """Return the evaluator of a set, of questions or of a lab's own; the options are those of `Evaluator`.
+
+    Raises:
+        BadInput, EngineUnavailable: as `Evaluator`.
+    """
+    opened = None if Path(set_name).exists() else evaluator_of_set(set_name)
+    return Evaluator(set_name, **options) if opened is None else opened(set_name, **options)
+
+
+class Evaluator(BatchEvaluator):
     """Scores answers to the questions of a set, and SQL texts with golds of their own.
 
     Its workers start with the first answers that are not in the result cache, and run until it is closed.
@@ -163,6 +100,8 @@ class Evaluator:
         BadInput: the set, a dialect or a metric is wrong.
         EngineUnavailable: an engine is not up, or loading into it failed.
     """
+
+    outcome_metric = OUTCOME_METRIC
 
     def __init__(  # noqa: PLR0913 - the options of a run
         self,
@@ -224,105 +163,15 @@ class Evaluator:
         self._begin()
 
     def _begin(self) -> None:
-        self._lock = Lock()
+        self._count()
         self._process = os.getpid()
         self._scheduler: Scheduler | None = None
         self._readers: LocalWorkers | None = None
         self._closed = False
-        self._outcomes: Counter[Outcome] = Counter()
-        self._late = 0
         self._resolver = Resolver(self._questions, self._setup.servers, self._setup.profile)
 
-    def score(
-        self,
-        answers: Sequence[Answer | Triple],
-        *,
-        deadline: float | None = None,
-        extract: Extract | str | None = None,
-    ) -> list[Judgement]:
-        """Return the judgement of each answer, in order; wait for all of them.
-
-        Never raises for an error of an engine or a statement: that is an outcome.
-
-        Args:
-            answers: to questions of the set, or with golds of their own.
-            deadline: seconds for all of them together. Answers not judged by then are `harness_error` and
-               are not started any more; a running statement ends at its own time limit.
-            extract: how the SQL is taken out of them; None as the evaluator does.
-
-        Raises:
-            BadInput: this evaluator lacks a question, a database or a dialect, or an answer is not a text.
-            EngineUnavailable: an engine does not respond to its first task.
-        """
-        batch = self._start(answers, deadline, extract)
-        if deadline is not None:
-            wait(batch.futures, batch.left)
-        return self._collect(batch)
-
-    def as_completed(
-        self,
-        answers: Sequence[Answer | Triple],
-        *,
-        deadline: float | None = None,
-        extract: Extract | str | None = None,
-    ) -> Iterator[tuple[int, Judgement]]:
-        """Yield answers as they are judged: the index of each in `answers`, and its judgement.
-
-        Once the caller stops iterating, answers not yet judged are not started any more.
-
-        Args:
-            answers: as in `score`.
-            deadline: as in `score`; late answers come last.
-            extract: as in `score`.
-
-        Raises:
-            BadInput, EngineUnavailable: as in `score`, before the first.
-        """
-        return self._each(self._start(answers, deadline, extract))
-
-    def _each(self, batch: _Batch) -> Iterator[tuple[int, Judgement]]:
-        places = batch.places()
-        try:
-            with suppress(TimeoutError):
-                for future in as_judged(list(places), batch.left):
-                    for place in places.pop(future):
-                        yield place, self._judgement(batch, future, is_late=False)
-            yield from self._rest(batch, places)
-        finally:
-            batch.give_up()
-
-    def _rest(
-        self, batch: _Batch, places: Mapping[Future[Judgement], Sequence[int]]
-    ) -> Iterator[tuple[int, Judgement]]:
-        """Give up what has not been judged, and yield what has not been yielded, in order."""
-        late = batch.give_up()
-        for place, future in enumerate(batch.futures):
-            if future in places:
-                yield place, self._judgement(batch, future, is_late=future in late)
-
-    async def ascore(
-        self,
-        answers: Sequence[Answer | Triple],
-        *,
-        deadline: float | None = None,
-        extract: Extract | str | None = None,
-    ) -> list[Judgement]:
-        """Like `score`, without blocking the event loop; no thread waits.
-
-        If the awaiting task is cancelled, answers not yet judged are not started any more.
-        """
-        batch = await self._astart(answers, deadline, extract)
-        awaited = {asyncio.wrap_future(future) for future in set(batch.futures) if not future.done()}
-        try:
-            if awaited:
-                await asyncio.wait(awaited, timeout=batch.left)
-        except BaseException:
-            batch.give_up()
-            raise
-        return self._collect(batch)
-
     def known(
-        self, answers: Sequence[Answer | Triple], *, extract: Extract | str | None = None
+        self, answers: Sequence[Answer | Triple], *, extract: str | None = None
     ) -> list[Judgement] | None:
         """Return the judgement of each answer if all are known, without waiting; None otherwise.
 
@@ -341,36 +190,6 @@ class Evaluator:
         with self._lock:
             self._outcomes.update(each.outcome for each in judged)
         return judged
-
-    async def astream(
-        self,
-        answers: Sequence[Answer | Triple],
-        *,
-        deadline: float | None = None,
-        extract: Extract | str | None = None,
-    ) -> AsyncGenerator[tuple[int, Judgement]]:
-        """Like `as_completed`, without blocking the event loop; no thread waits.
-
-        Await it before iterating: `async for place, judgement in await evaluator.astream(answers)`.
-        """
-        return self._aeach(await self._astart(answers, deadline, extract))
-
-    async def _aeach(self, batch: _Batch) -> AsyncGenerator[tuple[int, Judgement]]:
-        places = batch.places()
-        done: asyncio.Queue[Future[Judgement]] = asyncio.Queue()
-        for future in places:
-            waiting = asyncio.wrap_future(future)
-            waiting.add_done_callback(lambda _, future=future: done.put_nowait(future))  # type: ignore[misc]
-        try:
-            with suppress(TimeoutError):
-                while places:
-                    future = await asyncio.wait_for(done.get(), batch.left)
-                    for place in places.pop(future):
-                        yield place, self._judgement(batch, future, is_late=False)
-            for place, judgement in self._rest(batch, places):
-                yield place, judgement
-        finally:
-            batch.give_up()
 
     def execute(
         self,
@@ -429,11 +248,16 @@ class Evaluator:
         return self._resolver.place(database, dialect)
 
     @property
+    def metrics(self) -> Sequence[str]:
+        """The metrics that it computes."""
+        return self._request.metrics
+
+    @property
     def extract(self) -> Extract:
         """How it takes the SQL out of answers, unless a batch says otherwise."""
         return self._request.extract
 
-    def extracted(self, answer: Answer | Triple, extract: Extract | str | None = None) -> Extracted:
+    def extracted(self, answer: Answer | Triple, extract: str | None = None) -> Extracted:
         """Return what is taken out of an answer before it is judged.
 
         Raises:
@@ -450,8 +274,8 @@ class Evaluator:
         return self._setup
 
     async def _astart(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
-    ) -> _Batch:
+        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
+    ) -> Batch:
         """Start a batch, in another thread if it may take a while."""
         candidates = self._candidates(answers, deadline, extract)
         scheduler = self._started
@@ -460,28 +284,38 @@ class Evaluator:
         return await asyncio.to_thread(self._begin_batch, candidates, deadline)
 
     def _start(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
-    ) -> _Batch:
+        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
+    ) -> Batch:
         return self._begin_batch(self._candidates(answers, deadline, extract), deadline)
 
     def _candidates(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: Extract | str | None
+        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
     ) -> list[Candidate | NoSql]:
         check_range("seconds", deadline, "deadline")
         policy = self.extract if extract is None else policy_of(extract)
         return [self._resolver.extracted_candidate(each, policy) for each in answers]
 
-    def _begin_batch(self, candidates: Sequence[Candidate | NoSql], deadline: float | None) -> _Batch:
+    def _begin_batch(self, candidates: Sequence[Candidate | NoSql], deadline: float | None) -> Batch:
         until = None if deadline is None else time.monotonic() + deadline
         scheduler = self._open()
         futures_of_sql = iter(scheduler.begin(_texts(candidates), waits=deadline is None))
         futures = [
             self._wrong(each) if isinstance(each, NoSql) else next(futures_of_sql) for each in candidates
         ]
-        why = "it was not run: the caller stopped waiting"
-        if deadline is not None:
-            why = f"it was not judged within {deadline:g} s, the deadline of its batch"
-        return _Batch(scheduler, candidates, futures, until, why)
+
+        def stop(late: set[Future[Judgement]], why: str) -> None:
+            pairs = zip(candidates, futures, strict=True)
+            scheduler.give_up(
+                [each for each, future in pairs if future in late and isinstance(each, Candidate)], why
+            )
+
+        zeros = [self._setup.zero(each.dialect) for each in candidates]
+        return Batch.begun(futures, zeros, deadline, until, stop)
+
+    @property
+    def _executed(self) -> tuple[int, int]:
+        scheduler = self._scheduler
+        return (0, 0) if scheduler is None else (scheduler.cached, scheduler.executed)
 
     def _without_sql(self, answer: NoSql) -> Judgement:
         return Judgement(Outcome.PREDICTION_ERROR, self._setup.zero(answer.dialect), error=NO_SQL)
@@ -490,33 +324,6 @@ class Evaluator:
         judged: Future[Judgement] = Future()
         judged.set_result(self._without_sql(answer))
         return judged
-
-    def _collect(self, batch: _Batch) -> list[Judgement]:
-        late = batch.give_up() if batch.until is not None else ()
-        return [self._judgement(batch, future, is_late=future in late) for future in batch.futures]
-
-    def _judgement(self, batch: _Batch, future: Future[Judgement], *, is_late: bool) -> Judgement:
-        """Return the judgement of an answer and count it; wait for it unless it is late."""
-        if is_late:
-            dialect = next(
-                each.dialect for each, of in zip(batch.candidates, batch.futures, strict=True) if of is future
-            )
-            judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(dialect), error=batch.why)
-        else:
-            judgement = future.result()
-        with self._lock:
-            self._outcomes[judgement.outcome] += 1
-            self._late += is_late
-        return judgement
-
-    @property
-    def statistics(self) -> Statistics:
-        """The counts so far, in this process."""
-        with self._lock:
-            scheduler = self._scheduler
-            cached, executed = (0, 0) if scheduler is None else (scheduler.cached, scheduler.executed)
-            outcomes = dict(self._outcomes)
-            return Statistics(sum(outcomes.values()), cached, executed, self._late, outcomes)
 
     def __repr__(self) -> str:
         count = len(self._questions.questions)
@@ -569,11 +376,3 @@ class Evaluator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._begin()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -5,7 +5,7 @@ A `Resolver` finds the question, gold and engine of each, with the SQL that a po
 
 import hashlib
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.enums import Dialect, Profile
@@ -27,11 +27,11 @@ class Answer:
 
     `question` is its published id (1471), or its key within the set ("1471"). Where several questions share
     an id, it must be the key: "137#1" for the first, whose key is also "137", and "137#2" for the second.
-    `dialect` may be None if the evaluator has only one.
+    `dialect` may be None if the evaluator has only one. The answer to a task may be a list of statements.
     """
 
     question: int | str
-    sql: str
+    sql: str | Sequence[str]
     dialect: EngineName | None = None
 
 
@@ -62,8 +62,8 @@ def one_of(known: Collection[str], what: str, value: str) -> str:
     return str(value)
 
 
-def check_text(where: str, what: str, value: object) -> None:
-    """Refuse what is no SQL text; `where` begins the message.
+def check_text(where: str, what: str, value: object) -> str:
+    """Return an SQL text, and refuse what is none; `where` begins the message.
 
     Raises:
         BadInput: it is no text, or one that UTF-8 cannot encode.
@@ -73,6 +73,7 @@ def check_text(where: str, what: str, value: object) -> None:
         raise BadInput(f"{where}: the {what} is {kind}; give the SQL text, or '' if there is none")
     if not is_text(value):
         raise BadInput(f"{where}: the {what} is not a text that UTF-8 can encode; give the SQL")
+    return value
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,10 @@ class Resolver:
             )
         question = self._questions.by_key[self._questions.key_of(answer.question)]
         where = f"question {answer.question}"
-        check_text(where, "answer", answer.sql)
+        sql = check_text(where, "answer", answer.sql)
         if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
             self._tell(question.key)
-        return Candidate(question, self.dialect(where, answer.dialect), answer.sql)
+        return Candidate(question, self.dialect(where, answer.dialect), sql)
 
     def extracted_candidate(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
         """Return the candidate to judge for an answer, with the SQL that a policy takes out of it.

@@ -136,7 +136,11 @@ _CONTRACTS = {
     "docs/how-to/reports.md": {"harness.labs.log.trackers"},
     "docs/how-to/predictors.md": {"harness.predictors.base", "harness.labs.predict.offline"},
     "docs/explanation/efficiency.md": {"harness.labs.study.rewriting"},
-    "docs/explanation/tasks.md": {"harness.labs.tasks.judging", "harness.labs.tasks.sample"},
+    "docs/explanation/tasks.md": {
+        "harness.labs.tasks.evaluator",
+        "harness.labs.tasks.judging",
+        "harness.labs.tasks.sample",
+    },
 }
 """The pages for those who add an engine, an analysis or a predictor, and the modules that they extend."""
 

@@ -176,8 +176,8 @@ def _own(name: str, bird_home: Path | None = None) -> Own:
     if (lab := lab_of_set(name)) is not None and not path.exists():
         evaluating = command("eval", set=name)
         raise BadInput(
-            f"--set {name}: is a set of lab {lab} with databases of its own, which `{evaluating}` alone"
-            f" evaluates; name a question set here, such as {' or '.join([*LAYOUTS][:2])}"
+            f"--set {name}: is a set of lab {lab} with databases of its own, which `{evaluating}`"
+            f" and `serve` judge; name a question set here, such as {' or '.join([*LAYOUTS][:2])}"
         )
     if path.name == name and not path.exists():
         raise BadInput(

@@ -26,6 +26,7 @@ LAB = Lab(
     metrics={each.name: f"{__name__}:{each.name.upper()}" for each in (OFFICIAL, STRICT, STATE)},
     sections=["harness.labs.tasks.outcomes:run_tables"],
     sets={"sample_tasks": "harness.labs.tasks.evaluation:evaluate_sample"},
+    evaluators={"sample_tasks": "harness.labs.tasks.evaluator:sample_evaluator"},
     answers="harness.labs.tasks.again:answers_in",
     again="harness.labs.tasks.again:judged_again",
     facts=("families", "phase"),

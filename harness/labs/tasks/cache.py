@@ -73,16 +73,23 @@ class VerdictCache:
 
     def keep(self, results: Iterable[TaskResult], predictors: Sequence[TaskAnswers]) -> None:
         """Store results that are the same in any run."""
-        if not CODE.is_unchanged:
-            return
         of, tasks = dict(_answered(self._tasks, predictors)), {task.id: task for task in self._tasks.tasks}
-        values = {}
         for result in results:
-            said = f"{result.official.message} {result.strict.message}"
-            key = self._key(tasks[result.task], of[result.predictor].get(result.task))
-            if key is not None and not _BUSY.search(said):
-                values[key] = as_json(as_record(result, self._tasks.family.name)).encode()
-        self._store.put(values, EntryKind.JUDGEMENT)
+            self.keep_one(tasks[result.task], of[result.predictor].get(result.task), result)
+
+    def keep_one(self, task: Task, answer: Sequence[str] | None, result: TaskResult) -> None:
+        """Store the result of one answer, if it is the same in any run."""
+        said = f"{result.official.message} {result.strict.message}"
+        key = self._key(task, answer) if CODE.is_unchanged and not _BUSY.search(said) else None
+        if key is not None:
+            value = as_json(as_record(result, self._tasks.family.name)).encode()
+            self._store.put({key: value}, EntryKind.JUDGEMENT)
+
+    def find(self, task: Task, answer: Sequence[str]) -> TaskResult | None:
+        """Return the stored result of one answer."""
+        key = self._key(task, answer)
+        value = None if key is None else self._store.get([key]).get(key)
+        return None if value is None else result_in(parse_json(value.decode()))[1]
 
     def _key(self, task: Task, answer: Sequence[str] | None) -> bytes | None:
         """Return the key of an answer, None of one that is missing; None if it is not kept."""

@@ -70,6 +70,12 @@ def server_of(tasks: TaskSet) -> Server | None:
     return server
 
 
+def engine_facts(server: Server | None) -> tuple[str, str]:
+    """Return the version of an engine, and that with what decides a result on a server of one's own."""
+    version = sqlite_version if server is None else on_server(server).version()
+    return version, as_json([version, {} if server is None else on_server(server).settings()])
+
+
 def judged_tasks(
     tasks: TaskSet,
     answers: Sequence[TaskAnswers],
@@ -86,10 +92,8 @@ def judged_tasks(
     """
     check_answers(tasks, answers)
     server = server_of(tasks)
-    version = sqlite_version if server is None else on_server(server).version()
-    # What decides a result on a server of one's own.
-    settings = {} if server is None else on_server(server).settings()
-    cache = None if store is None else VerdictCache(tasks, as_json([version, settings]), store)
+    version, facts = engine_facts(server)
+    cache = None if store is None else VerdictCache(tasks, facts, store)
     known = {} if cache is None else cache.known(answers)
     left, unknown = to_judge(tasks, answers, known)
     found: dict[tuple[str, str], TaskResult] = {}

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
 from dialects.errors import BadInput, HarnessError
@@ -172,6 +172,10 @@ def _content(work: Callable[[], Made], *, is_plain: bool) -> bytes:
         return _RESULT + (ascii_json(result).encode() if is_plain else pickle.dumps(result))
     except Exception as error:  # noqa: BLE001 - it is raised in the parent
         return _FAULT + f"{type(error).__name__}: {error}".encode(errors="replace")
+
+
+class _Stopped(BaseException):
+    """The process that judges is told to stop."""
 
 
 class _Child:
@@ -340,7 +344,21 @@ class TaskJudge:
     def __init__(self, tasks: TaskSet, workers: int = 1, server: Server | None = None) -> None:
         self._family = tasks.family
         self._tasks = {task.id: task for task in tasks.tasks}
-        self._workers = _pool(tasks, workers, server)
+        self._make = partial(_pool, tasks, workers, server)
+        self._workers = self._make()
+        # The kernel ends a worker with the thread that started it.
+        self._starter = ThreadPoolExecutor(1, "tasks")
+        self._is_closed = False
+
+    def task(self, task_id: str) -> Task:
+        """Return a task.
+
+        Raises:
+            BadInput: there is no such task.
+        """
+        if (task := self._tasks.get(task_id)) is None:
+            raise BadInput(f"{brief(task_id)}: the set has no such task; it has {len(self._tasks):,} others")
+        return task
 
     def judge(self, task_id: str, answer: str | Sequence[str], predictor: str = "answer") -> TaskResult:
         """Return the verdicts on an answer: the statements of `pred_sqls`, read as the family reads them.
@@ -349,11 +367,47 @@ class TaskJudge:
             BadInput: there is no such task, or its database is missing.
             EngineUnavailable: the server failed.
         """
-        if (task := self._tasks.get(task_id)) is None:
-            raise BadInput(f"{brief(task_id)}: the set has no such task; it has {len(self._tasks):,} others")
         statements = self._family.statements(answer if isinstance(answer, str) else list(answer))
-        [result] = self._workers.submit(_judged, task, [(predictor, statements)]).result()
-        return result
+        return self.submit(self.task(task_id), statements, predictor).result()
+
+    def submit(self, task: Task, statements: Sequence[str], predictor: str = "answer") -> Future[TaskResult]:
+        """Begin to judge an answer; cancel the future of one that is not to be started any more.
+
+        The future raises what `judge` does. If a worker is killed, what it judged begins again, once.
+        """
+        judged: Future[TaskResult] = Future()
+
+        def begin(*, is_last: bool = False) -> None:
+            if judged.cancelled():
+                return
+            try:
+                judging = self._submitted(task, [(predictor, statements)])
+            except Exception as error:  # noqa: BLE001 - the caller's
+                _hand_over(judged, None, error)
+                return
+
+            def end(done: Future[list[TaskResult]]) -> None:
+                is_broken = not done.cancelled() and isinstance(done.exception(), BrokenProcessPool)
+                if is_broken and not is_last and not self._is_closed:
+                    self._starter.submit(begin, is_last=True)
+                else:
+                    _hand_over(judged, done)
+
+            judging.add_done_callback(end)
+            judged.add_done_callback(lambda done: done.cancelled() and judging.cancel())
+
+        self._starter.submit(begin)
+        return judged
+
+    def _submitted(
+        self, task: Task, answers: Sequence[tuple[str, Sequence[str]]]
+    ) -> Future[list[TaskResult]]:
+        """Give an answer to the workers; to new ones, if one of them was ended."""
+        try:
+            return self._workers.submit(_judged, task, answers)
+        except BrokenProcessPool:
+            self._workers = self._make()
+            return self._workers.submit(_judged, task, answers)
 
     def __enter__(self) -> Self:
         return self
@@ -361,7 +415,33 @@ class TaskJudge:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._is_closed = True
+        self._starter.submit(self._close).result()
+        self._starter.shutdown()
+
+    def _close(self) -> None:
+        """Stop the workers, each of which removes its copies."""
+        for worker in self._workers._processes or ():  # noqa: SLF001 - nothing public names them
+            with suppress(ProcessLookupError):
+                os.kill(worker, _STOPS)
         self._workers.shutdown(cancel_futures=True)
+
+
+def _hand_over(
+    judged: Future[TaskResult], done: Future[list[TaskResult]] | None, error: BaseException | None = None
+) -> None:
+    """Give the only result of a worker, or what it raised, to who waits for it."""
+    if not judged.set_running_or_notify_cancel():
+        return
+    if done is not None:
+        error = CancelledError() if done.cancelled() else done.exception()
+    if isinstance(error, BrokenProcessPool | CancelledError):
+        error = EngineUnavailable("a process that judges tasks was ended; judge the answer again")
+    results = [] if done is None or error is not None else done.result()
+    if results:
+        judged.set_result(results[0])
+    else:
+        judged.set_exception(error or EngineUnavailable("the answer was not judged: its judge was closed"))
 
 
 _IMPORTED = (
@@ -383,6 +463,7 @@ def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent:
     global _copies, _fault  # noqa: PLW0603 - one a process, made by its initializer
     end_with(parent, grace=False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(_STOPS, _stop)
     for name in _IMPORTED:
         import_module(name)
     try:
@@ -396,19 +477,44 @@ def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent:
     atexit.register(_copies.close)
 
 
+_STOPS = signal.SIGURG
+"""Tells a worker to judge no more, and to clean up; one that is not ready for it ignores it."""
+
+_is_judging = _is_stopped = False
+"""Of this worker process."""
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    """End what is being judged, but nothing that cleans up after it when it has ended."""
+    global _is_stopped  # noqa: PLW0603 - one a process
+    del number, frame
+    _is_stopped = True
+    if _is_judging:
+        raise _Stopped
+
+
 _NO_ANSWER = "there is no answer"
 
 Verdicts = tuple[OfficialVerdict, StrictVerdict, bool | None, Sequence[str]]
 
 
 def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> list[TaskResult]:
-    """Judge all answers to a task, in a worker process; raise one of the project's own errors."""
+    """Judge all answers to a task, in a worker process; raise one of the project's own errors.
+
+    Returns nothing if the process is told to stop.
+    """
+    global _is_judging  # noqa: PLW0603 - one a process
     try:
-        return _judged_here(task, answers)
+        _is_judging = True
+        return [] if _is_stopped else _judged_here(task, answers)
     except HarnessError:
         raise
     except Exception as error:  # noqa: BLE001 - what a driver raises may not go from process to process
         raise EngineUnavailable(f"task {task.id} cannot be judged: {type(error).__name__}: {error}") from None
+    except _Stopped:
+        return []
+    finally:
+        _is_judging = False
 
 
 def _judged_here(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> list[TaskResult]:

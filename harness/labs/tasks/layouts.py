@@ -263,7 +263,15 @@ def _taken_out(value: Any, family: ScriptFamily, policy: TaskExtract, where: str
         found = Response(value) if isinstance(value, str) else read_response(value)
     except SeveralAnswers as error:
         raise BadInput(f"{where}: {error}; keep one") from error
-    text = (None if found is None else found.text) or ""
+    return statements_in((None if found is None else found.text) or "", family, policy, where)
+
+
+def statements_in(text: str, family: ScriptFamily, policy: TaskExtract, where: str) -> list[str]:
+    """Take the statements out of a model's response; `where` begins the message of an error.
+
+    Raises:
+        BadInput: no script of the family does.
+    """
     if policy is TaskExtract.ANSWER_1:
         return own_statements(text, family.dialect)
     if family.extract is None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.outcomes import GoldOrigin, Judgement, Outcome, PairResult
 from harness.data.questions import Level, Question
 from harness.engines import EngineName
 from harness.labs.tasks import VERDICTS
@@ -238,21 +238,10 @@ def _texts(judged: JudgedTasks) -> Mapping[str, Mapping[str, Sequence[str]]]:
 def pair_result(
     result: TaskResult, dialect: EngineName, answer: Sequence[str] | None, levels: Sequence[str]
 ) -> PairResult:
-    """Return a result as the outcome of a pair: the official verdict's, with the verdicts as scores.
-
-    A verdict that decides nothing has no score.
-    """
-    verdicts = (result.official.passes, result.strict.passes, result.state)
-    said = [result.official.message] if not result.official.passes else []
-    said += [result.strict.message] if result.strict.passes is False else []
-    said += [f"other than after gold: {', '.join(result.changed)}"] if result.state is False else []
-    is_missing = answer is None and not result.official.passes
+    """Return a result as the outcome of a pair."""
+    judged = judgement_of(result, is_missing=answer is None)
     return PairResult(
-        outcome=Outcome.MISSING if is_missing else _OUTCOMES[result.official.status],
-        scores={
-            name: float(passes) for name, passes in zip(VERDICTS, verdicts, strict=True) if passes is not None
-        },
-        error=next(filter(None, said), None),
+        **vars(judged),
         dialect=dialect,
         predictor=result.predictor,
         question=result.task,
@@ -261,6 +250,25 @@ def pair_result(
         difficulty=Level(result.difficulty or UNRATED, levels),
         gold_origin=GoldOrigin.DATASET,
         sql=None if answer is None else shown_text(answer),
+    )
+
+
+def judgement_of(result: TaskResult, *, is_missing: bool = False) -> Judgement:
+    """Return a result as a judgement: the official verdict's outcome, with the verdicts as scores.
+
+    A verdict that decides nothing has no score.
+    """
+    verdicts = (result.official.passes, result.strict.passes, result.state)
+    said = [result.official.message] if not result.official.passes else []
+    said += [result.strict.message] if result.strict.passes is False else []
+    said += [f"other than after gold: {', '.join(result.changed)}"] if result.state is False else []
+    is_missing = is_missing and not result.official.passes
+    return Judgement(
+        outcome=Outcome.MISSING if is_missing else _OUTCOMES[result.official.status],
+        scores={
+            name: float(passes) for name, passes in zip(VERDICTS, verdicts, strict=True) if passes is not None
+        },
+        error=next(filter(None, said), None),
     )
 
 

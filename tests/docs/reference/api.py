@@ -17,8 +17,8 @@ from harness.adapters.rewards import (
 from harness.data.outcomes import Judgement, PairResult
 from harness.engines.execution import Execution
 from harness.serve.client import AsyncScoreClient, ScoreClient, reward
+from harness.session.batches import Statistics
 from harness.session.evaluation import score
-from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
 from harness.session.request import Request
 from tests.docs.reference.markdown import docstring

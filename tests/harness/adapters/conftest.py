@@ -75,7 +75,7 @@ def by_predictor(evaluated: Evaluated) -> list[dict[str, tuple[str, Judgement]]]
     for answer, judgement in evaluated:
         if not found or answer.question in found[-1]:
             found.append({})
-        found[-1][str(answer.question)] = (answer.sql, judgement)
+        found[-1][str(answer.question)] = (str(answer.sql), judgement)
     return found
 
 

@@ -21,7 +21,7 @@ def tools() -> Iterator[DatabaseTools]:
 
 def test_a_completion_has_the_score_of_its_sql(tools: DatabaseTools, evaluated: Evaluated) -> None:
     async def judged() -> list[Mapping[str, float]]:
-        asked = (tools.judge_completion(each.question, each.sql) for each, _ in evaluated)
+        asked = (tools.judge_completion(each.question, str(each.sql)) for each, _ in evaluated)
         return [each.scores for each in await asyncio.gather(*asked)]
 
     assert asyncio.run(judged()) == [each.scores for _, each in evaluated]

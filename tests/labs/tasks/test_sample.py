@@ -197,7 +197,6 @@ def test_status_as_json_has_the_engines_of_tasks(call: Call) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("serve",),
         ("lab", "mcp"),
         ("coverage",),
         ("describe",),

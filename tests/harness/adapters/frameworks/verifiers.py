@@ -83,7 +83,7 @@ def test_scores_are_those_of_eval(evaluated: Evaluated) -> None:
         return other
 
     async def all_scored() -> list[Any]:
-        return await asyncio.gather(*(scored(str(each.question), each.sql) for each, _ in evaluated))
+        return await asyncio.gather(*(scored(str(each.question), str(each.sql)) for each, _ in evaluated))
 
     found = asyncio.run(all_scored())
     assert [each.metrics for each in found] == [each.scores for _, each in evaluated]
