@@ -47,6 +47,11 @@ class DatabaseTools:
         max_bytes: int = 8_192,
         extract: Extract | str = Extract.ANSWER_1,
     ) -> None:
+        if not isinstance(evaluator, Evaluator):
+            raise BadInput(
+                "these tools and adapters take questions alone; judge answers to tasks by trl_reward,"
+                " verl_reward or bird-harness serve"
+            )
         self.evaluator = evaluator
         self.extract = policy_of(extract)
         self._most = {"rows": rows, "max_bytes": max_bytes}

@@ -18,9 +18,10 @@ from harness.data.answers import Extract
 from harness.data.answers.reply import visible
 from harness.data.outcomes import Judgement
 from harness.engines import EngineName
-from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics import METRICS
+from harness.session.batches import BatchEvaluator
 from harness.session.evaluator import Evaluator
-from harness.session.resolver import Triple, one_of, policy_of
+from harness.session.resolver import Answer, Triple, one_of
 from loaders.base.errors import brief, within
 from loaders.base.files import one_line
 
@@ -39,6 +40,9 @@ class RewardOptions(TypedDict, total=False):
     several. `gold_dialect` is that of the golds if it is another one: see `Triple`. `deadline` is in seconds,
     for a batch. `extract` is how the SQL is taken out of a completion: `answer-1` by default, `fences`,
     `none`, or a function of yours that returns it, or None. A completion without SQL gets 0.
+
+    With an evaluator of tasks the gold is the name of the task, no database is read, and the metric is one of
+    the verdicts, `official` by default.
     """
 
     metric: str | Mapping[str, float]
@@ -50,7 +54,11 @@ class RewardOptions(TypedDict, total=False):
 
 
 def trl_reward(
-    evaluator: Evaluator, *, database: str = "database", gold: str = "gold", **options: Unpack[RewardOptions]
+    evaluator: BatchEvaluator,
+    *,
+    database: str = "database",
+    gold: str = "gold",
+    **options: Unpack[RewardOptions],
 ) -> Callable[..., list[float | None]]:
     """Return a reward function for TRL's trainers.
 
@@ -70,14 +78,19 @@ def trl_reward(
     judge = _Judge.of(evaluator, options)
 
     def sql_reward(*, completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        found = [_column(columns, name, option) for option, name in (("database", database), ("gold", gold))]
-        return judge.rewards(found[0], found[1], completions)
+        golds = _column(columns, gold, "gold")
+        names = [""] * len(golds) if evaluator.has_tasks else _column(columns, database, "database")
+        return judge.rewards(names, golds, completions)
 
     return judge.named(sql_reward)
 
 
 def verl_reward(
-    evaluator: Evaluator, *, unjudged: float, database: str = "database", **options: Unpack[RewardOptions]
+    evaluator: BatchEvaluator,
+    *,
+    unjudged: float,
+    database: str = "database",
+    **options: Unpack[RewardOptions],
 ) -> Callable[..., float]:
     """Return a `compute_score` for verl, which is called for each answer.
 
@@ -97,7 +110,7 @@ def verl_reward(
     def compute_score(
         *, solution_str: str, ground_truth: str, extra_info: Mapping[str, Any], **_: Any
     ) -> float:
-        name = _member(extra_info, database)
+        name = "" if evaluator.has_tasks else _member(extra_info, database)
         [reward] = judge.rewards([name], [ground_truth], [solution_str])
         return unjudged if reward is None else reward
 
@@ -105,7 +118,11 @@ def verl_reward(
 
 
 def verl_batch_reward(
-    evaluator: Evaluator, *, unjudged: float, database: str = "database", **options: Unpack[RewardOptions]
+    evaluator: BatchEvaluator,
+    *,
+    unjudged: float,
+    database: str = "database",
+    **options: Unpack[RewardOptions],
 ) -> Callable[..., list[float]]:
     """Return a `compute_score` for verl's reward manager `batch`, which is called for a batch of answers.
 
@@ -127,7 +144,7 @@ def verl_batch_reward(
         extra_infos: Sequence[Mapping[str, Any]],
         **_: Any,
     ) -> list[float]:
-        names = [_member(info, database) for info in extra_infos]
+        names = ["" if evaluator.has_tasks else _member(info, database) for info in extra_infos]
         rewards = judge.rewards(names, ground_truths, solution_strs)
         return [unjudged if reward is None else reward for reward in rewards]
 
@@ -212,14 +229,14 @@ class _Judge:
     `unjudged` counts the answers that could not be judged since the last one that could.
     """
 
-    evaluator: Evaluator
+    evaluator: BatchEvaluator
     options: RewardOptions
     weights: Mapping[str, float]
     unjudged: int = 0
     has_warned: bool = False
 
     @classmethod
-    def of(cls, evaluator: Evaluator, options: RewardOptions) -> "_Judge":
+    def of(cls, evaluator: BatchEvaluator, options: RewardOptions) -> "_Judge":
         """Check the options.
 
         Raises:
@@ -227,9 +244,9 @@ class _Judge:
         """
         for option in options:
             one_of(RewardOptions.__annotations__, "reward option", option)
-        metric = options.get("metric", OUTCOME_METRIC)
+        metric = options.get("metric", evaluator.outcome_metric)
         weights: dict[str, Any] = {metric: 1.0} if isinstance(metric, str) else dict(metric)
-        computed = [name for name in METRICS if name in {OUTCOME_METRIC, *evaluator.setup.metrics}]
+        computed = [name for name in METRICS if name in {evaluator.outcome_metric, *evaluator.metrics}]
         for name, weight in weights.items():
             one_of([each.name for each in METRICS.values() if each.has_score], "metric", name)
             if name not in computed:
@@ -240,16 +257,18 @@ class _Judge:
                 raise BadInput(f"metric {name!r}: its weight {brief(repr(weight))} is not a number; give one")
         if not weights:
             raise BadInput("metric: none is named; name one, or several with their weights")
-        if "dialect" in options or len(evaluator.setup.servers) > 1:
-            one_of(evaluator.setup.servers, "dialect", options.get("dialect", ""))
+        if "dialect" in options or len(evaluator.dialects) > 1:
+            one_of(evaluator.dialects, "dialect", options.get("dialect", ""))
+        if evaluator.has_tasks and "gold_dialect" in options:
+            raise BadInput("gold_dialect: means nothing for tasks; leave it out")
         if isinstance(extract := options.get("extract", Extract.ANSWER_1), str):
-            policy_of(extract)
+            one_of(evaluator.policies, "extract", extract)
         within("deadline", options.get("deadline"), 0.001, float("inf"), "seconds")
         return cls(evaluator, options, weights)
 
     def named(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Give a function its name."""
-        metrics = () if [*self.weights] == [OUTCOME_METRIC] else self.weights
+        metrics = () if [*self.weights] == [self.evaluator.outcome_metric] else self.weights
         function.__name__ = self.options.get("name", "_".join((function.__name__, *metrics)))
         function.__qualname__ = function.__name__
         return function
@@ -263,11 +282,13 @@ class _Judge:
         texts = [_text(completion) for completion in completions]
         if not isinstance(extract, str):
             texts, extract = [extract(text) or "" for text in texts], Extract.NONE
-        triples = [
-            Triple(name, gold, text, *dialects)
+        answers: list[Answer | Triple] = [
+            Answer(gold, text, dialects[0])
+            if self.evaluator.has_tasks
+            else Triple(name, gold, text, *dialects)
             for name, gold, text in zip(databases, golds, texts, strict=True)
         ]
-        judged = self.evaluator.score(triples, deadline=self.options.get("deadline"), extract=extract)
+        judged = self.evaluator.score(answers, deadline=self.options.get("deadline"), extract=extract)
         self._warn(judged)
         return [self._reward(each) if each.outcome.is_predictors else None for each in judged]
 

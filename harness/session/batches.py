@@ -16,8 +16,9 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from harness.data.answers import Extracted
+from harness.data.answers import Extract, Extracted
 from harness.data.outcomes import Judgement, Outcome
+from harness.engines import EngineName
 from harness.session.resolver import Answer, Triple
 
 
@@ -107,10 +108,13 @@ class Batch:
 class BatchEvaluator(ABC):
     """Judges batches of answers; what judges them is a subclass's. Threads may share it.
 
-    `outcome_metric` is the metric whose score is 1 if an answer's outcome is a match.
+    `outcome_metric` is the metric whose score is 1 if an answer's outcome is a match. `has_tasks`: whether
+    answers are to tasks, which have no gold of the caller's. `policies` are those by which SQL is taken out.
     """
 
     outcome_metric: str
+    has_tasks = False
+    policies: Sequence[str] = tuple(Extract)
 
     def _count(self) -> None:
         """Begin to count."""
@@ -122,6 +126,11 @@ class BatchEvaluator(ABC):
     @abstractmethod
     def metrics(self) -> Sequence[str]:
         """The metrics that it computes."""
+
+    @property
+    @abstractmethod
+    def dialects(self) -> Sequence[EngineName]:
+        """The engines that answers are for."""
 
     @property
     @abstractmethod

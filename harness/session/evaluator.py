@@ -253,6 +253,11 @@ class Evaluator(BatchEvaluator):
         return self._request.metrics
 
     @property
+    def dialects(self) -> Sequence[EngineName]:
+        """The engines that answers are for."""
+        return tuple(self._setup.servers)
+
+    @property
     def extract(self) -> Extract:
         """How it takes the SQL out of answers, unless a batch says otherwise."""
         return self._request.extract

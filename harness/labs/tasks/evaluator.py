@@ -84,6 +84,8 @@ class TaskEvaluator(BatchEvaluator):
     """
 
     outcome_metric = OFFICIAL.name
+    has_tasks = True
+    policies = POLICIES
 
     def __init__(
         self,
@@ -115,6 +117,11 @@ class TaskEvaluator(BatchEvaluator):
     def metrics(self) -> Sequence[str]:
         """The verdicts."""
         return VERDICTS
+
+    @property
+    def dialects(self) -> Sequence[str]:
+        """The engines that answers are for."""
+        return tuple(self._sets)
 
     @property
     def extract(self) -> str:

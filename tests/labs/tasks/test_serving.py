@@ -13,6 +13,10 @@ import httpx2
 import pytest
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.adapters.database_tools import DatabaseTools
+from harness.adapters.rewards import trl_reward, verl_reward
+from harness.labs.tasks.evaluator import TaskEvaluator
 from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import read_answers
 from harness.labs.tasks.outcomes import judgement_of
@@ -75,6 +79,25 @@ def test_verdicts_are_those_of_an_evaluation(shared: Served) -> None:
         assert (verified["reward"], verified["mask_sample"]) == (expected[0]["scores"]["official"], False)
         undecided = {**row(QUERY["question"], "SELECT 1"), "metric": "state"}
         assert httpx2.post(f"{shared.address}/verify", json=undecided).json()["mask_sample"] is True
+
+
+@pytest.mark.slow
+def test_reward_functions_take_tasks() -> None:
+    texts = ["```sql\nSELECT 1\n```", "```sql\nDELETE FROM loans;\nDELETE FROM patrons;\n```"]
+    names = ["city_library_2", "city_library_M_5"]
+    with TaskEvaluator([sample_tasks("livesqlbench-sqlite")], workers=1, cache=False) as evaluator:
+        gold = {task.id: "\n".join(task.gold) for task in sample_tasks("livesqlbench-sqlite").tasks}
+        texts.append(f"```sql\n{gold[names[0]]}\n```")
+        reward_of = trl_reward(evaluator, gold="task")
+        assert reward_of(completions=texts, task=[*names, names[0]]) == [0.0, 0.0, 1.0]
+        of_state = trl_reward(evaluator, gold="task", metric="state")
+        assert of_state(completions=texts, task=[*names, names[0]]) == [None, 0.0, None]
+        compute = verl_reward(evaluator, unjudged=-1.0)
+        assert compute(solution_str=texts[2], ground_truth=names[0], extra_info={}) == 1.0
+        with pytest.raises(BadInput, match="metric 'ex': the evaluator computes official, strict, state"):
+            trl_reward(evaluator, metric="ex")
+        with pytest.raises(BadInput, match="these tools and adapters take questions alone"):
+            DatabaseTools(evaluator)  # type: ignore[arg-type]
 
 
 def row(task: str, text: str) -> dict[str, Any]:
