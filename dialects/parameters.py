@@ -105,7 +105,9 @@ def numbered(sql: str, samples: Mapping[str, object]) -> tuple[str, Parameters]:
             highest = max(highest, int(name))
         elif name not in places:
             highest += 1
-        return f":{_MARKER}{places.setdefault(name, len(places))}"
+        # `?AND` is a parameter and a word.
+        apart = " " if token["name"] is None and sql[token.end() : token.end() + 1].isidentifier() else ""
+        return f":{_MARKER}{places.setdefault(name, len(places))}{apart}"
 
     text = _TOKEN.sub(written, sql)
     return text, _with_samples(Parameters(tuple(places)), samples)

@@ -37,7 +37,7 @@ Values = Mapping[str, object] | Sequence[object]
 QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT id FROM t WHERE name = ?", ["it's"]),
     ("SELECT id FROM t WHERE name = ? AND price > ?", ["Ann", 1.0]),
-    ("SELECT id FROM t WHERE price = ? OR n = ?", [0.1, 7]),
+    ("SELECT id FROM t WHERE price = ?OR n = ?2AND id > 1", [0.1, 7]),
     ("SELECT id FROM t WHERE price > ?1 AND price < ?2 OR price = ?1", [0.5, 2.5]),
     ("SELECT id FROM t WHERE n BETWEEN :low AND :high ORDER BY id", {"low": 2, "high": 5}),
     ("SELECT id FROM t WHERE name LIKE ? || '%' ORDER BY id LIMIT ? OFFSET ?", ["", 2, 1]),
