@@ -83,6 +83,9 @@ class TaskSession(Protocol):
 
         Args:
             wanted: names of entries that get their digest even if they are untouched.
+
+        Raises:
+            StatementFault: statements have ended the session.
         """
         ...
 

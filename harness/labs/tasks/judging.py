@@ -605,7 +605,10 @@ class _TaskJudging:
             done = run_whole(session, answer)
             # Before the test cases, which may change the copy, too.
             is_decided = gold.result.fault is None and done.fault is None
-            after = session.state() if is_decided and not session.is_untouched() else None
+            try:
+                after = session.state() if is_decided and not session.is_untouched() else None
+            except StatementFault as error:
+                return StrictStatus.ERROR, str(error), False, None
             found = strict_verdict(task, family, answer, done, gold.result, session, cost)
             return found.status, found.message, is_decided, after
 
@@ -652,7 +655,10 @@ class _TaskJudging:
             session = _prepared(task, places)
             before = None if session.is_untouched() else session.state()
             result = run_whole(session, task.gold)
-            after = None if result.fault is not None or session.is_untouched() else session.state()
+            try:
+                after = None if result.fault is not None or session.is_untouched() else session.state()
+            except StatementFault as error:
+                return _Run(StatementsResult(None, error))
             return _Run(result, before, after)
 
         try:

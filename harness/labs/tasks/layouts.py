@@ -219,7 +219,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadInput(f"{path}:{number}: is no JSON ({error}); give one object a line") from error
         if not isinstance(record, dict) or "instance_id" not in record:
             raise BadInput(f"{path}:{number}: has no instance_id; give one object a line with that field")

@@ -93,14 +93,18 @@ def official_verdict(
 
     An error of a statement or a test never raises.
     """
+    # Test cases get these very lists, and the next one finds what the one before did to them.
+    gold = list(task.gold)
     if family.has_issue and task.issue:
-        issue = _phase(task, family, task.issue, opened())
+        issue = _phase(task, family, list(task.issue), gold, opened())
         if issue.passes:
             return OfficialVerdict(OfficialStatus.ISSUE_PASSES, "the issue's own SQL passes all tests")
-    return _phase(task, family, answer, opened())
+    return _phase(task, family, list(answer), gold, opened())
 
 
-def _phase(task: Task, family: ScriptFamily, answer: Sequence[str], session: TaskSession) -> OfficialVerdict:
+def _phase(
+    task: Task, family: ScriptFamily, answer: list[str], gold: list[str], session: TaskSession
+) -> OfficialVerdict:
     prepared = task.preprocess
     if family.prepares_by_letter and isinstance(given := task.record.get("preprocess_sql"), str):
         prepared = list(given)
@@ -109,14 +113,14 @@ def _phase(task: Task, family: ScriptFamily, answer: Sequence[str], session: Tas
     if done.fault is not None:
         status = OfficialStatus.TIMEOUT if done.fault.is_timeout else OfficialStatus.EXECUTION_ERROR
         return OfficialVerdict(status, str(done.fault))
-    failure = _first_failure(task, family, answer, done.rows, session)
+    failure = _first_failure(task, family, answer, gold, done.rows, session)
     if failure is None:
         return OfficialVerdict(OfficialStatus.PASSED)
     return OfficialVerdict(OfficialStatus.ASSERTION_ERROR, failure)
 
 
-def _first_failure(
-    task: Task, family: ScriptFamily, answer: Sequence[str], rows: Rows, session: TaskSession
+def _first_failure(  # noqa: PLR0913, PLR0917 - what test cases can see
+    task: Task, family: ScriptFamily, answer: list[str], gold: list[str], rows: Rows, session: TaskSession
 ) -> str | None:
     """Run all tests; return what the first failure says, None if there is none."""
     tests = tests_of(task, family)
@@ -127,7 +131,7 @@ def _first_failure(
         for function in functions:
             try:
                 with redirect_stdout(io.StringIO()):
-                    function(list(answer), list(task.gold), session.place, session.connection)
+                    function(answer, gold, session.place, session.connection)
             except Exception as error:  # noqa: BLE001 - any exception fails a test
                 return f"{type(error).__name__}: {error}"
         if functions:
@@ -136,26 +140,31 @@ def _first_failure(
     if tests is None:
         run = _answering(session, family, session.connection)
         try:
-            test_by_default(family, run, answer, task.gold, task.given_conditions)
+            test_by_default(family, run, answer, gold, task.given_conditions)
         except Exception as error:  # noqa: BLE001 - any exception fails a test
             return f"{type(error).__name__}: {error}"
         return None
+    lists = (answer, gold)
+    if family.has_efficiency and task.is_efficiency:
+        lists = (list(task.issue), answer)
     failures = [
         failure
         for text in tests
-        if (failure := _failure(task, family, text, answer, rows, session)) is not None
+        if (failure := _failure(task, family, text, lists, rows, session)) is not None
     ]
     return failures[0] if failures else None
 
 
 def _failure(  # noqa: PLR0913, PLR0917 - what a test case can see
-    task: Task, family: ScriptFamily, text: str, answer: Sequence[str], rows: Rows, session: TaskSession
+    task: Task,
+    family: ScriptFamily,
+    text: str,
+    lists: tuple[list[str], list[str]],
+    rows: Rows,
+    session: TaskSession,
 ) -> str | None:
     """Run one test case; return why it fails, None if it passes."""
     known: dict[str, Any] = {**namespace(family, session), "pred_query_result": rows}
-    lists = (list(answer), list(task.gold))
-    if family.has_efficiency and task.is_efficiency:
-        lists = (list(task.issue), list(answer))
     given = {
         "pred_sqls": lists[0],
         "sol_sqls": lists[1],

@@ -185,13 +185,19 @@ class PostgreSQLTaskSession:
 
     def state(self, wanted: Collection[str] = ()) -> State:
         """See `TaskSession.state`."""
-        self.connection.rollback()
-        return postgresql_state(self.connection, self._made, wanted)
+        try:
+            self.connection.rollback()
+            return postgresql_state(self.connection, self._made, wanted)
+        except psycopg.OperationalError as error:
+            if self.connection.closed:
+                # By a limit on idle sessions that a statement has set, for example.
+                raise StatementFault(f"the session has ended: {error}") from error
+            raise
 
     def is_untouched(self) -> bool:
         """See `TaskSession.is_untouched`."""
-        self.connection.rollback()
         try:
+            self.connection.rollback()
             with self.connection.cursor() as cursor:
                 cursor.execute("SELECT pg_catalog.pg_stat_force_next_flush()")
                 self.connection.commit()
@@ -202,8 +208,9 @@ class PostgreSQLTaskSession:
                 sequences = cursor.execute(_SEQUENCES).fetchall() if self._sequences else []
             self.connection.commit()
         except psycopg.Error:
-            # PostgreSQL 14 has no such function.
-            self.connection.rollback()
+            # PostgreSQL 14 has no such function, and a session may have ended.
+            if not self.connection.closed:
+                self.connection.rollback()
             return False
         return found == (0,) and sequences == self._sequences
 

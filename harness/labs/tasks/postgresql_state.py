@@ -27,7 +27,8 @@ UNION ALL
 SELECT 'index ' || n.nspname || '.' || c.relname, pg_get_indexdef(c.oid)
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('i', 'I') AND {own}
 UNION ALL
-SELECT 'view ' || n.nspname || '.' || c.relname, concat(c.relkind, pg_get_viewdef(c.oid))
+SELECT 'view ' || n.nspname || '.' || c.relname,
+       concat(c.relkind, CASE WHEN NOT c.relispopulated THEN ' no data' END, pg_get_viewdef(c.oid))
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('v', 'm') AND {own}
 UNION ALL
 SELECT 'trigger ' || n.nspname || '.' || c.relname || '.' || t.tgname,
@@ -57,7 +58,7 @@ _OWN = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT 
 
 _TABLES = f"""
 SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'm') AND {_OWN}
+WHERE c.relkind IN ('r', 'm') AND c.relispopulated AND {_OWN}
 """  # noqa: S608 - a constant
 
 

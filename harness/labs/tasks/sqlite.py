@@ -192,8 +192,20 @@ class SQLiteTaskSession:
     def state(self, wanted: Collection[str] = ()) -> State:
         """See `TaskSession.state`."""
         self.connection.rollback()
+        try:
+            return self._state(sqlite3.connect(self.place, timeout=1), wanted)
+        except sqlite3.Error:
+            # Statements may keep the file locked, or leave a schema that nobody else can read.
+            memory = sqlite3.connect(":memory:")
+        try:
+            self.connection.backup(memory)
+            return self._state(memory, wanted)
+        except sqlite3.Error as error:
+            return {"database": str(error)}
+
+    def _state(self, opened: sqlite3.Connection, wanted: Collection[str]) -> State:
         touched = self._watch.touched
-        with closing(sqlite3.connect(self.place)) as connection:
+        with closing(opened) as connection:
             everything = _ALL_TABLES in touched or (touched and _has_virtual_tables(connection))
             now = set() if everything else self._made.intersection(connection.execute(_TABLES))
             written = _with_children(connection, touched)
@@ -284,6 +296,9 @@ class SQLiteCopies:
 
     def _copied(self, database: str) -> Path:
         source = template(self._databases, database)
+        with source.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise BadInput(f"{source}: is no SQLite file; fetch it again")
         self._made += 1
         folder = self._folder / str(self._made)
         folder.mkdir()

@@ -18,6 +18,7 @@ from harness.labs.tasks.helpers import (
     remove_round,
 )
 from harness.labs.tasks.layouts import read_answers, read_tasks
+from harness.labs.tasks.sqlite import SQLiteCopies
 from tests.labs.tasks.shop import make_sqlite
 
 TASK = {"instance_id": "t1", "selected_database": "shop", "preprocess_sql": [], "sol_sql": ["SELECT 1"]}
@@ -77,6 +78,7 @@ def test_ground_truth_is_merged(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("{", "tasks.jsonl:1: is no JSON"),
+        ("[" * 100_000, "tasks.jsonl:1: is no JSON"),
         ('{"sol_sql": "SELECT 1"}\n', "tasks.jsonl:1: has no instance_id"),
         ('{"instance_id": 1}\n{"instance_id": "1"}\n', "tasks.jsonl:2: instance_id 1 stands there twice"),
         ("\n", "is empty"),
@@ -136,6 +138,16 @@ def test_the_command_refuses_what_it_cannot_judge(tmp_path: Path) -> None:
         assert isinstance(done.exception, BadInput)
         assert message in str(done.exception)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_no_database_is_one_error(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    path = tmp_path / "shop" / "shop_template.sqlite"
+    with SQLiteCopies(tmp_path) as copies:
+        for content in ("", "version https://git-lfs.github.com/spec/v1\n"):
+            path.write_text(content)
+            with pytest.raises(BadInput, match="is no SQLite file; fetch it again"):
+                copies.fresh("shop")
 
 
 @pytest.mark.slow

@@ -150,6 +150,22 @@ def test_texts_of_test_cases_are_run_as_the_scripts_do(shop: Path, tests: Any, *
     assert passes(shop, {"test_cases": tests}, GOLD_SQL) is expected
 
 
+@pytest.mark.parametrize("family", ["livesqlbench-sqlite", "critic-sqlite"])
+def test_a_test_case_finds_what_the_one_before_did_to_the_lists(shop: Path, family: str) -> None:
+    changing = body("pred_sqls.append('SELECT 1')\nsol_sqls.clear()")
+    finding = body("assert (len(pred_sqls), sol_sqls) == (2, [])")
+    record = {"test_cases": [changing, finding]}
+    assert passes(shop, record, GOLD_SQL, family)
+    assert not passes(shop, {"test_cases": [finding, changing]}, GOLD_SQL, family)
+
+
+def test_the_answer_finds_what_a_test_case_did_to_gold_for_the_issue(shop: Path) -> None:
+    test = body("seen = list(sol_sqls)\nsol_sqls.clear()\nassert not seen")
+    record = {"issue_sql": ["SELECT 2"], "test_cases": [test]}
+    assert passes(shop, record, GOLD_SQL, "critic-sqlite")
+    assert not passes(shop, record, GOLD_SQL)
+
+
 @pytest.mark.parametrize(
     ("conditions", "expected"),
     [

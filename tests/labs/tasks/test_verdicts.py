@@ -16,11 +16,11 @@ import psycopg
 import pymysql
 import pytest
 
-from harness.labs.tasks.engine import UNTOUCHED, State, engine_of, run_whole
+from harness.labs.tasks.engine import UNTOUCHED, State, differences, engine_of, run_whole
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet, read_answers, read_tasks
-from harness.labs.tasks.sqlite import SQLiteCopies, sqlite_state
+from harness.labs.tasks.sqlite import SQLiteCopies, SQLiteTaskSession, sqlite_state
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
 from tests.labs.tasks.shop import cases, make_dumps, make_mysql_dump, make_sqlite, write_set
@@ -369,6 +369,53 @@ def test_an_answer_on_sqlite_writes_no_other_file(tmp_path: Path) -> None:
         *_, last = judge(found, [read_answers(path, found)], 1)
         assert last.official.status == "execution_error"
     assert not evil.exists()
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["PRAGMA locking_mode = EXCLUSIVE", "DELETE FROM orders"],
+        ["DELETE FROM orders", "PRAGMA writable_schema = 1", "UPDATE sqlite_master SET sql = 'x'"],
+        ["PRAGMA writable_schema = 1", "UPDATE sqlite_master SET rootpage = 999"],
+    ],
+)
+def test_a_file_that_an_answer_locks_or_breaks_has_a_state(tmp_path: Path, texts: list[str]) -> None:
+    make_sqlite(tmp_path)
+    with SQLiteCopies(tmp_path) as copies:
+        states = []
+        for answer in ([], texts):
+            session = SQLiteTaskSession(copies.fresh("shop"), FAMILIES["livesqlbench-sqlite"])
+            session.limit(10)
+            assert run_whole(session, answer).fault is None
+            states.append(session.state())
+            session.close()
+    assert differences(*states)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("texts", "decided"),
+    [
+        (["CREATE MATERIALIZED VIEW mv AS SELECT 1 AS a WITH NO DATA"], ("passed", False)),
+        (["SET idle_in_transaction_session_timeout = 1", "BEGIN", "DELETE FROM orders"], ("error", None)),
+    ],
+)
+def test_a_state_that_cannot_be_read_on_postgresql_is_the_answers_fault(
+    tmp_path: Path, postgresql_server: Server, texts: list[str], decided: tuple[str, bool | None]
+) -> None:
+    make_dumps(tmp_path / "databases")
+    record = {
+        "instance_id": "1",
+        "selected_database": "shop",
+        "preprocess_sql": [],
+        "sol_sql": ["UPDATE orders SET total = 0"],
+        "category": "Management",
+        "test_cases": ["def test_case(*_):\n    pass"],
+    }
+    family = FAMILIES["livesqlbench"]
+    found = TaskSet(tmp_path, family, [Task(record, family)], tmp_path / "databases")
+    *_, last = judge(found, [TaskAnswers("a", {"1": texts})], 1, postgresql_server)
+    assert (last.strict.status, last.state) == decided
 
 
 _VALUES = (
