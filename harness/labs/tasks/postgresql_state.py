@@ -87,11 +87,16 @@ _TOUCHED = (
 )
 
 _PLAIN_SETTINGS = (
-    *("search_path = pg_catalog", "statement_timeout = 0", "row_security = off", "datestyle = 'ISO, MDY'"),
+    *(
+        "search_path = pg_catalog, pg_temp",
+        "statement_timeout = 0",
+        "row_security = off",
+        "datestyle = 'ISO, MDY'",
+    ),
     *("timezone = 'UTC'", "intervalstyle = postgres", "extra_float_digits = 1", "bytea_output = hex"),
     "lc_monetary = 'C'",
 )
-"""What a text has set for the session decides nothing."""
+"""What a text has set for the session decides nothing; a temporary table hides no catalog."""
 
 
 def tables_made(connection: psycopg.Connection[Any]) -> Mapping[str, object]:

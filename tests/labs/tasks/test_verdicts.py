@@ -15,11 +15,13 @@ from typing import Any
 import psycopg
 import pymysql
 import pytest
+from psycopg.conninfo import make_conninfo
 
-from harness.labs.tasks.engine import UNTOUCHED, State, differences, engine_of, run_whole
+from harness.labs.tasks.engine import UNTOUCHED, State, StatementFault, differences, engine_of, run_whole
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet, read_answers, read_tasks
+from harness.labs.tasks.postgresql import PostgreSQLTaskSession
 from harness.labs.tasks.sqlite import SQLiteCopies, SQLiteTaskSession, sqlite_state
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
@@ -394,28 +396,43 @@ def test_a_file_that_an_answer_locks_or_breaks_has_a_state(tmp_path: Path, texts
 
 @pytest.mark.engine
 @pytest.mark.parametrize(
-    ("texts", "decided"),
+    ("text", "changed"),
     [
-        (["CREATE MATERIALIZED VIEW mv AS SELECT 1 AS a WITH NO DATA"], ("passed", False)),
-        (["SET idle_in_transaction_session_timeout = 1", "BEGIN", "DELETE FROM orders"], ("error", None)),
+        ("CREATE MATERIALIZED VIEW mv AS SELECT 1 AS a WITH NO DATA", "view public.mv"),
+        ("CREATE TEMP TABLE pg_class (a int); DELETE FROM orders", "rows public.orders"),
     ],
 )
-def test_a_state_that_cannot_be_read_on_postgresql_is_the_answers_fault(
-    tmp_path: Path, postgresql_server: Server, texts: list[str], decided: tuple[str, bool | None]
+def test_an_answer_hides_no_state_on_postgresql(
+    tmp_path: Path, postgresql_server: Server, text: str, changed: str
 ) -> None:
     make_dumps(tmp_path / "databases")
     record = {
         "instance_id": "1",
         "selected_database": "shop",
         "preprocess_sql": [],
-        "sol_sql": ["UPDATE orders SET total = 0"],
+        "sol_sql": ["UPDATE customers SET city = 'Rome'"],
         "category": "Management",
         "test_cases": ["def test_case(*_):\n    pass"],
     }
     family = FAMILIES["livesqlbench"]
     found = TaskSet(tmp_path, family, [Task(record, family)], tmp_path / "databases")
-    *_, last = judge(found, [TaskAnswers("a", {"1": texts})], 1, postgresql_server)
-    assert (last.strict.status, last.state) == decided
+    *_, last = judge(found, [TaskAnswers("a", {"1": [text]})], 1, postgresql_server)
+    assert (last.strict.status, last.state) == ("passed", False)
+    assert changed in last.changed
+
+
+@pytest.mark.engine
+def test_a_session_on_postgresql_that_has_ended_has_no_state(postgresql_server: Server) -> None:
+    at = postgresql_server
+    place = make_conninfo(host=at.host, port=at.port, user=at.user, password=at.password, dbname="postgres")
+    with closing(PostgreSQLTaskSession(place, FAMILIES["livesqlbench"])) as session:
+        session.limit(10)
+        [(process,)] = session.official("SELECT pg_backend_pid()") or []
+        with closing(psycopg.connect(place, autocommit=True)) as other:
+            assert other.execute("SELECT pg_terminate_backend(%s, 10000)", [process]).fetchone() == (True,)
+        assert not session.is_untouched()
+        with pytest.raises(StatementFault, match="the session has ended"):
+            session.state()
 
 
 _VALUES = (
