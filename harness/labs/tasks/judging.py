@@ -455,26 +455,44 @@ _IMPORTED = (
 _copies: Copies | None = None
 """Of this worker process."""
 
+_make_copies: Callable[[], Copies] | None = None
+
 _fault: Exception | None = None
-"""Why it has none."""
+"""Why it has none, or why the last answer was not judged."""
 
 
 def _begin(databases: Path, family: ScriptFamily, server: Server | None, parent: int) -> None:
-    global _copies, _fault  # noqa: PLW0603 - one a process, made by its initializer
+    global _copies, _fault, _make_copies  # noqa: PLW0603 - one a process, made by its initializer
     end_with(parent, grace=False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(_STOPS, _stop)
     for name in _IMPORTED:
         import_module(name)
+    _make_copies = partial(engine_of(family).copies, databases, server)
     try:
-        _copies = engine_of(family).copies(databases, server)
+        _copies = _make_copies()
     except Exception as error:  # noqa: BLE001 - the first task raises it
         _fault = error
-        return
     # What is there now is looked at by no child, so that no page of it is copied.
     gc.freeze()
     # A worker that ends by itself leaves nothing; one that is killed is cleaned up after by the next.
-    atexit.register(_copies.close)
+    atexit.register(_close)
+
+
+def _close() -> None:
+    if _copies is not None:
+        _copies.close()
+
+
+def _reopened() -> Copies:
+    """Return new copies in place of those whose server failed; it may be up again."""
+    global _copies  # noqa: PLW0603 - one a process
+    with suppress(Exception):
+        _close()
+    _copies = None
+    assert _make_copies is not None  # noqa: S101 - for the type
+    _copies = _make_copies()
+    return _copies
 
 
 _STOPS = signal.SIGURG
@@ -503,13 +521,22 @@ def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> 
 
     Returns nothing if the process is told to stop.
     """
-    global _is_judging  # noqa: PLW0603 - one a process
+    global _is_judging, _fault  # noqa: PLW0603 - one a process
     try:
         _is_judging = True
-        return [] if _is_stopped else _judged_here(task, answers)
-    except HarnessError:
+        if _is_stopped:
+            return []
+        if _fault is not None and not isinstance(_fault, BadInput):
+            _reopened()
+            _fault = None
+        return _judged_here(task, answers)
+    except BadInput:
+        raise
+    except HarnessError as error:
+        _fault = error
         raise
     except Exception as error:  # noqa: BLE001 - what a driver raises may not go from process to process
+        _fault = error
         raise EngineUnavailable(f"task {task.id} cannot be judged: {type(error).__name__}: {error}") from None
     except _Stopped:
         return []

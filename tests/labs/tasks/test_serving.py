@@ -159,7 +159,7 @@ def test_verdicts_on_a_server_are_those_of_an_evaluation(
 ) -> None:
     on: Server = request.getfixturevalue(f"{dialect}_server")
     sent, expected = asked(dialect, on)
-    dsn = {variable(dialect): f"{dialect}://{on.user}:{on.password}@{on.address}"}
+    dsn = {"BIRD_PROVISION": "dsn", variable(dialect): f"{dialect}://{on.user}:{on.password}@{on.address}"}
     with served(*SET, "--dialect", f"sqlite,{dialect}", "--no-cache", **dsn) as server:
         with ScoreClient(server.address) as client:
             judged = client.score([{**each, "dialect": dialect} for each in sent])
