@@ -124,6 +124,12 @@ def as_double(c: Context, t: Typed) -> Typed:
     return real(node, t.number.low, t.number.high, nullable=t.nullable)
 
 
+def beyond_integers(t: Typed) -> Typed:
+    """Return the REAL that a NUMBER is where its `integral` does not hold."""
+    rounded = t.number.rounded
+    return real(Double(this=t.node.copy()) if rounded is None else rounded.copy(), nullable=t.nullable)
+
+
 def _is_double(node: exp.Expr) -> bool:
     """True if the target computes the node in double precision anyway."""
     match node:
@@ -166,7 +172,7 @@ def as_text(c: Context, t: Typed) -> Typed:
             "a number as a text", "it is unknown whether it prints as an integer or as a real"
         )
     whole = Text(this=Bigint(this=t.node) if t.number.decimal else Truncated(this=Double(this=t.node.copy())))
-    printed_real = server("real_to_text", Double(this=t.node.copy()))
+    printed_real = server("real_to_text", beyond_integers(t).node)
     return text(case((t.number.integral.copy(), whole), default=printed_real), nullable=t.nullable)
 
 

@@ -14,6 +14,7 @@ from dialects.coercions import (
     SEVERAL_TYPES,
     Rewrite,
     as_double,
+    beyond_integers,
     choose,
     exact_readings,
     is_beyond_double,
@@ -116,7 +117,9 @@ def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
         return exp.Coalesce(this=Text(this=whole_of(t.node.copy())), expressions=[node]) if normal else node
     if t.number.integral is not None:
         whole = Bigint(this=t.node) if t.number.decimal else Truncated(this=Double(this=t.node.copy()))
-        other = _number(c, real(Double(this=t.node.copy())), normal=normal)
+        if normal and t.number.decimal and t.number.rounded is None:
+            raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
+        other = _number(c, beyond_integers(t), normal=normal)
         return case((t.number.integral.copy(), Text(this=whole)), default=other)
     if t.number.decimal:
         raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")

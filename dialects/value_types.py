@@ -200,6 +200,8 @@ class NumberFacts:
     """NUMBER: a condition on the target that a row's value is an INTEGER; None if unknown."""
     decimal: bool = False
     """NUMBER: True if the node is an exact decimal number on the target."""
+    rounded: exp.Expr | None = None
+    """NUMBER, decimal: the REAL that SQLite computes where it is no INTEGER, from rounded operands."""
     vanishing: bool = False
     """NUMBER: True if its INTEGERs are all 0, so that dividing it, or by it, as a REAL is the same."""
 

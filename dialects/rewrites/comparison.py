@@ -12,6 +12,7 @@ from dialects.coercions import (
     as_condition,
     as_double,
     as_text,
+    beyond_integers,
     is_beyond_double,
     literal,
     value,
@@ -371,7 +372,7 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
         this=server("compared", Bigint(this=value(c, left)), double), expression=number(0)
     )
     if left.number.decimal and left.number.integral is not None:
-        beyond = operator(this=as_double(c, left).node, expression=double.copy())
+        beyond = operator(this=beyond_integers(left).node, expression=double.copy())
         test = case((left.number.integral.copy(), test), default=beyond)
     if right.number.decimal and right.number.integral is not None:
         whole = operator(this=Exact(this=value(c, left).copy()), expression=grouped(right.node.copy()))

@@ -16,6 +16,7 @@ from dialects.coercions import (
     as_integer,
     as_number,
     as_text,
+    beyond_integers,
     choose,
     exact_readings,
     integral,
@@ -292,8 +293,7 @@ def _of_exact(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     """Rewrite a sum or product that may not fit 64 bits: an INTEGER, or else a rounded REAL."""
     assert t.number.integral is not None  # noqa: S101 - checked by the caller
     whole = integer(Bigint(this=t.node.copy()), _LOWEST, _HIGHEST, nullable=t.nullable)
-    rounded = real(Double(this=t.node.copy()), nullable=t.nullable)
-    return choose(c, [(t.number.integral.copy(), rewrite(whole))], rewrite(rounded))
+    return choose(c, [(t.number.integral.copy(), rewrite(whole))], rewrite(beyond_integers(t)))
 
 
 def _doubles(c: Context, left: Typed, right: Typed) -> tuple[exp.Expr, exp.Expr]:
@@ -577,7 +577,8 @@ def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typ
     c.applies("integer-overflow")
     exact = _node(operator, Exact(this=left.node), Exact(this=right.node))
     fits = exp.Between(this=grouped(exact.copy()), low=number(_LOWEST), high=number(_HIGHEST))
-    facts = NumberFacts(integral=fits, decimal=True)
+    doubles = _node(operator, Double(this=left.node.copy()), Double(this=right.node.copy()))
+    facts = NumberFacts(integral=fits, decimal=True, rounded=doubles)
     return Typed(exact, Kind.NUMBER, nullable=left.nullable or right.nullable, number=facts)
 
 

@@ -828,4 +828,8 @@ REGRESSIONS = (
         "SELECT total(x * -1), label FROM extreme JOIN label WHERE x = 0 GROUP BY label"
         " UNION SELECT sin(-x), label FROM extreme JOIN label WHERE x = 0 UNION SELECT 0.0, label FROM label",
     ),
+    Regression(
+        "a product beyond 64 bits of operands beyond 2^53, whose rounded values are equal",
+        "SELECT DISTINCT digits * big, (digits + big) * 1 FROM far",
+    ),
 )
