@@ -164,7 +164,7 @@ def _concatenated(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 def _logic(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if isinstance(node, exp.And) and any(each.unnest() == number(0) for each in node.flatten()):
-        _refuse_dropped_aggregates(node)
+        _refuse_dropped_aggregates(node, "AND with 0")
     parts = [as_condition(c, c.expression(part, scope)) for part in node.flatten(unnest=False)]
     result = parts[0].node
     for found in parts[1:]:
@@ -172,12 +172,18 @@ def _logic(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return boolean(result, nullable=any(part.nullable for part in parts))
 
 
-def _refuse_dropped_aggregates(node: exp.And) -> None:
+def _membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    if not any(node.args.get(name) for name in ("expressions", "query", "field")):
+        _refuse_dropped_aggregates(node, "IN with an empty list")
+    return membership(c, node, scope)
+
+
+def _refuse_dropped_aggregates(node: exp.Expr, construct: str) -> None:
     select = node.parent_select
     calls = (call for call in node.find_all(exp.Anonymous) if call.parent_select is select)
     grouped = select is None or select.args.get("group") is not None
     if not grouped and any(is_aggregate(ascii_lower(call.name), call.expressions) for call in calls):
-        raise Untranslatable("AND with 0", "SQLite drops the aggregate beside it, and then groups no rows")
+        raise Untranslatable(construct, "SQLite drops the aggregate beside it, and then groups no rows")
 
 
 def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:
@@ -400,7 +406,7 @@ _REWRITES: dict[type[exp.Expr], Handler] = {
         (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ), _compare
     ),
     exp.Cast: cast,
-    exp.In: membership,
+    exp.In: _membership,
     exp.Exists: exists,
     exp.Subquery: scalar,
     exp.Window: window,

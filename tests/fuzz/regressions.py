@@ -775,6 +775,14 @@ REGRESSIONS = (
         "SELECT (0 AND MIN(1)) FROM item",
         untranslatable=LOADED,
     ),
+    Regression(
+        "an aggregate that SQLite drops with an empty list",
+        "SELECT MAX(1) NOT IN () FROM item",
+        untranslatable=LOADED,
+    ),
+    Regression(
+        "an empty list beside an aggregate of groups", "SELECT MAX(id) NOT IN () FROM item GROUP BY owner"
+    ),
     Regression("a query that nothing reads", "WITH a AS (SELECT nosuch FROM item) SELECT id FROM item"),
     Regression(
         "years of a column that a join makes equal to other texts",
