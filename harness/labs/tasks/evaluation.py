@@ -40,7 +40,7 @@ def check_answers(tasks: TaskSet, predictors: Sequence[TaskAnswers]) -> None:
     """Say which answers are missing, or are to no task.
 
     Raises:
-        BadInput: two predictors have one name, or gold's.
+        BadInput: two predictors have one name, or gold's, or all answers of one are to other tasks.
     """
     names = [one.predictor for one in predictors]
     if twice := sorted({name for name in names if names.count(name) > 1 or name == GOLD}):
@@ -49,6 +49,11 @@ def check_answers(tasks: TaskSet, predictors: Sequence[TaskAnswers]) -> None:
         lacking = len({task.id for task in tasks.tasks} - one.answers.keys())
         if lacking:
             say(f"{one.predictor}: {lacking} tasks have no answer, which counts as an empty one")
+        if one.unknown and len(one.unknown) == len(one.answers):
+            raise BadInput(
+                f"{one.path or one.predictor}: no answer is to a task of {tasks.path}, as the first, to"
+                f" {one.unknown[0]!r}; check which set the answers are for"
+            )
         if one.unknown:
             say(
                 f"{one.predictor}: {len(one.unknown)} answers are to no task of {tasks.path}:"

@@ -604,13 +604,13 @@ class _TaskJudging:
         task, family = self._task, self._task.family
         if missing := missing_fields(task, family):
             return OfficialVerdict(OfficialStatus.EXECUTION_ERROR, f"the task has no {', '.join(missing)}")
-        has_issue = family.has_issue and bool(task.issue)
+        has_issue = bool(task.failing)
 
         def judged(places: Sequence[str]) -> tuple[str, str | None]:
             found = official_verdict(task, family, answer, _opened(family, places))
             return found.status, found.message
 
-        texts = (*answer, *task.gold, *(task.issue if has_issue else ()))
+        texts = (*answer, *task.gold, *task.failing)
         try:
             status, message = self._on_copies(
                 judged, texts, family.task_seconds or TASK_SECONDS, number=1 + has_issue
@@ -634,9 +634,9 @@ class _TaskJudging:
             is_decided = gold.result.fault is None and done.fault is None
             try:
                 after = session.state() if is_decided and not session.is_untouched() else None
-            except StatementFault as error:
-                return StrictStatus.ERROR, str(error), False, None
-            found = strict_verdict(task, family, answer, done, gold.result, session, cost)
+                found = strict_verdict(task, family, answer, done, gold.result, session, cost)
+            except Exception as error:  # noqa: BLE001 - if the server is gone, `discard` says so
+                return StrictStatus.ERROR, _unreadable(error), False, None
             return found.status, found.message, is_decided, after
 
         try:
@@ -684,8 +684,8 @@ class _TaskJudging:
             result = run_whole(session, task.gold)
             try:
                 after = None if result.fault is not None or session.is_untouched() else session.state()
-            except StatementFault as error:
-                return _Run(StatementsResult(None, error))
+            except Exception as error:  # noqa: BLE001 - as in `strict`
+                return _Run(StatementsResult(None, StatementFault(_unreadable(error))))
             return _Run(result, before, after)
 
         try:
@@ -747,7 +747,7 @@ class _TaskJudging:
         reading = [answer for answer in answers if only_reads(answer)]
         if (
             tests_of(task, family)
-            or (family.has_issue and task.issue)
+            or task.failing
             or missing_fields(task, family)
             or not only_reads((*task.preprocess, *task.gold))
             or len(reading) < _WORTH_SHARING
@@ -804,6 +804,10 @@ class _TaskJudging:
             return in_child(partial(work, places), seconds, is_plain=is_plain, meanwhile=meanwhile)
         finally:
             copies.discard(may_keep=may_keep)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"its copy cannot be read afterwards: {error}"
 
 
 _WORTH_SHARING = 2

@@ -80,6 +80,12 @@ class Task:
         return self.family.statements(self.record.get("issue_sql", self.record.get("error_sql")))
 
     @cached_property
+    def failing(self) -> Sequence[str]:
+        """The statements that have to fail first, where the family has such: the scripts read one field."""
+        has_phase = self.family.has_issue
+        return self.family.statements(self.record.get("issue_sql")) if has_phase else ()
+
+    @cached_property
     def test_cases(self) -> Sequence[str]:
         """The texts of its test cases; one text is one of them."""
         found = self.record.get("test_cases")

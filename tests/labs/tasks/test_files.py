@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
+from harness.labs.tasks.evaluation import check_answers
+from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.helpers import (
     check_sql_function_usage,
     preprocess_results,
@@ -17,7 +19,7 @@ from harness.labs.tasks.helpers import (
     remove_every_distinct,
     remove_round,
 )
-from harness.labs.tasks.layouts import read_answers, read_tasks
+from harness.labs.tasks.layouts import Task, read_answers, read_tasks
 from harness.labs.tasks.sqlite import SQLiteCopies
 from tests.labs.tasks.shop import make_sqlite
 
@@ -94,12 +96,28 @@ def test_an_answer_without_statements_is_an_error(tmp_path: Path) -> None:
     tasks = read_tasks(lines(tmp_path / "tasks.jsonl", TASK), "livesqlbench-sqlite", tmp_path)
     with pytest.raises(BadInput, match="t1 has no pred_sqls"):
         read_answers(lines(tmp_path / "a.jsonl", {"instance_id": "t1", "sql": "SELECT 1"}), tasks)
-    other = {"instance_id": "t9", "predicted_sql": "SELECT 1"}
-    found = read_answers(lines(tmp_path / "a.jsonl", other), tasks)
-    assert (found.predictor, found.answers, found.unknown) == ("a", {"t9": ["SELECT 1"]}, ["t9"])
+    both = [{"instance_id": name, "predicted_sql": "SELECT 1"} for name in ("t1", "t9")]
+    found = read_answers(lines(tmp_path / "a.jsonl", *both), tasks)
+    assert (found.predictor, found.answers) == ("a", {"t1": ["SELECT 1"], "t9": ["SELECT 1"]})
+    assert found.unknown == ["t9"]
 
 
 @pytest.mark.slow
+def test_answers_of_another_set_are_an_error(tmp_path: Path) -> None:
+    tasks = read_tasks(lines(tmp_path / "tasks.jsonl", TASK), "livesqlbench-sqlite", tmp_path)
+    answers = read_answers(lines(tmp_path / "a.jsonl", {"instance_id": "other", "pred_sqls": []}), tasks)
+    with pytest.raises(BadInput, match=r"a\.jsonl: no answer is to a task of .*'other'"):
+        check_answers(tasks, [answers])
+
+
+def test_what_has_to_fail_first_is_one_field_of_one_family() -> None:
+    record = {"error_sql": ["SELECT 1"]}
+    fixed = record | {"issue_sql": ["SELECT 2"]}
+    family, other = FAMILIES["critic-sqlite"], FAMILIES["critic-postgresql"]
+    assert [list(Task(record, family).failing), list(Task(fixed, family).failing)] == [[], ["SELECT 2"]]
+    assert (list(Task(record, other).issue), list(Task(fixed, other).failing)) == (["SELECT 1"], [])
+
+
 def test_the_command_writes_what_it_prints(tmp_path: Path) -> None:
     make_sqlite(tmp_path / "databases")
     tasks = lines(tmp_path / "tasks.jsonl", TASK, {**TASK, "instance_id": "t2", "category": "Management"})

@@ -422,6 +422,31 @@ def test_an_answer_hides_no_state_on_postgresql(
 
 
 @pytest.mark.engine
+def test_an_answer_that_ends_what_reads_its_copy_costs_its_own_verdict(
+    tmp_path: Path, mysql_server: Server
+) -> None:
+    make_mysql_dump(tmp_path / "databases")
+    gold = ["UPDATE orders SET total = 0"]
+    record = {
+        "instance_id": "1",
+        "db_id": "shop",
+        "issue_sql": [],
+        "preprocess_sql": [],
+        "clean_up_sql": [],
+        "sol_sql": gold,
+        "category": "Management",
+        "test_cases": ["def test_case(*_):\n    pass"],
+    }
+    family = FAMILIES["critic-mysql"]
+    found = TaskSet(tmp_path, family, [Task(record, family)], tmp_path / "databases")
+    # The session that looks at the copy is the next one.
+    answers = [TaskAnswers("a", {"1": ["KILL CONNECTION_ID() + 1"]}), TaskAnswers("b", {"1": gold})]
+    *_, killed, honest = judge(found, answers, 1, mysql_server)
+    assert (killed.strict.status, killed.state) == ("error", None)
+    assert (honest.strict.status, honest.state) == ("passed", True)
+
+
+@pytest.mark.engine
 def test_a_session_on_postgresql_that_has_ended_has_no_state(postgresql_server: Server) -> None:
     at = postgresql_server
     place = make_conninfo(host=at.host, port=at.port, user=at.user, password=at.password, dbname="postgres")
