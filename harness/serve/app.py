@@ -16,7 +16,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from ipaddress import ip_address
 from typing import Any
@@ -268,7 +268,7 @@ class Service:
         """Read the JSON of a request that may send it."""
         self.check_token(scope)
         if self.is_stopping:
-            raise HTTPException(503, "the server is stopping; try again", _RETRY)
+            raise _stopping()
         kind = dict(scope["headers"]).get(b"content-type", b"")
         if kind.partition(b";")[0].strip().lower() != b"application/json":
             raise HTTPException(415, "the body is not JSON; send it with `Content-Type: application/json`")
@@ -466,9 +466,12 @@ class _Scores:
             response = await _refused(None, error)
         except HarnessError as error:
             response = await _wrong(None, error)
+        except asyncio.CancelledError:  # the second signal
+            response = await _refused(None, _stopping())
         except Exception as error:  # noqa: BLE001 - raised again
             response, failure = await _broken(None, error), error
-        await response(scope, receive, send)
+        with suppress(asyncio.CancelledError):
+            await response(scope, receive, send)
         if scope["path"].endswith(("/score", "/verify")):
             self._service.counters.seconds(time.monotonic() - begun)
         if failure is not None:
@@ -529,6 +532,10 @@ def application(service: Service) -> ASGIApp:
         },
     )
     return _Counted(app, scores, service)
+
+
+def _stopping() -> HTTPException:
+    return HTTPException(503, "the server is stopping; try again", _RETRY)
 
 
 async def _refused(request: Request | None, error: Exception) -> Response:

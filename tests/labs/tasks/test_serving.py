@@ -137,7 +137,8 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_left_at_the_end() ->
         assert judged["outcome"] == "mismatch"
         assert metrics(server)["bird_late_total"] == 1
         workers = server.below(SERVERS)
-        running = pool.submit(client.score, [endless])
+        impatient = ScoreClient(server.address, patience=0.0)
+        running = pool.submit(impatient.score, [endless])
         while not metrics(server)["bird_waiting_answers"]:
             pass
         server.process.send_signal(signal.SIGTERM)
@@ -145,8 +146,10 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_left_at_the_end() ->
             pass
         # The second signal ends what is being judged.
         assert server.end() == 0
-        with pytest.raises(ScoreFailure):
+        with impatient, pytest.raises(ScoreFailure, match="503: the server is stopping; try again"):
             running.result()
+        assert server.process.stderr is not None
+        assert server.process.stderr.read() == ""
         assert [each for each in workers if Path(f"/proc/{each}").exists()] == []
         copies = Path(tempfile.gettempdir())
         assert [path for each in workers for path in copies.glob(f"bird-task-{each}-*")] == []
