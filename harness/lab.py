@@ -51,8 +51,8 @@ class Lab:
     places of functions that make an evaluator of such a set: they take what `harness.Evaluator` does, and
     return a `harness.session.batches.BatchEvaluator`. `sections` are
     places of functions that take a `harness.runs.reader.Run` and return the tables (`TableModel`) that a
-    report has after its own. `options` are places of what carries an option of an evaluation out, by the
-    option's name.
+    report has after its own. `options` are places of what carries an option of an evaluation or of
+    `serve` out, by the option's name.
 
     `answers` and `again` are for runs that the lab judges by verdicts of its own, its metrics. `answers` is
     the place of a function that takes such a run and returns the statements of each answer by the key of its

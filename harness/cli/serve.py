@@ -1,5 +1,6 @@
 """The command that serves scores over HTTP."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import USUAL_METRICS, ExtractName, option, say
+from harness.lab import option_of_lab
 from harness.session.evaluator import open_evaluator
 from harness.session.request import Request
 from loaders.base.errors import within
@@ -26,12 +28,31 @@ def serve(  # noqa: PLR0913 - one parameter an option
     ] = None,
     databases: Annotated[
         Path | None,
-        typer.Option(help="Folder with SQLite files, or one file, instead of a set.", metavar="PATH"),
+        typer.Option(
+            help="Folder with SQLite files, or one file, instead of a set; with --family that of the tasks.",
+            metavar="PATH",
+        ),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(help="--set is a file of tasks, which these scripts judge, as of `lab tasks`."),
+    ] = None,
+    phase: Annotated[
+        str | None, typer.Option(help="With --family: the part of the tasks, as of `lab tasks`.")
     ] = None,
     dialect: Annotated[
-        str, typer.Option(help="Engines of the answers, separated by commas.", metavar="DIALECT")
-    ] = Dialect.SQLITE,
-    gold: Annotated[str | None, typer.Option(metavar="PACK", help="Gold pack, file or folder.")] = None,
+        str | None,
+        typer.Option(
+            help="Engines of the answers, separated by commas. Default: sqlite, or the family's.",
+            metavar="DIALECT",
+        ),
+    ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PACK", help="Gold pack, file or folder; with --family what came by mail, a file."
+        ),
+    ] = None,
     metrics: Annotated[str, option("metrics")] = USUAL_METRICS,
     profile: Annotated[Profile, option("profile")] = Request.profile,
     workers: Annotated[
@@ -81,14 +102,22 @@ def serve(  # noqa: PLR0913 - one parameter an option
         raise BadInput(_NEEDS.format(error)) from None
     token = server.token_for(host)
     hosts = {each.lower() for each in (host, *(allow_host or ()))}
-    if databases is not None and set_name:
-        raise BadInput(f"--databases {databases}: replaces --set; leave one of them out")
+    if family is None:
+        if phase is not None:
+            raise BadInput("--phase: belongs to tasks; add --family")
+        if databases is not None and set_name:
+            raise BadInput(f"--databases {databases}: replaces --set; leave one of them out")
+        opened, usual = open_evaluator, str(Dialect.SQLITE)
+    else:
+        if not set_name:
+            raise BadInput(f"--family {family}: judges a file of tasks; name it with --set")
+        opened, usual = partial(option_of_lab("family", "tasks"), family=family, phase=phase), None
     names = list(dict.fromkeys(set_name or [Request.set_name]))
     evaluators = {
-        name if databases is None else databases.stem: open_evaluator(
+        name if databases is None or set_name else databases.stem: opened(
             name,
             databases=databases,
-            dialects=dialect,
+            dialects=dialect or usual,
             metrics=metrics,
             workers=workers or max(1, processors() // processes),
             gold=gold,

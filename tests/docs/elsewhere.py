@@ -79,6 +79,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "ray job submit --address http://10.0.0.1:8265 -- bird-harness eval --ray auto --out /shared/results": Why.CLUSTER,
     "bird-harness serve --set sample --metrics ex,soft_f1": Why.SERVES,
     "bird-harness serve --set sample_tasks --dialect sqlite": Why.SERVES,
+    "bird-harness serve --set livesqlbench_data_sqlite.jsonl --family livesqlbench-sqlite --databases database --gold mailed.jsonl": Why.SERVES,
     "bird-harness serve --databases train_databases --processes 2": Why.SERVES,
     "pip install 'bird-harness[mcp]'": Why.DOWNLOADS,
     "bird-harness lab mcp --set mini_dev": Why.SERVES,

@@ -27,6 +27,7 @@ LAB = Lab(
     sections=["harness.labs.tasks.outcomes:run_tables"],
     sets={"sample_tasks": "harness.labs.tasks.evaluation:evaluate_sample"},
     evaluators={"sample_tasks": "harness.labs.tasks.evaluator:sample_evaluator"},
+    options={"family": "harness.labs.tasks.evaluator:file_evaluator"},
     answers="harness.labs.tasks.again:answers_in",
     again="harness.labs.tasks.again:judged_again",
     facts=("families", "phase"),

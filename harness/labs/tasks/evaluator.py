@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
@@ -25,9 +26,10 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.engines import dialect_of, kinds_by_name
 from harness.labs.tasks import OFFICIAL, VERDICTS
 from harness.labs.tasks.cache import VerdictCache
+from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.evaluation import engine_facts, server_of
 from harness.labs.tasks.judging import TaskJudge, TaskResult
-from harness.labs.tasks.layouts import Task, TaskSet, statements_in
+from harness.labs.tasks.layouts import Phase, Task, TaskSet, read_tasks, statements_in
 from harness.labs.tasks.outcomes import judgement_of, shown_text
 from harness.labs.tasks.responses import TaskExtract
 from harness.labs.tasks.sample import sample_families, sample_tasks
@@ -262,11 +264,7 @@ def sample_evaluator(
         BadInput: an option has no meaning for tasks, or none are judged on an engine.
         EngineUnavailable: a server is not up.
     """
-    usual = signature(Evaluator).parameters
-    for name, value in others.items():
-        given, default = ([*value] if isinstance(value, list | tuple) else value), usual[name].default
-        if name != "say" and given not in (default, _joined(default)):
-            raise BadInput(f"{name}: means nothing for tasks of {set_name}; leave it out")
+    _check_meaning(set_name, others)
     families = sample_families()
     named = [each.strip() for each in dialects.split(",")] if isinstance(dialects, str) else [*dialects]
     for each in named:
@@ -274,6 +272,64 @@ def sample_evaluator(
             raise BadInput(f"dialects: {set_name} is judged on {', '.join(families)}; choose from these")
     sets = [sample_tasks(families[dialect_of(each)]) for each in dict.fromkeys(named)]
     return TaskEvaluator(sets, workers=workers, extract=extract, cache=cache)
+
+
+def file_evaluator(  # noqa: PLR0913 - the options of an evaluator
+    set_name: str,
+    *,
+    family: str,
+    phase: str | None = None,
+    databases: Path | str | None = None,
+    gold: Path | str | None = None,
+    dialects: str | Sequence[str] | None = None,
+    workers: int | None = None,
+    extract: str = Extract.NONE,
+    cache: bool = True,
+    **others: Any,
+) -> TaskEvaluator:
+    """Return an evaluator of a file of tasks, with the options of `harness.Evaluator`.
+
+    Args:
+        set_name: the path of the file.
+        family: the script family that judges them.
+        phase: one of `Phase`, the first by default.
+        databases: the folder of their databases.
+        gold: the file with what their authors send by mail.
+        dialects: None, or the family's.
+        workers: as of `TaskEvaluator`.
+        extract: the same.
+        cache: the same.
+        others: mean nothing for tasks, and are at their defaults.
+
+    Raises:
+        BadInput: the file or its databases are wrong, or an option has no meaning for tasks.
+        EngineUnavailable: the server is not up.
+    """
+    _check_meaning(set_name, others)
+    if databases is None:
+        raise BadInput(f"{set_name}: name the folder of the databases of its tasks with --databases")
+    part = Phase(one_of(list(Phase), "phase", phase or Phase.FIRST))
+    tasks = read_tasks(Path(set_name), family, Path(databases), None if gold is None else Path(gold), part)
+    own = str(tasks.family.dialect)
+    if dialects not in (None, own, [own]):
+        raise BadInput(f"dialects: tasks of {family} are judged on {own}; leave it out")
+    if (sources := engine_of(tasks.family).sources) is not None:
+        for name in {task.database for task in tasks.tasks}:
+            sources(tasks.databases, name)
+    return TaskEvaluator([tasks], workers=workers, extract=extract, cache=cache)
+
+
+def _check_meaning(set_name: str, others: Mapping[str, Any]) -> None:
+    """Refuse options of `harness.Evaluator` that mean nothing for tasks.
+
+    Raises:
+        BadInput: one is not at its default.
+    """
+    usual = signature(Evaluator).parameters
+    for name, value in others.items():
+        given, default = ([*value] if isinstance(value, list | tuple) else value), usual[name].default
+        if name != "say" and given not in (default, _joined(default)):
+            raise BadInput(f"{name}: means nothing for tasks of {set_name}; leave it out")
 
 
 def _joined(value: Any) -> Any:

@@ -190,7 +190,7 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
     if needs_gold and not any(task.gold for task in tasks):
         raise BadInput(
             f"{path}: no task has a solution: public files leave them out; ask its authors by mail, and name"
-            " the file that they send with --ground-truth"
+            " the file that they send with --ground-truth; with --gold where that is the option's name"
         )
     return TaskSet(path, family, tasks, databases, ground_truth)
 

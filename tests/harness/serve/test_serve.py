@@ -407,6 +407,8 @@ def test_the_client_is_one_file(shared: Served, tmp_path: Path) -> None:
         (("--metrics", "ves"), "ves"),
         (("--set", "none"), "none"),
         (("--databases", "none", "--set", "dev"), "replaces --set"),
+        (("--family", "livesqlbench"), "name it with --set"),
+        (("--phase", "first"), "add --family"),
         (("--processes", "0"), "--processes 0"),
         (("--dialect", "oracle"), "oracle"),
     ],

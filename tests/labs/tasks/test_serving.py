@@ -24,13 +24,22 @@ from harness.labs.tasks.sample import sample_answers, sample_families, sample_ta
 from harness.provision.dsn import variable
 from harness.serve.client import ScoreClient, ScoreFailure, reward
 from loaders.server import Server
+from tests.harness.conftest import Call
 from tests.harness.serve.served import ENDLESS, SERVERS, Served, metrics, served
+from tests.labs.tasks.shop import make_sqlite
+from tests.labs.tasks.test_files import lines
 from tests.labs.tasks.test_verdicts import left_on
+
+pytestmark = pytest.mark.slow
 
 SET = ("--set", "sample_tasks")
 QUERY: dict[str, Any] = {"question": "city_library_2", "sql": ["SELECT 1"]}
 SOME = ("city_library_1", "city_library_M_5", "island_ferries_M_1")
 TOLD = ("outcome", "scores", "error")
+GONE = """def test_case(pred_sqls, sol_sqls, db_path, conn):
+    rows, *_ = execute_queries(["SELECT count(*) FROM orders WHERE total > 200"], db_path, conn)
+    assert rows == [(0,)]
+"""
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +90,6 @@ def test_verdicts_are_those_of_an_evaluation(shared: Served) -> None:
         assert httpx2.post(f"{shared.address}/verify", json=undecided).json()["mask_sample"] is True
 
 
-@pytest.mark.slow
 def test_reward_functions_take_tasks() -> None:
     texts = ["```sql\nSELECT 1\n```", "```sql\nDELETE FROM loans;\nDELETE FROM patrons;\n```"]
     names = ["city_library_2", "city_library_M_5"]
@@ -119,6 +127,30 @@ def test_a_bad_answer_is_refused_with_its_fault(shared: Served, name: str) -> No
     answer, says = REFUSED[name]
     with ScoreClient(shared.address) as client, pytest.raises(ScoreFailure, match=f"422: .*{says}"):
         client.score([answer])
+
+
+def test_a_published_file_is_judged_with_what_came_by_mail(tmp_path: Path, call: Call) -> None:
+    make_sqlite(tmp_path / "database")
+    public = {"instance_id": "shop_M_1", "selected_database": "shop", "preprocess_sql": [], "sol_sql": []}
+    mailed = {
+        "instance_id": "shop_M_1",
+        "sol_sql": ["DELETE FROM orders WHERE total > 200"],
+        "test_cases": [GONE],
+    }
+    tasks = lines(tmp_path / "tasks.jsonl", {**public, "category": "Management"})
+    options = ["--set", str(tasks), "--family", "livesqlbench-sqlite"]
+    code, _, errors = call("serve", *options)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "name the folder of the databases of its tasks with --databases" in errors
+    options += ["--databases", str(tmp_path / "database"), "--gold", str(lines(tmp_path / "m.jsonl", mailed))]
+    with served(*options, "--no-cache") as server, ScoreClient(server.address) as client:
+        answers = [mailed["sol_sql"], ["DELETE FROM orders"], []]
+        judged = client.score([{"question": "shop_M_1", "sql": each} for each in answers])
+    assert [each["scores"] for each in judged] == [
+        {"official": 1.0, "strict": 1.0, "state": 1.0},
+        {"official": 1.0, "strict": 1.0, "state": 0.0},
+        {"official": 0.0, "strict": 0.0, "state": 0.0},
+    ]
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads /proc")
