@@ -17,8 +17,9 @@ from harness.engines.execution import Ending, Execution
 from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.prompts import PromptOptions, open_prompter
 from harness.predictors.schema import describe, plain_value, read_database
+from harness.session.batches import BatchEvaluator
 from harness.session.evaluator import Evaluator
-from harness.session.resolver import Answer, policy_of
+from harness.session.resolver import Answer, one_of
 from loaders.base.files import as_json, one_line
 
 _MAY_LOOK = (
@@ -32,6 +33,8 @@ class DatabaseTools:
     A wrong name of a database or engine is the model's fault: its tools return the words for it. They raise
     EngineUnavailable if an engine fails, because an episode is worth nothing then.
 
+    Tasks of a `TaskEvaluator` have prompts of their own, single turn. Their databases are shown to no model.
+
     Args:
         evaluator: judges answers and runs SQL, under its time limit; closed by the caller.
         rows: the most rows that `run_sql` shows.
@@ -41,19 +44,14 @@ class DatabaseTools:
 
     def __init__(
         self,
-        evaluator: Evaluator,
+        evaluator: BatchEvaluator,
         *,
         rows: int = 50,
         max_bytes: int = 8_192,
         extract: Extract | str = Extract.ANSWER_1,
     ) -> None:
-        if not isinstance(evaluator, Evaluator):
-            raise BadInput(
-                "these tools and adapters take questions alone; judge answers to tasks by trl_reward,"
-                " verl_reward or bird-harness serve"
-            )
         self.evaluator = evaluator
-        self.extract = policy_of(extract)
+        self.extract = one_of(evaluator.policies, "extract", extract)
         self._most = {"rows": rows, "max_bytes": max_bytes}
         self._prompter = open_prompter(PromptOptions())
         self._schemas: dict[tuple[str, EngineName], DatabaseText] = {}
@@ -61,12 +59,25 @@ class DatabaseTools:
     @property
     def questions(self) -> Sequence[Question]:
         """The questions of the evaluator's set; none if it has databases only."""
-        return self.evaluator.setup.questions.questions
+        return self.evaluator.questions
+
+    def looking(self) -> Evaluator:
+        """Return the evaluator, whose databases may be shown to models.
+
+        Raises:
+            BadInput: it is one of tasks.
+        """
+        if not isinstance(self.evaluator, Evaluator):
+            raise BadInput(
+                "databases of tasks are shown to no model; ask in a single turn by lm-eval, Inspect or"
+                " verifiers, or judge answers by trl_reward, verl_reward or bird-harness serve"
+            )
+        return self.evaluator
 
     @property
     def databases(self) -> list[str]:
         """The names of the databases."""
-        return sorted(self.evaluator.setup.questions.db_ids)
+        return sorted(self.looking().setup.questions.db_ids)
 
     def prompt(self, question: Question, dialect: EngineName | None = None, *, may_look: bool = False) -> str:
         """Return the prompt for a question, as `lab predict` sends it: schema, question, evidence.
@@ -77,9 +88,12 @@ class DatabaseTools:
             may_look: True to say that the model may call `run_sql` first.
 
         Raises:
-            BadInput: the evaluator has several engines and none is named, or not this one.
+            BadInput: the evaluator has several engines and none is named, or not this one; or the model may
+                look at the database of a task.
             EngineUnavailable: the engine does not answer.
         """
+        if not may_look and (own := self.evaluator.own_prompt(question.key, dialect)) is not None:
+            return own
         schema = self._schema(question.db_id, dialect)
         problem = Problem(question.key, question.text, question.evidence, schema)
         text = self._prompter.write("direct.j2", problem).messages[0].content
@@ -108,8 +122,8 @@ class DatabaseTools:
         return self._prompter.render("schema.j2", dialect=title, tables=schema.tables)
 
     def _schema(self, database: str, dialect: EngineName | None) -> DatabaseText:
-        setup = self.evaluator.setup
-        engine = self.evaluator.engine_for(database, dialect)
+        evaluator = self.looking()
+        setup, engine = evaluator.setup, evaluator.engine_for(database, dialect)
         if (database, engine) not in self._schemas:
             place = setup.database(database, engine)
             schema = read_database(setup.engine(engine), place, kind=kind_of(engine))
@@ -137,7 +151,7 @@ class DatabaseTools:
             BadInput: there is no such database or engine.
             EngineUnavailable: the engine failed, not the query.
         """
-        return await self.evaluator.aexecute(database, sql, dialect=dialect, **self._most)
+        return await self.looking().aexecute(database, sql, dialect=dialect, **self._most)
 
     def run_sql_and_wait(self, database: str, sql: str, dialect: EngineName | None = None) -> str:
         """Like `run_sql`, where there is no event loop, or none to be awaited.
@@ -146,7 +160,7 @@ class DatabaseTools:
             EngineUnavailable: the engine failed, not the query.
         """
         try:
-            return told(self.evaluator.execute(database, sql, dialect=dialect, **self._most))
+            return told(self.looking().execute(database, sql, dialect=dialect, **self._most))
         except BadInput as fault:
             return f"error: {fault}"
 

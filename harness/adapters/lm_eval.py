@@ -17,10 +17,10 @@ _MOST_TOKENS = 1_024
 
 
 def make_task(tools: DatabaseTools, *, dialect: EngineName | None = None) -> ConfigurableTask:
-    """Return a task with every question of the evaluator's set, for `lm_eval.simple_evaluate`.
+    """Return a task with every question, or task, of the evaluator's set, for `lm_eval.simple_evaluate`.
 
     Its metrics are the evaluator's. An answer that nothing could judge has none, and does not count in the
-    means.
+    means; nor does a verdict on a task that decides nothing.
 
     Args:
         tools: what judges answers; its evaluator must stay open while the task runs.
@@ -36,7 +36,7 @@ def make_task(tools: DatabaseTools, *, dialect: EngineName | None = None) -> Con
         return {"test": Dataset.from_list(docs)}
 
     config = {
-        "task": tools.evaluator.setup.questions.name,
+        "task": tools.evaluator.name,
         "custom_dataset": dataset,
         "test_split": "test",
         "output_type": "generate_until",
@@ -45,7 +45,7 @@ def make_task(tools: DatabaseTools, *, dialect: EngineName | None = None) -> Con
         "process_results": judged,
         "metric_list": [
             {"metric": name, "aggregation": "mean", "higher_is_better": True}
-            for name in tools.evaluator.setup.metrics
+            for name in tools.evaluator.metrics
         ],
         "generation_kwargs": {"until": [], "do_sample": False, "max_gen_toks": _MOST_TOKENS},
         "metadata": {"version": 1.0},

@@ -53,6 +53,7 @@ class TextToSqlEnvironment(Environment[SqlAction, SqlObservation, QuestionState]
     def __init__(self, tools: DatabaseTools, dialect: EngineName | None = None) -> None:
         super().__init__()
         self._tools, self._dialect = tools, dialect
+        self._by_key = tools.looking().setup.questions.by_key
         self._state = QuestionState()
 
     def reset(
@@ -60,7 +61,7 @@ class TextToSqlEnvironment(Environment[SqlAction, SqlObservation, QuestionState]
     ) -> SqlObservation:
         """Begin with a question: the one with this key, else the one at the place of the seed."""
         questions = self._tools.questions
-        by_key = self._tools.evaluator.setup.questions.by_key
+        by_key = self._by_key
         if question is not None and question not in by_key:
             raise BadInput(f"question {question!r}: the set has none of this key")
         found = questions[(seed or 0) % len(questions)] if question is None else by_key[question]
@@ -77,7 +78,7 @@ class TextToSqlEnvironment(Environment[SqlAction, SqlObservation, QuestionState]
         if self._state.question is None:
             raise BadInput("there is no episode; reset first")
         self._state.step_count += 1
-        question = self._tools.evaluator.setup.questions.by_key[self._state.question]
+        question = self._by_key[self._state.question]
         if action.does == "look":
             rows = await self._tools.run_sql(question.db_id, action.sql, self._dialect)
             return SqlObservation(text=rows, scores={})
@@ -99,6 +100,7 @@ def make_app(tools: DatabaseTools, *, dialect: EngineName | None = None, session
         dialect: the engine of the answers; may be None if the evaluator has only one.
         sessions: the most sessions at a time.
     """
+    tools.looking()  # tasks are refused at once
     make = partial(TextToSqlEnvironment, tools, dialect)
     app: Starlette = create_fastapi_app(
         make, SqlAction, SqlObservation, max_concurrent_envs=sessions, state_cls=QuestionState

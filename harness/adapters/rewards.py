@@ -180,8 +180,9 @@ def skyrl_environment(
         BadInput: as in `trl_reward`.
     """
     judge = _Judge.of(evaluator, options)
-    base: type[Any] = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
     tools = DatabaseTools(evaluator)
+    tools.looking()  # tasks are refused at once
+    base: type[Any] = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
 
     class SqlEnvironment(base):
         """One question to answer in SQL."""

@@ -12,7 +12,7 @@ import verifiers.v1 as vf
 from harness.adapters.database_tools import DatabaseTools
 from harness.data.answers import Extract
 from harness.data.outcomes import Judgement
-from harness.session.evaluator import Evaluator
+from harness.session.evaluator import Evaluator, open_evaluator
 
 __all__ = ["TextToSqlEnv", "TextToSqlTaskset"]
 
@@ -20,13 +20,14 @@ __all__ = ["TextToSqlEnv", "TextToSqlTaskset"]
 class TextToSqlTaskConfig(vf.TaskConfig):
     """Where tasks are judged: `seconds` limits an answer with its gold; `metric` is the reward.
 
-    `extract` is how the SQL is taken out of the last message.
+    `extract` is how the SQL is taken out of the last message. Tasks of a lab's set have prompts and limits of
+    their own, and the official verdict as the reward.
     """
 
     set_name: str = "sample"
     dialect: str = "sqlite"
     seconds: float = 30.0
-    metric: str = "ex"
+    metric: str | None = None
     extract: str = Extract.ANSWER_1.value
 
 
@@ -50,7 +51,11 @@ class SqlToolsetConfig(vf.SharedToolsetConfig):
 @cache
 def _tools(set_name: str, dialect: str, seconds: float, extract: str) -> DatabaseTools:
     """Return the tools of this process, whose evaluator lives as long as it does."""
-    return DatabaseTools(Evaluator(set_name, dialects=dialect, seconds=seconds), extract=extract)
+    return DatabaseTools(open_evaluator(set_name, dialects=dialect, seconds=seconds), extract=extract)
+
+
+def _tools_of(where: TextToSqlTaskConfig) -> DatabaseTools:
+    return _tools(where.set_name, where.dialect, where.seconds, where.extract)
 
 
 class SqlToolset(vf.Toolset[SqlToolsetConfig, vf.State]):
@@ -80,8 +85,7 @@ class TextToSqlTask(vf.Task[TextToSqlData, vf.State, TextToSqlTaskConfig]):
     """Answer a question by one query, in the last message."""
 
     async def _judged(self, trace: vf.Trace) -> Judgement:
-        tools = _tools(self.config.set_name, self.config.dialect, self.config.seconds, self.config.extract)
-        judgement = await tools.judge_completion(self.data.question, trace.last_reply)
+        judgement = await _tools_of(self.config).judge_completion(self.data.question, trace.last_reply)
         if not judgement.outcome.is_predictors:
             raise vf.TaskError(f"{judgement.outcome}: {judgement.error}")
         return judgement
@@ -89,7 +93,11 @@ class TextToSqlTask(vf.Task[TextToSqlData, vf.State, TextToSqlTaskConfig]):
     @vf.reward
     async def execution(self, trace: vf.Trace) -> float:
         """Return the reward; the rollout fails if nothing can be judged, rather than getting 0."""
-        return (await self._judged(trace)).scores[self.config.metric]
+        metric = self.config.metric or _tools_of(self.config).evaluator.outcome_metric
+        scores = (await self._judged(trace)).scores
+        if metric not in scores:
+            raise vf.TaskError(f"{metric}: decides nothing here")
+        return scores[metric]
 
     @vf.metric
     async def scores(self, trace: vf.Trace) -> Mapping[str, float]:
@@ -102,8 +110,7 @@ class TextToSqlTaskset(vf.Taskset[TextToSqlTask, TextToSqlConfig]):
 
     def load(self) -> Iterator[TextToSqlTask]:
         """Yield a task for each question."""
-        where = self.config.task
-        tools = _tools(where.set_name, where.dialect, where.seconds, where.extract)
+        where, tools = self.config.task, _tools_of(self.config.task)
         for each in tools.questions:
             prompt = tools.prompt(each, may_look=self.config.may_look)
             yield TextToSqlTask(TextToSqlData(id=each.key, question=each.key, prompt=prompt), where)

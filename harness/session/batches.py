@@ -18,6 +18,7 @@ from typing import Self
 
 from harness.data.answers import Extract, Extracted
 from harness.data.outcomes import Judgement, Outcome
+from harness.data.questions import Question
 from harness.engines import EngineName
 from harness.session.resolver import Answer, Triple
 
@@ -124,6 +125,16 @@ class BatchEvaluator(ABC):
 
     @property
     @abstractmethod
+    def name(self) -> str:
+        """The name of its set."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> Sequence[Question]:
+        """The questions, or tasks, of its set."""
+
+    @property
+    @abstractmethod
     def metrics(self) -> Sequence[str]:
         """The metrics that it computes."""
 
@@ -136,6 +147,15 @@ class BatchEvaluator(ABC):
     @abstractmethod
     def extract(self) -> str:
         """How it takes the SQL out of answers, unless a batch says otherwise."""
+
+    def own_prompt(self, key: str, dialect: EngineName | None = None) -> str | None:
+        """Return the prompt of a task, single turn; None of a question, which has none of its own.
+
+        Raises:
+            BadInput: there is no such task or engine, or a file that the prompt shows is missing.
+        """
+        del key, dialect
+        return None
 
     @abstractmethod
     def extracted(self, answer: Answer | Triple, extract: str | None = None) -> Extracted:

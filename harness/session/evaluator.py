@@ -26,6 +26,7 @@ from harness.data.answers import NO_SQL, Extract, Extracted
 from harness.data.answers import extract as taken
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import Judgement, Outcome
+from harness.data.questions import Question
 from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, kinds_by_name
 from harness.engines.clock import parse_moment
@@ -246,6 +247,16 @@ class Evaluator(BatchEvaluator):
             BadInput: this evaluator lacks the database or the dialect, or has several.
         """
         return self._resolver.place(database, dialect)
+
+    @property
+    def name(self) -> str:
+        """The name of its set."""
+        return self._questions.name
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """The questions of its set; none if it has databases only."""
+        return self._questions.questions
 
     @property
     def metrics(self) -> Sequence[str]:

@@ -42,7 +42,7 @@ def make_server(tools: DatabaseTools, *, scores: bool = False) -> MCPServer[Any]
     server = MCPServer[Any](
         "bird-harness", instructions=_INSTRUCTIONS, version=harness.__version__, log_level="ERROR"
     )
-    names = list(tools.evaluator.setup.servers)
+    names = list(tools.looking().dialects)
     engines = ", ".join(names)
     engine_name = Annotated[
         str | None,

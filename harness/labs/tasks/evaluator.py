@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,16 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.answers import Extract, Extracted
 from harness.data.outcomes import Judgement, Outcome
-from harness.engines import dialect_of, kinds_by_name
+from harness.data.questions import Question
+from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.labs.tasks import OFFICIAL, VERDICTS
 from harness.labs.tasks.cache import VerdictCache
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.evaluation import engine_facts, server_of
 from harness.labs.tasks.judging import TaskJudge, TaskResult
 from harness.labs.tasks.layouts import Phase, Task, TaskSet, read_tasks, statements_in
-from harness.labs.tasks.outcomes import judgement_of, shown_text
+from harness.labs.tasks.outcomes import judgement_of, questions_of, shown_text
+from harness.labs.tasks.prompts import prompt_of
 from harness.labs.tasks.responses import TaskExtract
 from harness.labs.tasks.sample import sample_families, sample_tasks
 from harness.session.batches import Batch, BatchEvaluator
@@ -85,6 +87,7 @@ class TaskEvaluator(BatchEvaluator):
         EngineUnavailable: a server is not up.
     """
 
+    name = "tasks"
     outcome_metric = OFFICIAL.name
     has_tasks = True
     policies = POLICIES
@@ -114,6 +117,20 @@ class TaskEvaluator(BatchEvaluator):
 
     def __reduce__(self) -> tuple[Callable[[], "TaskEvaluator"], tuple[()]]:
         return self._given, ()
+
+    @cached_property
+    def questions(self) -> Sequence[Question]:
+        """The tasks, as questions."""
+        return questions_of([*self._sets.values()])
+
+    def own_prompt(self, key: str, dialect: EngineName | None = None) -> str:
+        """Return the prompt of a task, as `lab tasks --prompts` writes it.
+
+        Raises:
+            BadInput: there is no such task or engine, or a file that the prompt shows is missing.
+        """
+        engine, task = self._found(key, dialect)
+        return prompt_of(task, self._sets[engine].databases)
 
     @property
     def metrics(self) -> Sequence[str]:
@@ -147,15 +164,7 @@ class TaskEvaluator(BatchEvaluator):
         if isinstance(answer, Triple):
             raise BadInput("tasks have their own databases and test cases; name a task as the question")
         where = f"task {answer.question}"
-        engines = ", ".join(self._sets)
-        if answer.dialect is None and len(self._sets) > 1:
-            raise BadInput(f"{where}: no dialect given; choose from {engines}")
-        engine = answer.dialect or next(iter(self._sets))
-        if engine not in self._sets:
-            raise BadInput(f"{where}: no tasks are judged on {engine!r}; choose from {engines}")
-        task = self._tasks[engine].get(str(answer.question))
-        if task is None:
-            raise BadInput(f"{where}: the set has none of this name; it has {len(self._tasks[engine]):,}")
+        engine, task = self._found(str(answer.question), answer.dialect)
         policy = one_of(POLICIES, "extract", extract or self._extract)
         if not isinstance(answer.sql, str):
             for each in answer.sql:
@@ -165,6 +174,23 @@ class TaskEvaluator(BatchEvaluator):
         if policy == Extract.NONE:
             return _Asked(engine, task, task.family.statements(text))
         return _Asked(engine, task, statements_in(text, task.family, TaskExtract(policy), where))
+
+    def _found(self, name: str, dialect: EngineName | None) -> tuple[str, Task]:
+        """Return the engine and the task that are named.
+
+        Raises:
+            BadInput: there is no such task or engine, or one of several has to be named.
+        """
+        where, engines = f"task {name}", ", ".join(self._sets)
+        if dialect is None and len(self._sets) > 1:
+            raise BadInput(f"{where}: no dialect given; choose from {engines}")
+        engine = dialect or next(iter(self._sets))
+        if engine not in self._sets:
+            raise BadInput(f"{where}: no tasks are judged on {engine!r}; choose from {engines}")
+        task = self._tasks[engine].get(name)
+        if task is None:
+            raise BadInput(f"{where}: the set has none of this name; it has {len(self._tasks[engine]):,}")
+        return engine, task
 
     def _start(
         self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None

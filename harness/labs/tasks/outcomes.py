@@ -109,7 +109,7 @@ def outcomes_of(
     judged: Sequence[JudgedTasks], request: TaskRequest
 ) -> tuple[dict[str, Any], list[Question], list[PairResult]]:
     """Return the manifest of a run of tasks, its questions, and the outcome of each pair."""
-    questions = list(_questions(judged))
+    questions = questions_of([one.tasks for one in judged])
     levels = tuple(dict.fromkeys(scale for each in questions for scale in _scale(each.difficulty)))
     results = [result for one in judged for result in _pair_results(one, levels)]
     extent = Extent(
@@ -190,25 +190,26 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _questions(judged: Sequence[JudgedTasks]) -> Iterator[Question]:
-    """Yield each task once, with its golds on all engines."""
-    found: dict[str, list[tuple[Dialect, Task]]] = {}
-    for one in judged:
-        for task in one.tasks.tasks:
-            found.setdefault(task.id, []).append((one.dialect, task))
-    levels = _levels(task for each in found.values() for _, task in each)
-    for name, each in found.items():
-        task = each[0][1]
-        yield Question(
+def questions_of(sets: Sequence[TaskSet]) -> list[Question]:
+    """Return each task once, with its golds on all engines."""
+    found: dict[str, list[Task]] = {}
+    for one in sets:
+        for task in one.tasks:
+            found.setdefault(task.id, []).append(task)
+    levels = _levels(task for each in found.values() for task in each)
+    return [
+        Question(
             key=name,
             question_id=name,
             db_id=task.database,
             text=str(task.record.get("query", task.record.get("amb_user_query", ""))),
             evidence="",
             difficulty=Level(task.difficulty or UNRATED, levels),
-            gold={dialect: shown_text(own.gold) for dialect, own in each},
+            gold={own.family.dialect: shown_text(own.gold) for own in (task, *others)},
             own_types=(Level(task.category, tuple(TaskCategory)),),
         )
+        for name, (task, *others) in found.items()
+    ]
 
 
 def _levels(tasks: Iterator[Task]) -> tuple[str, ...]:

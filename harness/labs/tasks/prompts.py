@@ -28,10 +28,11 @@ def prompts(tasks: TaskSet) -> Iterator[dict[str, str]]:
         BadInput: a file that a prompt shows is missing, or a task has no question.
     """
     for task in tasks.tasks:
-        yield {"instance_id": task.id, "prompt": _prompt(task, tasks.databases)}
+        yield {"instance_id": task.id, "prompt": prompt_of(task, tasks.databases)}
 
 
-def _prompt(task: Task, databases: Path) -> str:
+def prompt_of(task: Task, databases: Path) -> str:
+    """Return the prompt of a task; args and errors are those of `prompts`."""
     record, database = task.record, task.database
     if task.family.has_talks:
         question = record.get("amb_user_query", record.get("query"))

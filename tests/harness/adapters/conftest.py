@@ -22,6 +22,8 @@ from harness.data.predictions import read_predictions
 from harness.data.questions import Question
 from harness.data.sets.loader import load_set
 from harness.engines import EngineName
+from harness.labs.tasks.evaluator import TaskEvaluator
+from harness.labs.tasks.sample import sample_tasks
 from loaders.base.records import to_record
 from loaders.sample import PREDICTIONS
 from tests.harness.adapters.raw_answers import RawAnswer, raw_answers
@@ -67,6 +69,23 @@ def evaluated() -> Evaluated:
     answers = [Answer(key, sql) for file in files for key, sql in file.predictions.items() if sql is not None]
     with Evaluator("sample", workers=1, seconds=1) as evaluator:
         return list(zip(answers, evaluator.score(answers), strict=True))
+
+
+def answered_tasks() -> dict[str, tuple[str, Mapping[str, float]]]:
+    """Texts that models answer to tasks, a right and a wrong one, with their scores; by task."""
+    set_of_tasks = sample_tasks("livesqlbench-sqlite")
+    [right] = [task for task in set_of_tasks.tasks if task.id == "city_library_2"]
+    texts = {
+        right.id: "So:\n```sqlite\n" + "\n".join(right.gold) + "\n```",
+        "city_library_M_5": "DELETE FROM loans",
+    }
+    with TaskEvaluator([set_of_tasks], workers=1) as evaluator:
+        judged = evaluator.score([Answer(*each) for each in texts.items()], extract=Extract.ANSWER_1)
+    assert [sorted(each.scores.items()) for each in judged] == [
+        [("official", 1.0), ("strict", 1.0)],
+        [("official", 0.0), ("state", 0.0), ("strict", 0.0)],
+    ]
+    return {name: (text, each.scores) for (name, text), each in zip(texts.items(), judged, strict=True)}
 
 
 def by_predictor(evaluated: Evaluated) -> list[dict[str, tuple[str, Judgement]]]:

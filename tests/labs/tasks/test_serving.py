@@ -1,5 +1,6 @@
 """Tasks over HTTP: their verdicts are those of an evaluation, and nothing is left when the server ends."""
 
+import asyncio
 import os
 import signal
 import tempfile
@@ -15,7 +16,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.adapters.database_tools import DatabaseTools
-from harness.adapters.rewards import trl_reward, verl_reward
+from harness.adapters.rewards import skyrl_environment, trl_reward, verl_reward
 from harness.labs.tasks.evaluator import TaskEvaluator
 from harness.labs.tasks.judging import judge
 from harness.labs.tasks.layouts import read_answers
@@ -104,8 +105,15 @@ def test_reward_functions_take_tasks() -> None:
         assert compute(solution_str=texts[2], ground_truth=names[0], extra_info={}) == 1.0
         with pytest.raises(BadInput, match="metric 'ex': the evaluator computes official, strict, state"):
             trl_reward(evaluator, metric="ex")
-        with pytest.raises(BadInput, match="these tools and adapters take questions alone"):
-            DatabaseTools(evaluator)  # type: ignore[arg-type]
+        tools = DatabaseTools(evaluator)
+        assert tools.prompt(tools.questions[0]).startswith("# Database schema")
+        judged = asyncio.run(tools.judge_completion(names[0], texts[2]))
+        assert judged.outcome == "match"
+        refused = "databases of tasks are shown to no model; ask in a single turn"
+        with pytest.raises(BadInput, match=refused):
+            tools.prompt(tools.questions[0], may_look=True)
+        with pytest.raises(BadInput, match=refused):
+            skyrl_environment(evaluator, unjudged=0.0)  # type: ignore[arg-type]
 
 
 def row(task: str, text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ from inspect_ai import eval as evaluate
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness import Evaluator
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.inspect_ai import make_task
+from harness.labs.tasks.evaluator import TaskEvaluator
+from harness.labs.tasks.sample import sample_tasks
 from tests.harness.adapters.conftest import (
     CURVE,
     RAW,
@@ -20,6 +24,7 @@ from tests.harness.adapters.conftest import (
     Evaluated,
     RecordedTools,
     Taken,
+    answered_tasks,
     by_predictor,
     open_evaluator,
     scripted,
@@ -113,6 +118,22 @@ def test_a_model_that_looks_first_may_try_anything(tools: DatabaseTools, tmp_pat
     assert scores(log)["1"].value["ex"] == 1.0
     stopped = run(tools, tmp_path, policy, turns=2, sample_id="1")
     assert scores(stopped)["1"].value["ex"] == 0.0
+
+
+def test_tasks_have_their_verdicts(tmp_path: Path) -> None:
+    answers = answered_tasks()
+    with TaskEvaluator([sample_tasks("livesqlbench-sqlite")], workers=1) as evaluator:
+        tools = DatabaseTools(evaluator)
+        asked = {tools.prompt(each): each.key for each in tools.questions}
+        log = run(tools, tmp_path, lambda said: says(answers[asked[said[-1].text]][0]), sample_id=[*answers])
+        with pytest.raises(BadInput, match="databases of tasks are shown to no model"):
+            make_task(tools, turns=2)
+    assert {
+        key: {name: value for name, value in each.value.items() if not isnan(value)}
+        for key, each in scores(log).items()
+    } == {key: expected for key, (_, expected) in answers.items()}
+    counted = {each.name: (each.scored_samples, each.unscored_samples) for each in log.results.scores}
+    assert counted == {"official": (2, 0), "strict": (2, 0), "state": (1, 1)}
 
 
 def test_rewards_rise_with_what_a_policy_has_learned(tools: DatabaseTools, tmp_path: Path) -> None:

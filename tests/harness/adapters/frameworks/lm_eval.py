@@ -10,6 +10,8 @@ from lm_eval.tasks import TaskManager
 
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.lm_eval import make_task
+from harness.labs.tasks.evaluator import TaskEvaluator
+from harness.labs.tasks.sample import sample_tasks
 from tests.harness.adapters.conftest import (
     CURVE,
     RAW,
@@ -18,6 +20,7 @@ from tests.harness.adapters.conftest import (
     Evaluated,
     RecordedTools,
     Taken,
+    answered_tasks,
     by_predictor,
     open_evaluator,
     scripted,
@@ -53,7 +56,7 @@ def run(tools: DatabaseTools, policy: Callable[[str], str], places: Sequence[int
     found = simple_evaluate(
         model=Scripted(policy),
         tasks=[make_task(tools)],
-        samples={REFERENCE.set_name: list(places)},
+        samples={tools.evaluator.name: list(places)},
         bootstrap_iters=0,
         task_manager=TaskManager(include_defaults=False),  # else it reads thousands of tasks
     )
@@ -88,6 +91,21 @@ def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
             scored = {each["doc"]["key"]: each["ex"] for each in found["samples"][RAW.set_name]}
             assert scored == {key: ex for key, (_, ex) in expected.items()}
             assert tools.judged == expected
+
+
+def test_tasks_have_their_verdicts() -> None:
+    answers = answered_tasks()
+    with TaskEvaluator([sample_tasks("livesqlbench-sqlite")], workers=1) as evaluator:
+        tools = DatabaseTools(evaluator)
+        texts = {tools.prompt(each): answers[each.key][0] for each in tools.questions if each.key in answers}
+        places = [place for place, each in enumerate(tools.questions) if each.key in answers]
+        found = run(tools, texts.__getitem__, places)
+    assert {
+        each["doc"]["key"]: {name: each[name] for name in each["metrics"]}
+        for each in found["samples"]["tasks"]
+    } == {key: scores for key, (_, scores) in answers.items()}
+    means = found["results"]["tasks"]
+    assert (means["official,none"], means["state,none"]) == (0.5, 0.0)
 
 
 def test_rewards_rise_with_what_a_policy_has_learned(tools: DatabaseTools) -> None:

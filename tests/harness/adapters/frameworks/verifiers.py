@@ -23,6 +23,7 @@ from tests.harness.adapters.conftest import (
     RecordedTools,
     Reference,
     Taken,
+    answered_tasks,
     learners_questions,
     scripted,
 )
@@ -137,6 +138,18 @@ def test_a_model_that_looks_first_may_try_anything() -> None:
     assert "cut: " in said[1]
     assert "[1]" in said[2]
     assert (trace.ok, trace.reward) == (True, 1.0)
+
+
+def test_tasks_have_the_official_verdict_as_reward() -> None:
+    answers = answered_tasks()
+    environment = opened(Reference("sample_tasks", seconds=30.0))
+    texts = {
+        each.data.prompt: answers[each.data.id][0] for each in environment.taskset if each.data.id in answers
+    }
+    found = rollouts(environment, lambda messages: says(texts[messages[-1]["content"]]), [*answers])
+    assert {each.task.data.id: (each.reward, each.metrics) for each in found} == {
+        key: (scores["official"], scores) for key, (_, scores) in answers.items()
+    }
 
 
 def test_rewards_rise_with_what_a_policy_has_learned() -> None:
