@@ -166,7 +166,7 @@ class TaskEvaluator(BatchEvaluator):
         where = f"task {answer.question}"
         engine, task = self._found(str(answer.question), answer.dialect)
         policy = one_of(POLICIES, "extract", extract or self._extract)
-        if not isinstance(answer.sql, str):
+        if isinstance(answer.sql, list | tuple):
             for each in answer.sql:
                 check_text(where, "statement", each)
             return _Asked(engine, task, task.family.statements([*answer.sql]))

@@ -118,6 +118,8 @@ REFUSED = {
     "a list": ([], 422, "an array, not an object"),
     "no text": ({"question": 1}, 422, "has no sql"),
     "a number": ({"question": 1, "sql": 1}, 422, "sql is a whole number"),
+    "statements of a question": ({"question": 1, "sql": ["SELECT 1"]}, 422, "of type list, not text"),
+    "statements beside gold": ({**RIGHT, "sql": ["SELECT 1"]}, 422, "only tasks have answers of several"),
     "half a character": ({"question": 1, "sql": "\ud83d"}, 422, "UTF-8"),
     "unknown member": ({**RIGHT, "sqll": ""}, 422, "'sqll' is unknown"),
     "beside answers": ({"answers": [RIGHT], "sql": ""}, 422, "'sql' is unknown"),

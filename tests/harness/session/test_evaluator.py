@@ -126,6 +126,7 @@ def test_an_evaluator_can_be_sent(sample: QuestionSet) -> None:
             Answer("1", None),  # type: ignore[arg-type]
             ["question 1: the answer is None; give the SQL text, or '' if there is none"],
         ),
+        (Answer("1", ["SELECT 1"]), ["question 1: the answer is of type list, not text; give the SQL"]),
         (Answer("1", b"SELECT 1"), ["question 1: the answer is of type bytes, not text; give"]),  # type: ignore[arg-type]
         (Answer("1", "SELECT '\ud83d'"), ["question 1", "UTF-8"]),
         (Answer("1", "SELECT 1", Dialect.MYSQL), ["mysql", "sqlite", "dialects"]),

@@ -14,6 +14,10 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect
+from harness import Answer
+from harness.data.outcomes import Outcome
+from harness.labs.tasks.evaluator import TaskEvaluator
+from harness.labs.tasks.sample import sample_families, sample_tasks
 from loaders.base.errors import EngineUnavailable
 from tests import forked
 from tests.engines.victims import Victim, children, victim
@@ -159,3 +163,22 @@ def prey(request: pytest.FixtureRequest) -> Iterator[Victim]:
 @pytest.mark.thorough
 def test_kills_on_servers(tmp_path: Path, prey: Victim) -> None:
     check(tmp_path, prey.server.dialect, prey.environment, prey)
+
+
+@pytest.mark.engine
+@pytest.mark.thorough
+def test_an_evaluator_judges_again_once_its_server_is_up(
+    monkeypatch: pytest.MonkeyPatch, prey: Victim
+) -> None:
+    for name, value in prey.environment.items():
+        monkeypatch.setenv(name, value)
+    tasks = sample_tasks(sample_families()[prey.server.dialect])
+    answers = [Answer(task.id, task.gold) for task in tasks.tasks if task.id == "city_library_M_5"]
+    found = []
+    with TaskEvaluator([tasks], workers=1, cache=False) as evaluator:
+        found += evaluator.score(answers)
+        for change in (prey.kill, prey.start):
+            change()
+            found += evaluator.score(answers)
+    assert [each.outcome for each in found] == [Outcome.MATCH, Outcome.HARNESS_ERROR, Outcome.MATCH]
+    assert left_on(prey.server) == []

@@ -15,6 +15,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness import Answer
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.rewards import skyrl_environment, trl_reward, verl_reward
 from harness.labs.tasks.evaluator import TaskEvaluator
@@ -105,6 +106,8 @@ def test_reward_functions_take_tasks() -> None:
         assert compute(solution_str=texts[2], ground_truth=names[0], extra_info={}) == 1.0
         with pytest.raises(BadInput, match="metric 'ex': the evaluator computes official, strict, state"):
             trl_reward(evaluator, metric="ex")
+        with pytest.raises(BadInput, match="task city_library_2: the answer is None"):
+            evaluator.score([Answer(names[0], None)])  # type: ignore[arg-type]
         tools = DatabaseTools(evaluator)
         assert tools.prompt(tools.questions[0]).startswith("# Database schema")
         judged = asyncio.run(tools.judge_completion(names[0], texts[2]))
