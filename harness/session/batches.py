@@ -61,30 +61,22 @@ class Statistics:
 class Batch:
     """A batch of answers being judged: the future of each.
 
-    `zeros` are the scores of each answer if it is late; `stop` keeps those from being started whose futures
-    are not done, for the reason `why`.
+    `zeros` are the scores of each answer if it is late. `deadline` is in seconds, `until` on the monotonic
+    clock. `stop` keeps those from being started whose futures are not done, for the reason `why`.
     """
 
     futures: Sequence[Future[Judgement]]
     zeros: Sequence[Mapping[str, float]]
+    deadline: float | None
     until: float | None
     stop: Callable[[set[Future[Judgement]], str], object]
-    why: str
 
-    @classmethod
-    def begun(
-        cls,
-        futures: Sequence[Future[Judgement]],
-        zeros: Sequence[Mapping[str, float]],
-        deadline: float | None,
-        until: float | None,
-        stop: Callable[[set[Future[Judgement]], str], object],
-    ) -> Self:
-        """Return a batch that has a deadline, in seconds, or none."""
-        why = "it was not run: the caller stopped waiting"
-        if deadline is not None:
-            why = f"it was not judged within {deadline:g} s, the deadline of its batch"
-        return cls(futures, zeros, until, stop, why)
+    @property
+    def why(self) -> str:
+        """Why answers that are late are not judged."""
+        if self.deadline is None:
+            return "it was not run: the caller stopped waiting"
+        return f"it was not judged within {self.deadline:g} s, the deadline of its batch"
 
     @property
     def left(self) -> float | None:
@@ -165,7 +157,6 @@ class BatchEvaluator(ABC):
             BadInput: as in `score`.
         """
 
-    @abstractmethod
     def known(
         self, answers: Sequence[Answer | Triple], *, extract: str | None = None
     ) -> list[Judgement] | None:
@@ -174,6 +165,8 @@ class BatchEvaluator(ABC):
         Raises:
             BadInput: as in `score`.
         """
+        del answers, extract
+        return None
 
     @abstractmethod
     def close(self) -> None:

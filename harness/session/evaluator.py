@@ -326,7 +326,7 @@ class Evaluator(BatchEvaluator):
             )
 
         zeros = [self._setup.zero(each.dialect) for each in candidates]
-        return Batch.begun(futures, zeros, deadline, until, stop)
+        return Batch(futures, zeros, deadline, until, stop)
 
     @property
     def _executed(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ was reached.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -53,13 +53,14 @@ class VerdictCache:
 
     def __init__(self, tasks: TaskSet, version: str, store: Store) -> None:
         self._tasks, self._version, self._store = tasks, version, store
+        self._by_id = {task.id: task for task in tasks.tasks}
         self._files: dict[str, Sequence[str] | None] = {}
 
     def known(self, predictors: Sequence[TaskAnswers]) -> Known:
         """Return the stored results of golds and of answers."""
         keys = {
             (name, task.id): key
-            for name, answers in _answered(self._tasks, predictors)
+            for name, answers in answered(self._tasks, predictors)
             for task in self._tasks.tasks
             if (key := self._key(task, answers.get(task.id))) is not None
         }
@@ -71,17 +72,12 @@ class VerdictCache:
                 found[whose] = replace(result, predictor=whose[0])
         return found
 
-    def keep(self, results: Iterable[TaskResult], predictors: Sequence[TaskAnswers]) -> None:
-        """Store results that are the same in any run."""
-        of, tasks = dict(_answered(self._tasks, predictors)), {task.id: task for task in self._tasks.tasks}
-        for result in results:
-            self.keep_one(tasks[result.task], of[result.predictor].get(result.task), result)
-
-    def keep_one(self, task: Task, answer: Sequence[str] | None, result: TaskResult) -> None:
-        """Store the result of one answer, if it is the same in any run."""
+    def keep(self, result: TaskResult, answer: Sequence[str] | None) -> None:
+        """Store the result of an answer, None of one that is missing, if it is the same in any run."""
         said = f"{result.official.message} {result.strict.message}"
-        key = self._key(task, answer) if CODE.is_unchanged and not _BUSY.search(said) else None
-        if key is not None:
+        if not CODE.is_unchanged or _BUSY.search(said):
+            return
+        if (key := self._key(self._by_id[result.task], answer)) is not None:
             value = as_json(as_record(result, self._tasks.family.name)).encode()
             self._store.put({key: value}, EntryKind.JUDGEMENT)
 
@@ -124,9 +120,10 @@ class VerdictCache:
         return self._files[database]
 
 
-def _answered(
+def answered(
     tasks: TaskSet, predictors: Sequence[TaskAnswers]
 ) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
+    """Return the golds, and the answers of each predictor, by id."""
     golds = {task.id: task.gold for task in tasks.tasks}
     return [(GOLD, golds), *((one.predictor, one.answers) for one in predictors)]
 

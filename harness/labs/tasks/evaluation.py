@@ -12,7 +12,7 @@ from harness import provision
 from harness.cli.console import give_json, messages, say
 from harness.data.answers import Extract
 from harness.engines import dialect_of, on_server
-from harness.labs.tasks.cache import VerdictCache, to_judge
+from harness.labs.tasks.cache import VerdictCache, answered, to_judge
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.judging import GOLD, TaskResult, judge
 from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
@@ -102,12 +102,12 @@ def judged_tasks(
     known = {} if cache is None else cache.known(answers)
     left, unknown = to_judge(tasks, answers, known)
     found: dict[tuple[str, str], TaskResult] = {}
-    total = len(left.tasks) * (1 + len(answers))
+    total, of = len(left.tasks) * (1 + len(answers)), dict(answered(tasks, answers))
     with terminable(), nullcontext() if is_silent else messages.status("judging") as status:
         for result in judge(left, unknown, workers, server) if left.tasks else ():
             found[result.predictor, result.task] = result
             if cache is not None and (result.predictor, result.task) not in known:
-                cache.keep([result], answers)
+                cache.keep(result, of[result.predictor].get(result.task))
             if status is not None:
                 status.update(f"{tasks.family.dialect}: {len(found):,} of {total:,} verdicts")
     found |= known

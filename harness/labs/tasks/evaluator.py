@@ -1,13 +1,4 @@
-"""An evaluator of answers to tasks: batches, deadlines and counts as those of questions.
-
-from harness import Answer
-from harness.labs.tasks.evaluator import TaskEvaluator
-from harness.labs.tasks.sample import sample_tasks
-
-if __name__ == "__main__":
-with TaskEvaluator([sample_tasks("livesqlbench-sqlite")]) as evaluator:
-print(evaluator.score([Answer("city_library_1", ["SELECT COUNT(*) FROM loans"])]))
-"""
+"""An evaluator of answers to tasks: batches, deadlines and counts as those of questions."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -41,9 +32,6 @@ from harness.session.request import check_range
 from harness.session.resolver import Answer, Triple, check_text, one_of
 from loaders.base.processes import processors
 from loaders.base.store import Store, allowed_bytes, default_path
-
-POLICIES = (Extract.NONE.value, *TaskExtract)
-"""How statements are taken out of an answer that is one text: it is theirs, or a response with them."""
 
 _ZERO: Mapping[str, float] = dict.fromkeys(VERDICTS, 0.0)
 
@@ -90,7 +78,8 @@ class TaskEvaluator(BatchEvaluator):
     name = "tasks"
     outcome_metric = OFFICIAL.name
     has_tasks = True
-    policies = POLICIES
+    metrics = VERDICTS
+    policies = (Extract.NONE.value, *TaskExtract)
 
     def __init__(
         self,
@@ -108,7 +97,7 @@ class TaskEvaluator(BatchEvaluator):
         self._tasks = {name: {task.id: task for task in tasks.tasks} for name, tasks in self._sets.items()}
         self._servers = {name: server_of(tasks) for name, tasks in self._sets.items()}
         self._workers = workers or processors()
-        self._extract = one_of(POLICIES, "extract", extract)
+        self._extract = one_of(self.policies, "extract", extract)
         self._caches = cache
         self._stack = ExitStack()
         self._engines: dict[str, _Engine] | None = {}
@@ -133,11 +122,6 @@ class TaskEvaluator(BatchEvaluator):
         return prompt_of(task, self._sets[engine].databases)
 
     @property
-    def metrics(self) -> Sequence[str]:
-        """The verdicts."""
-        return VERDICTS
-
-    @property
     def dialects(self) -> Sequence[str]:
         """The engines that answers are for."""
         return tuple(self._sets)
@@ -156,16 +140,12 @@ class TaskEvaluator(BatchEvaluator):
         asked = self._asked(answer, extract)
         return Extracted(shown_text(asked.statements) if asked.statements else None)
 
-    def known(self, answers: Sequence[Answer | Triple], *, extract: str | None = None) -> None:
-        """Return None: all answers are looked up by `ascore`."""
-        del answers, extract
-
     def _asked(self, answer: Answer | Triple, extract: str | None) -> _Asked:
         if isinstance(answer, Triple):
             raise BadInput("tasks have their own databases and test cases; name a task as the question")
         where = f"task {answer.question}"
         engine, task = self._found(str(answer.question), answer.dialect)
-        policy = one_of(POLICIES, "extract", extract or self._extract)
+        policy = one_of(self.policies, "extract", extract or self._extract)
         if isinstance(answer.sql, list | tuple):
             for each in answer.sql:
                 check_text(where, "statement", each)
@@ -214,7 +194,7 @@ class TaskEvaluator(BatchEvaluator):
             for future in late:
                 judging[future].cancel()
 
-        return Batch.begun([found[each.key] for each in asked], [_ZERO] * len(asked), deadline, until, stop)
+        return Batch([found[each.key] for each in asked], [_ZERO] * len(asked), deadline, until, stop)
 
     def _begun(self, asked: _Asked) -> Future[TaskResult]:
         """Look an answer up, or begin to judge it."""
@@ -263,7 +243,7 @@ class TaskEvaluator(BatchEvaluator):
 
 def _keep(cache: VerdictCache, asked: _Asked, done: Future[TaskResult]) -> None:
     if not done.cancelled() and done.exception() is None:
-        cache.keep_one(asked.task, asked.statements, done.result())
+        cache.keep(done.result(), asked.statements)
 
 
 def _finish(judged: Future[Judgement], done: Future[TaskResult]) -> None:

@@ -350,16 +350,6 @@ class TaskJudge:
         self._starter = ThreadPoolExecutor(1, "tasks")
         self._is_closed = False
 
-    def task(self, task_id: str) -> Task:
-        """Return a task.
-
-        Raises:
-            BadInput: there is no such task.
-        """
-        if (task := self._tasks.get(task_id)) is None:
-            raise BadInput(f"{brief(task_id)}: the set has no such task; it has {len(self._tasks):,} others")
-        return task
-
     def judge(self, task_id: str, answer: str | Sequence[str], predictor: str = "answer") -> TaskResult:
         """Return the verdicts on an answer: the statements of `pred_sqls`, read as the family reads them.
 
@@ -367,8 +357,10 @@ class TaskJudge:
             BadInput: there is no such task, or its database is missing.
             EngineUnavailable: the server failed.
         """
+        if (task := self._tasks.get(task_id)) is None:
+            raise BadInput(f"{brief(task_id)}: the set has no such task; it has {len(self._tasks):,} others")
         statements = self._family.statements(answer if isinstance(answer, str) else list(answer))
-        return self.submit(self.task(task_id), statements, predictor).result()
+        return self.submit(task, statements, predictor).result()
 
     def submit(self, task: Task, statements: Sequence[str], predictor: str = "answer") -> Future[TaskResult]:
         """Begin to judge an answer; cancel the future of one that is not to be started any more.
@@ -383,8 +375,8 @@ class TaskJudge:
             try:
                 judging = self._submitted(task, [(predictor, statements)])
             except Exception as error:  # noqa: BLE001 - the caller's
-                _hand_over(judged, None, error)
-                return
+                judging = Future()
+                judging.set_exception(error)
 
             def end(done: Future[list[TaskResult]]) -> None:
                 is_broken = not done.cancelled() and isinstance(done.exception(), BrokenProcessPool)
@@ -427,18 +419,14 @@ class TaskJudge:
         self._workers.shutdown(cancel_futures=True)
 
 
-def _hand_over(
-    judged: Future[TaskResult], done: Future[list[TaskResult]] | None, error: BaseException | None = None
-) -> None:
+def _hand_over(judged: Future[TaskResult], done: Future[list[TaskResult]]) -> None:
     """Give the only result of a worker, or what it raised, to who waits for it."""
     if not judged.set_running_or_notify_cancel():
         return
-    if done is not None:
-        error = CancelledError() if done.cancelled() else done.exception()
+    error = CancelledError() if done.cancelled() else done.exception()
     if isinstance(error, BrokenProcessPool | CancelledError):
         error = EngineUnavailable("a process that judges tasks was ended; judge the answer again")
-    results = [] if done is None or error is not None else done.result()
-    if results:
+    if error is None and (results := done.result()):
         judged.set_result(results[0])
     else:
         judged.set_exception(error or EngineUnavailable("the answer was not judged: its judge was closed"))
@@ -484,15 +472,14 @@ def _close() -> None:
         _copies.close()
 
 
-def _reopened() -> Copies:
-    """Return new copies in place of those whose server failed; it may be up again."""
+def _reopen() -> None:
+    """Make new copies in place of those whose server failed; it may be up again."""
     global _copies  # noqa: PLW0603 - one a process
     with suppress(Exception):
         _close()
     _copies = None
     assert _make_copies is not None  # noqa: S101 - for the type
     _copies = _make_copies()
-    return _copies
 
 
 _STOPS = signal.SIGURG
@@ -527,7 +514,7 @@ def _judged(task: Task, answers: Sequence[tuple[str, Sequence[str] | None]]) -> 
         if _is_stopped:
             return []
         if _fault is not None and not isinstance(_fault, BadInput):
-            _reopened()
+            _reopen()
             _fault = None
         return _judged_here(task, answers)
     except BadInput:

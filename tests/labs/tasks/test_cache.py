@@ -72,7 +72,7 @@ def is_known(folder: Path, asked: dict[str, Any] | None = None, **more: Any) -> 
     said = {"version": "3", "texts": (KEPT,), "message": None, "task": {}, **more}
     with opened(folder) as store:
         VerdictCache(read(folder, **said["task"]), "3", store).keep(
-            [one(message=said["message"])], answers(*said["texts"])
+            one(message=said["message"]), said["texts"]
         )
         found = VerdictCache(
             read(folder, **({**said["task"], **(asked or {})})), said["version"], store
@@ -129,7 +129,7 @@ def test_another_database_of_the_name_is_judged_anew(
     tasks = read_tasks(path, family, tmp_path / "databases")
     known = []
     with opened(tmp_path) as store:
-        VerdictCache(tasks, "3", store).keep([one()], answers(KEPT))
+        VerdictCache(tasks, "3", store).keep(one(), [KEPT])
         known.append(VerdictCache(tasks, "3", store).known(answers(KEPT)))
         template = tmp_path / "databases" / file
         template.write_bytes(template.read_bytes() + b"\0" * 4096)
