@@ -212,7 +212,7 @@ def test_a_fault_while_sqlite_asks_for_leave_is_none(
     def full(*_: object) -> int:
         raise MemoryError
 
-    monkeypatch.setattr("harness.engines.sqlite.file.allow_reading", full)
+    monkeypatch.setattr("harness.engines.sqlite.engine.allow_reading", full)
     with pytest.raises(SqlError):
         count_work(SQLiteEngine(), numbers, "SELECT MAX(n) FROM number", Limits())
 

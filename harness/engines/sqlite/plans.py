@@ -5,7 +5,7 @@ level are loops in one another, in their order, as SQLite knows no other join. h
 
 Python's `sqlite3` does not say the counts. So the same library, the one that this Python has loaded, is
 called through its C interface, on a connection of its own, to which nothing can be written. What a statement
-may do is decided before, by Python's connection (`harness.engines.sqlite.file`), which explains it: the
+may do is decided before, by Python's connection (`harness.engines.sqlite.engine`), which explains it: the
 library calls nothing of Python's here. Of an error in a function that it calls by `ctypes` it would not hear:
 what it is told then is undefined. The package `apsw` brings another release of SQLite along, whose plans are
 others. https://www.sqlite.org/c3ref/c_stmtstatus_counter.html,
@@ -29,7 +29,6 @@ from typing import Any
 
 from harness.engines.base import CannotCount, EngineLost
 from harness.engines.plans import Operator, PlanNode, operators
-from harness.engines.sqlite.file import LIMITS, SETTINGS, address, bound_memory
 
 _SOURCE = re.compile(
     r"""(?P<way>SCAN|SEARCH)\ (?:TABLE\ |SUBQUERY\ )?(?P<table>.+?)(?:\ AS\ (?P<alias>.+?))?
@@ -230,27 +229,29 @@ class CountingConnection(AbstractContextManager["CountingConnection"]):
 
     Args:
         path: the file.
+        address: its URI, which opens it for reading alone.
+        settings: statements to run first.
+        limits: by `sqlite3_limit`'s categories. That of the process's memory must be set.
 
     Raises:
         CannotCount: the library cannot be called.
         EngineLost: the file cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, address: str, settings: Iterable[str], limits: Mapping[int, int]) -> None:
         self._library = _library()
-        bound_memory()
         self._lock = Lock()
         self._database: c_void_p | None = c_void_p()
         opened = self._library.sqlite3_open_v2(
-            address(path).encode(), byref(self._database), _OPEN_READONLY_URI, None
+            address.encode(), byref(self._database), _OPEN_READONLY_URI, None
         )
         if opened != sqlite3.SQLITE_OK:
             words = str(self._failed())
             self.close()
             raise EngineLost(f"SQLite cannot open {path}: {words}")
-        for setting in SETTINGS:
+        for setting in settings:
             self._library.sqlite3_exec(self._database, setting.encode(), None, None, None)
-        for category, limit in LIMITS.items():
+        for category, limit in limits.items():
             self._library.sqlite3_limit(self._database, category, limit)
 
     def counted(self, sql: str, program: Sequence[tuple[int, str, int]]) -> Mapping[str, int]:

@@ -14,8 +14,7 @@ import pytest
 from harness.engines.base import BATCH_ROWS, EngineLost, SqlTimeout, SqlTooLarge
 from harness.engines.execution import WATCHDOG, Ending, Limits, execute
 from harness.engines.retry import execute_patiently
-from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
-from harness.engines.sqlite.file import VALUE_BYTES
+from harness.engines.sqlite.engine import VALUE_BYTES, SQLiteEngine, SQLiteSession
 from loaders.namespace import Database
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

@@ -11,7 +11,7 @@ import pytest
 from dialects.errors import BadInput
 from harness import Evaluator
 from harness.engines.base import EngineLost
-from harness.engines.sqlite.file import connect
+from harness.engines.sqlite.engine import connect
 from tests.harness.conftest import Call
 from tests.harness.own_sets import bird_dev
 
