@@ -129,7 +129,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         timeout=timeout,
         bird_home=bird_home,
     )
-    is_timed = any(METRICS[name].of_timing is not None for name in contest.metrics)
+    is_timed = any(METRICS[name].is_timed for name in contest.metrics)
     found = rounds(contest, runs, (NAIVE, COLD, WARM) if is_timed else tuple(_ALL))
     describe(found)
     last = {name: measured[-1] for name, measured in found.items()}

@@ -92,6 +92,11 @@ class Metric:
         """True if it is defined for predictions on SQLite only."""
         return self.basis is Basis.STRUCTURE
 
+    @property
+    def is_timed(self) -> bool:
+        """True if pairs must run again for it, with nothing else running."""
+        return self.of_timing is not None
+
 
 _ALL = (
     Metric("ex", "EX", Basis.ROWS, is_share=True, of_rows=ex, published_as="ex"),

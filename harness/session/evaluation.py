@@ -70,7 +70,7 @@ class Evaluation:
         # Always on this machine, wherever tasks are judged. Its process starts on demand and judges nothing.
         self._timer = LocalWorkers(plan.setup, 1)
         self._measured = cache(self._measure)
-        self._timed_metrics = [METRICS[name] for name in plan.setup.metrics if METRICS[name].basis in METHODS]
+        self._timed_metrics = [METRICS[name] for name in plan.setup.metrics if METRICS[name].is_timed]
         self._folder: RunFolder | None = None
         if plan.request.resume is not None:
             self._folder = plan.open_run()

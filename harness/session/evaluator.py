@@ -123,7 +123,7 @@ class Evaluator(BatchEvaluator):
         say: Callable[[str], None] = _silent,
     ) -> None:
         names = parse_metrics(",".join(_several(metrics)))
-        timed = [name for name in names if METRICS[name].of_timing is not None]
+        timed = [name for name in names if METRICS[name].is_timed]
         if timed:
             raise BadInput(
                 f"{', '.join(timed)}: times are measured with nothing else running; use bird-harness eval"

@@ -199,7 +199,7 @@ class Plan:
     @property
     def is_timed(self) -> bool:
         """True if a time metric is requested."""
-        return any(METRICS[name].of_timing is not None for name in self.setup.metrics)
+        return any(METRICS[name].is_timed for name in self.setup.metrics)
 
     @property
     def extent(self) -> Extent:
@@ -628,7 +628,7 @@ def _check_sqlite(request: Request, answered: Sequence[EngineName]) -> None:
 
 def _check_timed(request: Request, questions: QuestionSet, answered: Sequence[EngineName]) -> None:
     """Reject timing predictions whose gold cannot run on their engine."""
-    timed = [name for name in request.metrics if METRICS[name].of_timing or METRICS[name].of_work]
+    timed = [name for name in request.metrics if METRICS[name].is_timed or METRICS[name].of_work]
     languages = {dialect_of(name) for name in answered}
     held = [one.key for one in questions.questions if languages & one.by_rows]
     if timed and held:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.engine
 UNTIMED = tuple(
     name
     for name in question_metrics()
-    if METRICS[name].of_timing is None and not METRICS[name].basis.needs_variants
+    if not METRICS[name].is_timed and not METRICS[name].basis.needs_variants
 )
 
 

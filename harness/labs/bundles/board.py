@@ -379,7 +379,7 @@ def _sections(page: _Page) -> list[PageSection]:
 def _table(metric: str, rows: Sequence[_Row]) -> TableModel:
     title, levels = METRICS[metric].title, [*rows[0].score.metrics[metric]]
     *by_level, total = level_columns(levels, metric)
-    if METRICS[metric].of_timing is None:
+    if not METRICS[metric].is_timed:
         groups: Sequence[int | None] = list(_groups(metric, [row.score for row in rows]))
         note = (
             "Predictors of a group cannot be told apart from its first one: p \N{GREATER-THAN OR EQUAL TO}"

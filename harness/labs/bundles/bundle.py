@@ -246,7 +246,7 @@ class Receipt:
 
 def untimed(metrics: Iterable[str]) -> list[str]:
     """Select the metrics whose scores do not depend on time."""
-    return [name for name in metrics if METRICS[name].of_timing is None]
+    return [name for name in metrics if not METRICS[name].is_timed]
 
 
 def pack(run: Run, path: Path) -> str:
