@@ -121,6 +121,7 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
             broken = self._setup.broken(task.dialect, error_message(error))
             return JudgeResult(dict.fromkeys(task.texts, broken))
+        # Found once for all texts, and only where a metric asks for them.
         answers = [cache(partial(self._answers, task, gold)) for gold in golds]
         for text in task.texts:
             if text in found.judgements:
@@ -145,6 +146,7 @@ class Judge:
         if text in task.undecided:
             return self._tested(task, golds, text, task.undecided[text], found)
         once = partial(self._run, task, golds, text, found)
+        # Each gold asks for its rows anew; one alone asks once, so nothing need keep them until it is judged.
         run = once if len(golds) == 1 else cache(once)
         judgement = best(
             [

@@ -295,6 +295,8 @@ class Scheduler:
             ),
             undecided=batch.undecided,
         )  # fmt: skip
+        # Also to an engine that was given up: what waited then is lost, but it may be back for later requests
+        # of an evaluator that lives for days. If it is not, each such task says so by itself.
         # Without the lock: the task is judged before this returns.
         future = self._workers.at_once(task) if alone else None
         # With it: whoever cancels waiting tasks must find each that has been submitted.

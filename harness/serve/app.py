@@ -157,6 +157,11 @@ class Service:
         self.counters = counters
         self.room = _Room(max(_BODIES, 2 * limits.body))
         self._waiting = 0
+        """The answers of batches between `_admitted`, which adds them, and the end of `_held`.
+
+        Only the event loop's thread counts. An `await` between the two must return the places if it fails, or
+        the request would keep them for ever.
+        """
         self._will_note = False
         self.is_stopping = False
         """True once no new batch is accepted."""
@@ -284,14 +289,23 @@ class Service:
             raise BadInput(f"the body is {fault}") from None
 
     def _admitted(self, count: int, sent: SentOptions) -> tuple[BatchEvaluator, float]:
-        """Check the options of a batch and take places for its answers, which `_held` returns."""
+        """Check the options of a batch and take places for its answers; `_held` must follow at once.
+
+        Everything that may be refused comes before places are taken.
+        """
         evaluator, deadline = self._evaluator(sent.set), self._deadline(sent.deadline)
         if unknown := [each for each in sent.metrics or () if each not in evaluator.metrics]:
             known = ", ".join(evaluator.metrics)
             raise BadInput(
                 f"metric {brief(repr(unknown[0]))}: this server computes {known}; choose from them"
             )
-        self._take(count)
+        most = self._limits.queue
+        if count > most:
+            raise HTTPException(413, f"the batch has {count:,} answers; send at most {most:,} at a time")
+        if self._waiting + count > most:
+            raise HTTPException(429, f"{self._waiting:,} answers are waiting; try again", _RETRY)
+        self._waiting += count
+        self.counters.waiting(self._waiting)
         return evaluator, deadline
 
     async def _scores(
@@ -350,18 +364,9 @@ class Service:
             raise BadInput(f"deadline {asked:g}: must be above 0 and at most {most:g} s")
         return most if asked is None else asked
 
-    def _take(self, count: int) -> None:
-        """Take places for the answers of a batch, which `_held` returns."""
-        most = self._limits.queue
-        if count > most:
-            raise HTTPException(413, f"the batch has {count:,} answers; send at most {most:,} at a time")
-        if self._waiting + count > most:
-            raise HTTPException(429, f"{self._waiting:,} answers are waiting; try again", _RETRY)
-        self._waiting += count
-        self.counters.waiting(self._waiting)
-
     @contextmanager
     def _held(self, count: int) -> Iterator[None]:
+        """Return the places of a batch at the end of the block, whatever ends it."""
         try:
             yield
         finally:
