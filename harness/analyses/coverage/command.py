@@ -15,20 +15,19 @@ from rich.console import Console
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.overrides import MOST, Override, check_folder, overrides
-from dialects.translation import Translation, Untranslatable, translate
+from dialects.overrides import MOST, check_folder, overrides
 from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, Fault, OverrideState
-from harness.analyses.coverage.comparison import Reference
+from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, Fault
 from harness.analyses.coverage.plain import PlainForms, Style
+from harness.analyses.coverage.proof import Chosen, cover, every
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
-from harness.data.questions import Question, QuestionSet, levels_of
+from harness.data.questions import QuestionSet, levels_of
 from harness.data.sets.loader import load_set, with_readable_databases
 from harness.engines import TITLES
-from harness.engines.execution import Execution, Limits
+from harness.engines.execution import Limits
 from harness.report.console import print_grids, print_line, wide
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 from harness.report.texts import markdown_table
@@ -72,125 +71,6 @@ class CoverageRequest:
         """True if there can be expectations or judgements of it."""
         exact = self.style is Style.EXACT
         return exact and self.pack is None and self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
-
-
-# One gold on every engine.
-
-Chosen = Callable[[Dialect, Question], bool]
-
-
-def _all(_dialect: Dialect, _question: Question) -> bool:
-    return True
-
-
-def cover(
-    bench: Bench,
-    origin: GoldOrigin = GoldOrigin.TRANSLATED,
-    chosen: Chosen = _all,
-    plain: PlainForms | None = None,
-) -> Iterator[CoverageAnswer]:
-    """Yield the answer of every gold on every engine, question by question.
-
-    Args:
-        bench: the servers, with the databases of a set; its SQLite golds are the reference.
-        origin: TRANSLATED, which takes an override where there is one, or DATASET, the golds that the set
-            publishes for a dialect; a question without one has no answer then.
-        chosen: which answers are wanted.
-        plain: finds plain forms, which replace exact forms that are covered.
-
-    Raises:
-        EngineLost: an engine broke.
-        BadInput: a database that an engine has cannot be read, or an override is none.
-    """
-    coverer = _Coverer(bench, origin, chosen, plain)
-    wanted = [each for each in bench.questions.questions if coverer.dialects(each)]
-    for answers in bench.each(coverer.answers, wanted):
-        yield from answers
-
-
-class _Coverer:
-    """Answers questions; thread-safe."""
-
-    def __init__(self, bench: Bench, origin: GoldOrigin, chosen: Chosen, plain: PlainForms | None) -> None:
-        self._bench = bench
-        self._origin = origin
-        self._chosen = chosen
-        self._plain = plain
-        self._reference = Reference(bench.limits)
-        self._overrides: dict[str, Mapping[str, Override]] = {}
-        if origin is GoldOrigin.TRANSLATED:
-            of = bench.questions
-            self._overrides = {
-                name: overrides(of.name, Dialect(name), own=of.overrides) for name in bench.engines
-            }
-
-    def dialects(self, question: Question) -> list[Dialect]:
-        """Return the dialects in which a question is answered."""
-        return [
-            dialect
-            for dialect in map(Dialect, self._bench.engines)
-            if (self._origin is GoldOrigin.TRANSLATED or dialect in question.gold)
-            and self._chosen(dialect, question)
-        ]
-
-    def answers(self, question: Question) -> list[CoverageAnswer]:
-        """Return the answers of one question's gold."""
-        database = self._bench.database(question.db_id)
-        reference = self._reference.run(database, question.gold[Dialect.SQLITE])
-        return [self._answer(question, dialect, reference) for dialect in self.dialects(question)]
-
-    def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> CoverageAnswer:
-        blank = CoverageAnswer(
-            question=question.key,
-            db_id=question.db_id,
-            difficulty=question.difficulty,
-            dialect=dialect,
-            origin=self._origin,
-            sqlite_seconds=reference.seconds,
-        )
-        if why := self._bench.missing_databases.get((dialect, question.db_id)):
-            return replace(blank, reason=DifferenceReason.NOT_LOADED, detail=why)
-        if self._origin is GoldOrigin.DATASET:
-            return self._compared(question, blank, Translation(question.gold[dialect], dialect), reference)
-        gold = question.gold[Dialect.SQLITE]
-        try:
-            translation = translate(gold, self._bench.schema(question.db_id, dialect), dialect)
-        except Untranslatable as refusal:
-            automatic = replace(blank, reason=DifferenceReason.UNTRANSLATABLE, detail=str(refusal))
-        else:
-            automatic = self._compared(question, blank, translation, reference)
-            if self._plain is not None and automatic.covered:
-                found = self._plain.of(question.db_id, gold, translation, reference)
-                if found is not None:
-                    automatic = replace(
-                        automatic,
-                        sql=found.sql,
-                        reason=None,
-                        exact=translation.sql,
-                        witnesses=found.witnesses,
-                    )
-        override = self._overrides[dialect].get(question.key)
-        if override is None or Dialect.SQLITE in question.corrected:
-            return automatic
-        state = OverrideState.UNNEEDED if automatic.covered else OverrideState.NEEDED
-        if not override.replaces(gold):
-            state = OverrideState.STALE
-        blank = replace(blank, origin=GoldOrigin.OVERRIDE, override=state)
-        return self._compared(question, blank, Translation(override.sql, dialect), reference)
-
-    def _compared(
-        self, question: Question, blank: CoverageAnswer, translation: Translation, reference: Execution
-    ) -> CoverageAnswer:
-        database, engine = self._bench.database(question.db_id), self._bench.engines[translation.target]
-        gold = question.gold[Dialect.SQLITE]
-        compared = self._reference.compare(database, gold, reference, engine, translation)
-        return replace(
-            blank,
-            sql=translation.sql,
-            rules=translation.rules,
-            warnings=translation.warnings,
-            **vars(compared),
-        )
 
 
 # A set on servers, and what is expected of it.
@@ -242,7 +122,7 @@ class Subject:
         elif request.is_usual:
             self._judgements = expected.read_judgements(self.everything.name, home)
 
-    def answers(self, chosen: Chosen = _all) -> Iterator[CoverageAnswer]:
+    def answers(self, chosen: Chosen = every) -> Iterator[CoverageAnswer]:
         """Yield the answers to the selected questions as they arrive, all engines of a question together."""
         with PlainForms.opened(self._bench, self._servers) as plain:
             for answer in cover(self._bench, self.request.origin, chosen, plain):

@@ -27,14 +27,14 @@ from dialects.translation import Translation, Untranslatable, translate
 from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import DifferenceReason
-from harness.analyses.coverage.comparison import Reference
 from harness.analyses.coverage.plain import PlainForms, Style
+from harness.analyses.coverage.proof import GoldProver
 from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
 from harness.data.set_manifest import MANIFEST, read_manifest
-from harness.engines.execution import Execution, Limits
+from harness.engines.execution import Limits
 from harness.scoring.golds import Golds, NoGold
 from loaders.base.files import as_json, ascii_json, is_text, one_line
 from loaders.bulk_load import Progress
@@ -262,7 +262,6 @@ class GoldTranslator:
         self._bench = Bench.open(questions, servers, Profile.FAITHFUL, limits, progress=progress)
         self._versions = {name: engine.version() for name, engine in self._bench.engines.items()}
         self._golds = Golds(questions, targets, limits, escaped=self._bench.escaped)
-        self._reference = Reference(limits)
         self._expected = {} if questions.own else expectations.read(questions.name)
         self._digests = sqlite_digests(questions)
 
@@ -279,9 +278,10 @@ class GoldTranslator:
         ]
         is_plain = self._style is Style.PLAIN and target in self._servers
         with PlainForms.opened(self._bench, {target: self._servers[target]} if is_plain else {}) as plain:
-            yield from in_threads(workers, lambda one: self._gold(*one, target, plain), golds)
+            prover = GoldProver(self._bench, plain)
+            yield from in_threads(workers, lambda one: self._gold(*one, target, prover), golds)
 
-    def _gold(self, question: Question, place: int, target: Dialect, plain: PlainForms) -> Certified:
+    def _gold(self, question: Question, place: int, target: Dialect, prover: GoldProver) -> Certified:
         blank = Certificate(
             question=question.key,
             db_id=question.db_id,
@@ -305,56 +305,35 @@ class GoldTranslator:
             why = one_line(str(error))
             return Certified(question, f"{_NO_GOLD}: {why}", replace(blank, detail=why))
         known = replace(blank, warnings=translation.warnings, sql_sha256=digest(translation.sql))
-        return self._proven(question, translation, known, plain)
+        if target in self._bench.engines:
+            return self._run(question, translation, known, prover)
+        before = self._expected.get(target, {}).get(question.key)
+        if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
+            known = replace(known, proof=TranslationProof.EXPECTED)
+        else:
+            known = replace(known, proof=TranslationProof.UNPROVEN, detail="no server was up")
+        return Certified(question, translation.sql, known)
 
-    def _proven(
-        self, question: Question, translation: Translation, known: Certificate, plain: PlainForms
+    def _run(
+        self, question: Question, translation: Translation, known: Certificate, prover: GoldProver
     ) -> Certified:
-        """Return a translation with its proof, or a plain form that is proven as well."""
-        certificate, expected = self._certified(question, translation, known)
-        if expected is None or certificate.proof is not TranslationProof.PROVEN:
-            return Certified(question, translation.sql, certificate)
-        found = plain.of(question.db_id, question.gold[Dialect.SQLITE], translation, expected)
-        if found is None:
-            return Certified(question, translation.sql, certificate)
+        reference = prover.reference(question)
+        answer = prover.blank(question, translation.target, known.origin, reference)
+        if answer.reason is None:
+            answer = prover.translated(question, answer, translation, reference)
+            known = replace(known, engine=self._versions[translation.target])
+        sql = answer.sql or translation.sql
         certificate = replace(
-            certificate,
-            reason=None,
-            detail=None,
-            sql_sha256=digest(found.sql),
-            style=Style.PLAIN,
-            exact=translation.sql,
-            witnesses=found.witnesses,
+            known,
+            proof=TranslationProof.PROVEN if answer.covered else TranslationProof.UNPROVEN,
+            reason=answer.reason,
+            detail=answer.detail,
+            sql_sha256=digest(sql),
+            style=Style.EXACT if answer.exact is None else Style.PLAIN,
+            exact=answer.exact,
+            witnesses=answer.witnesses,
         )
-        return Certified(question, found.sql, certificate)
-
-    def _certified(
-        self, question: Question, translation: Translation, known: Certificate
-    ) -> tuple[Certificate, Execution | None]:
-        """Return the certificate of a translation, and SQLite's rows if it was run."""
-        target = translation.target
-        engine = self._bench.engines.get(target)
-        if engine is None:
-            before = self._expected.get(target, {}).get(question.key)
-            if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
-                return replace(known, proof=TranslationProof.EXPECTED), None
-            return replace(known, proof=TranslationProof.UNPROVEN, detail="no server was up"), None
-        if why := self._bench.missing_databases.get((target, question.db_id)):
-            reason = DifferenceReason.NOT_LOADED
-            return replace(known, proof=TranslationProof.UNPROVEN, reason=reason, detail=why), None
-        database, gold = self._bench.database(question.db_id), question.gold[Dialect.SQLITE]
-        expected = self._reference.run(database, gold)
-        compared = self._reference.compare(database, gold, expected, engine, translation)
-        proof = (
-            TranslationProof.PROVEN
-            if compared.reason in {None, DifferenceReason.TIE}
-            else TranslationProof.UNPROVEN
-        )
-        version_run = self._versions[target]
-        certificate = replace(
-            known, proof=proof, reason=compared.reason, detail=compared.detail, engine=version_run
-        )
-        return certificate, expected
+        return Certified(question, sql, certificate)
 
 
 @cache

@@ -8,9 +8,9 @@ from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translation import Untranslatable, translate
 from harness.analyses.bench import Bench
-from harness.analyses.coverage import command, expectations
+from harness.analyses.coverage import expectations, proof
 from harness.analyses.coverage.answers import CoverageAnswer, DifferenceReason, OverrideState
-from harness.analyses.coverage.command import cover
+from harness.analyses.coverage.proof import cover
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
@@ -181,7 +181,7 @@ def test_an_override_is_needed_stale_or_unneeded(
         assert (question_set, target) == ("sample", server.dialect)
         return {key: override}
 
-    monkeypatch.setattr(command, "overrides", only_one)
+    monkeypatch.setattr(proof, "overrides", only_one)
     found = answer(questions, server, GoldOrigin.TRANSLATED)
     assert (found.override, found.origin, found.sql) == (state, GoldOrigin.OVERRIDE, "SELECT 1")
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.engine
 GAPS = """
 import os
 from pathlib import Path
-from harness.analyses.coverage import command, expectations
+from harness.analyses.coverage import expectations, proof
 from dialects.translation import Untranslatable
 
 expectations.HOME = Path(__file__).parent / "expectations"
@@ -26,7 +26,7 @@ def refuse(sql, schema, target):
 
 
 if "REFUSE" in os.environ:
-    command.translate = refuse
+    proof.translate = refuse
 """
 """A conftest.py by which other things are expected, and nothing can be translated if that is asked for."""
 
