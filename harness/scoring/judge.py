@@ -36,7 +36,6 @@ from harness.metrics.comparison import alike
 from harness.metrics.distinct import TooManyRows
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
-from harness.scoring.codec import decode, encode
 from harness.scoring.golds import Gold
 from harness.scoring.tasks import (
     Announce,
@@ -44,6 +43,8 @@ from harness.scoring.tasks import (
     JudgeTask,
     Setup,
     Stage,
+    decode_execution,
+    encode_execution,
     error_message,
     unsupervised,
 )
@@ -197,17 +198,17 @@ class Judge:
         is_by_rows = dialect_of(task.dialect) in question.by_rows
         known = task.reusable.golds.get(place) or (None if is_by_rows else task.reusable.executions.get(sql))
         if known is not None:
-            return decode(known)
+            return decode_execution(known)
         engine = self._sqlite if is_by_rows else self._engines[task.dialect]
         execution = self._execute(task, engine, sql, found)
-        encoded = encode(execution, MOST_KEPT_BYTES)
+        encoded = encode_execution(execution, MOST_KEPT_BYTES)
         if encoded is not None:
             found.golds[place] = encoded
         return execution
 
     def _run(self, task: JudgeTask, golds: Sequence[Gold], text: str, found: JudgeResult) -> Execution:
         if text in task.reusable.executions:
-            return decode(task.reusable.executions[text])
+            return decode_execution(task.reusable.executions[text])
         for gold in golds:
             if text == gold.sql and not gold.is_by_rows:
                 return gold.execution
@@ -217,7 +218,7 @@ class Judge:
             engine, self._database(task), text, execution, self._setup.limits
         ):
             return execution
-        encoded = encode(execution, MOST_KEPT_BYTES)
+        encoded = encode_execution(execution, MOST_KEPT_BYTES)
         if encoded is not None:
             found.executions[text] = encoded
         return execution

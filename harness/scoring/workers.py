@@ -31,7 +31,6 @@ from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
 from harness.engines.plans import QueryPlan, stopped
 from harness.metrics.efficiency import Timing
-from harness.scoring.codec import encode
 from harness.scoring.tasks import (
     OPTIONAL,
     ExecuteTask,
@@ -43,6 +42,7 @@ from harness.scoring.tasks import (
     Stage,
     TimeTask,
     WorkerTask,
+    encode_execution,
 )
 from harness.scoring.timing import failed_while_timed
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, SPENT, Activity, digest
@@ -399,7 +399,7 @@ def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) 
         texts = {*task.texts, *task.question.gold.values(), *chain(*task.question.more_gold.values())}
         found = next(each for each in texts if digest(each) == died.activity.text)
         return replace(task, left_out=task.left_out | {(Stage(stage), found)})
-    encoded = encode(_execution_of(setup, died)) or b""
+    encoded = encode_execution(_execution_of(setup, died)) or b""
     if text is not None:
         return replace(task, reusable=known | JudgeResult(executions={text: encoded}))
     # Golds run in order, and the result of each is reported before the next starts.

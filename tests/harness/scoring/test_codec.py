@@ -19,7 +19,8 @@ from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.scoring.codec import decode, encode
+from harness.scoring.tasks import decode_execution as decode
+from harness.scoring.tasks import encode_execution as encode
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server

@@ -21,11 +21,11 @@ from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.scoring import scheduler as module
 from harness.scoring.cache import CacheKeys, Lifetime, Lookup
-from harness.scoring.codec import decode
 from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import JudgeResult, JudgeTask, Setup
+from harness.scoring.tasks import decode_execution as decode
 from loaders.base.store import EntryKind, Store
 from loaders.bulk_load import load
 from loaders.server import Server

@@ -25,7 +25,6 @@ from harness.engines.plans import stopped
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import LOOKS
 from harness.scoring import workers as module
-from harness.scoring.codec import decode, encode
 from harness.scoring.tasks import (
     OPTIONAL,
     ExplainTask,
@@ -37,6 +36,8 @@ from harness.scoring.tasks import (
     TimingMethod,
     WorkerTask,
 )
+from harness.scoring.tasks import decode_execution as decode
+from harness.scoring.tasks import encode_execution as encode
 from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.worker_process import HUNG, Activity, digest
 from harness.scoring.workers import LocalWorkers, WorkerDied, after_death
