@@ -42,8 +42,7 @@ from harness.engines.base import (
     is_empty,
 )
 from harness.engines.clock import duckdb_clock, with_moment
-from harness.engines.duckdb.plans import read_plan
-from harness.engines.duckdb.work import counters
+from harness.engines.duckdb.plans import counters, read_plan
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.engine import references_of
 from loaders.base.files import parse_json
