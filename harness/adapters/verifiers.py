@@ -6,6 +6,7 @@ with `from harness.adapters.verifiers import *`.
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 import verifiers.v1 as vf
 
@@ -21,13 +22,18 @@ class TextToSqlTaskConfig(vf.TaskConfig):
     """Where tasks are judged: `seconds` limits an answer with its gold; `metric` is the reward.
 
     `extract` is how the SQL is taken out of the last message. Tasks of a lab's set have prompts and limits of
-    their own, and the official verdict as the reward.
+    their own, and the official verdict as the reward. With `family` the set is a published file of tasks, and
+    `phase`, `databases` and `gold` mean what they do to `bird-harness serve`.
     """
 
     set_name: str = "sample"
     dialect: str = "sqlite"
     seconds: float = 30.0
     metric: str | None = None
+    family: str | None = None
+    phase: str | None = None
+    databases: str | None = None
+    gold: str | None = None
     extract: str = Extract.ANSWER_1.value
 
 
@@ -49,13 +55,15 @@ class SqlToolsetConfig(vf.SharedToolsetConfig):
 
 
 @cache
-def _tools(set_name: str, dialect: str, seconds: float, extract: str) -> DatabaseTools:
+def _tools(extract: str, **where: Any) -> DatabaseTools:
     """Return the tools of this process, whose evaluator lives as long as it does."""
-    return DatabaseTools(open_evaluator(set_name, dialects=dialect, seconds=seconds), extract=extract)
+    return DatabaseTools(open_evaluator(**where), extract=extract)
 
 
 def _tools_of(where: TextToSqlTaskConfig) -> DatabaseTools:
-    return _tools(where.set_name, where.dialect, where.seconds, where.extract)
+    options = {name: getattr(where, name) for name in ("family", "phase", "databases", "gold", "seconds")}
+    dialects = where.dialect if where.family is None else None
+    return _tools(where.extract, set_name=where.set_name, dialects=dialects, **options)
 
 
 class SqlToolset(vf.Toolset[SqlToolsetConfig, vf.State]):

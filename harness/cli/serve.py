@@ -1,6 +1,5 @@
 """The command that serves scores over HTTP."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +8,7 @@ import typer
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import USUAL_METRICS, ExtractName, option, say
-from harness.lab import option_of_lab
+from harness.cli.console import USUAL_METRICS, option, say
 from harness.session.evaluator import open_evaluator
 from harness.session.request import Request
 from loaders.base.errors import within
@@ -64,7 +62,13 @@ def serve(  # noqa: PLR0913 - one parameter an option
     diagnose: Annotated[
         bool, typer.Option("--diagnose", help="Classify the errors of answers that do not match.")
     ] = False,
-    extract: ExtractName = Request.extract,
+    extract: Annotated[
+        str,
+        typer.Option(
+            metavar="POLICY",
+            help="How SQL is taken out of answers: none, fences or answer-1; official for tasks.",
+        ),
+    ] = Request.extract,
     host: Annotated[
         str, typer.Option(help="Address to listen at; others than this machine's own need a token.")
     ] = "127.0.0.1",
@@ -106,16 +110,19 @@ def serve(  # noqa: PLR0913 - one parameter an option
         if phase is not None:
             raise BadInput("--phase: belongs to tasks; add --family")
         if databases is not None and set_name:
-            raise BadInput(f"--databases {databases}: replaces --set; leave one of them out")
-        opened, usual = open_evaluator, str(Dialect.SQLITE)
-    else:
-        if not set_name:
-            raise BadInput(f"--family {family}: judges a file of tasks; name it with --set")
-        opened, usual = partial(option_of_lab("family", "tasks"), family=family, phase=phase), None
+            raise BadInput(
+                f"--databases {databases}: replaces --set; leave one of them out; a file of tasks needs"
+                " --family"
+            )
+    elif not set_name:
+        raise BadInput(f"--family {family}: judges a file of tasks; name it with --set")
+    usual = str(Dialect.SQLITE) if family is None else None
     names = list(dict.fromkeys(set_name or [Request.set_name]))
     evaluators = {
-        name if databases is None or set_name else databases.stem: opened(
+        name if databases is None or set_name else databases.stem: open_evaluator(
             name,
+            family=family,
+            phase=phase,
             databases=databases,
             dialects=dialect or usual,
             metrics=metrics,

@@ -56,6 +56,8 @@ class _Family:
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     refusal: str = ""
     """Why its files cannot be scored, and what can instead."""
+    note: str = ""
+    """What a user of its files should know."""
 
 
 @cache
@@ -67,6 +69,7 @@ def _families() -> Mapping[str, _Family]:
             about.get("keys", {}),
             {key: tuple(values) for key, values in about.get("only", {}).items()},
             about.get("refusal", ""),
+            about.get("note", ""),
         )
         for name, about in _content().items()
         if name != "dialects"
@@ -238,6 +241,7 @@ def _own(folder: Path, split: str, of: _Split, reserved: Sequence[str], notes: t
         # As in Mini-Dev's first revision.
         ids_repeat=len(below) > 1,
     )
+    notes = (*notes, f"{name}: {family.note}") if family.note else notes
     published = set_in_spider_layout(_first_record(first), folder.name, first.stem)
     if published is not None:
         notes = (*notes, f"{name}: {published.title}, published at {published.page}")

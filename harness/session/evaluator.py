@@ -31,7 +31,7 @@ from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, kinds_by_name
 from harness.engines.clock import parse_moment
 from harness.engines.execution import Execution
-from harness.lab import evaluator_of_set
+from harness.lab import evaluator_of_set, option_of_lab
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import ExecuteTask, Setup
@@ -59,12 +59,22 @@ def _several(named: str | Sequence[str]) -> Sequence[str]:
     )
 
 
-def open_evaluator(set_name: str, **options: Any) -> BatchEvaluator:
+def open_evaluator(
+    set_name: str, *, family: str | None = None, phase: str | None = None, **options: Any
+) -> BatchEvaluator:
     """Return the evaluator of a set, of questions or of a lab's own; the options are those of `Evaluator`.
+
+    `family` says that the set is a file of tasks, and which scripts judge them; `phase` is the part of them.
 
     Raises:
         BadInput, EngineUnavailable: as `Evaluator`.
     """
+    if family is not None:
+        opened = option_of_lab("family", "tasks")
+        judging: BatchEvaluator = opened(set_name, family=family, phase=phase, **options)
+        return judging
+    if phase is not None:
+        raise BadInput("phase: belongs to tasks; add a family")
     opened = None if Path(set_name).exists() else evaluator_of_set(set_name)
     return Evaluator(set_name, **options) if opened is None else opened(set_name, **options)
 

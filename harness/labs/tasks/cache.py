@@ -111,10 +111,9 @@ class VerdictCache:
     def _sources(self, database: str) -> Sequence[str] | None:
         """Return the digests of the files that a database is made of; None if they are unknown."""
         if database not in self._files:
-            sources = engine_of(self._tasks.family).sources
             try:
-                paths = None if sources is None else sources(self._tasks.databases, database)
-                self._files[database] = None if paths is None else [*digests(paths).values()]
+                paths = engine_of(self._tasks.family).sources(self._tasks.databases, database)
+                self._files[database] = [*digests(paths).values()]
             except BadInput:
                 self._files[database] = None
         return self._files[database]

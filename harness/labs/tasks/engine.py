@@ -269,7 +269,9 @@ class TaskEngine:
     returns the session of another connection that a test case has made, and of a new one for None; without
     it there is one connection, because test cases reach no server. `cost` takes the cost out of the rows of
     `explain` and a text; None if nothing is known of plans. `sources` returns the files that a database is
-    made of, all that its rows depend on; without it, no verdict is kept for a later run. `reached` returns a
+    made of, all that its rows depend on;
+    `contents` has a digest of what they hold, the same however they were written, and without it a digest of
+    each stands for that. `reached` returns a
     copy, and its server as the account of the copy's sessions reaches it, as the harness's own engines take
     them, with statistics for the planner.
     """
@@ -280,13 +282,14 @@ class TaskEngine:
     query_function: str
     place: str
     reached: Callable[[str, Dialect], tuple[Server | None, Database]]
+    sources: Callable[[Path, str], Sequence[Path]]
+    contents: Callable[[Path, str], str] | None = None
     query_options: Mapping[str, object] = field(default_factory=dict)
     execution_options: Mapping[str, bool] = field(default_factory=dict)
     on: Callable[[Any, Any], TaskSession] | None = None
     imports: str = ""
     explain: str = ""
     cost: Callable[[Rows], float] | None = None
-    sources: Callable[[Path, str], Sequence[Path]] | None = None
 
 
 def engine_of(family: ScriptFamily) -> TaskEngine:

@@ -37,28 +37,43 @@ TABLES = "tables.txt"
 
 
 def check_answers(tasks: TaskSet, predictors: Sequence[TaskAnswers]) -> None:
-    """Say which answers are missing, or are to no task.
+    """Say which answers or solutions are missing, and which answers are to no task.
 
     Raises:
         BadInput: two predictors have one name, or gold's, or all answers of one are to other tasks.
     """
+    for note in tasks.notes:
+        say(note)
     names = [one.predictor for one in predictors]
     if twice := sorted({name for name in names if names.count(name) > 1 or name == GOLD}):
         raise BadInput(f"--answers: several are called {twice[0]!r}, or it is gold's name; rename the file")
     for one in predictors:
-        lacking = len({task.id for task in tasks.tasks} - one.answers.keys())
-        if lacking:
-            say(f"{one.predictor}: {lacking} tasks have no answer, which counts as an empty one")
         if one.unknown and len(one.unknown) == len(one.answers):
             raise BadInput(
                 f"{one.path or one.predictor}: no answer is to a task of {tasks.path}, as the first, to"
                 f" {one.unknown[0]!r}; check which set the answers are for"
             )
+        lacking = len({task.id for task in tasks.tasks} - one.answers.keys())
+        if lacking:
+            say(f"{one.predictor}: {lacking} tasks have no answer, which counts as an empty one")
         if one.unknown:
             say(
                 f"{one.predictor}: {len(one.unknown)} answers are to no task of {tasks.path}:"
                 f" {one.unknown[0]}, ..."
             )
+
+
+def check_databases(tasks: TaskSet) -> None:
+    """Find the files of all databases.
+
+    Raises:
+        BadInput: some are missing or damaged; the message names a task that needs them.
+    """
+    for name, task in {task.database: task for task in reversed(tasks.tasks)}.items():
+        try:
+            engine_of(tasks.family).sources(tasks.databases, name)
+        except BadInput as error:
+            raise BadInput(f"{error} ({tasks.path}: task {task.id})") from error
 
 
 def server_of(tasks: TaskSet) -> Server | None:
@@ -96,6 +111,7 @@ def judged_tasks(
         EngineUnavailable: the server is not up, or failed.
     """
     check_answers(tasks, answers)
+    check_databases(tasks)
     server = server_of(tasks)
     version, facts = engine_facts(server)
     cache = None if store is None else VerdictCache(tasks, facts, store)

@@ -18,8 +18,7 @@ from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.labs.tasks import OFFICIAL, VERDICTS
 from harness.labs.tasks.cache import VerdictCache
-from harness.labs.tasks.engine import engine_of
-from harness.labs.tasks.evaluation import engine_facts, server_of
+from harness.labs.tasks.evaluation import check_databases, engine_facts, server_of
 from harness.labs.tasks.judging import TaskJudge, TaskResult
 from harness.labs.tasks.layouts import Phase, Task, TaskSet, read_tasks, statements_in
 from harness.labs.tasks.outcomes import judgement_of, questions_of, shown_text
@@ -75,7 +74,6 @@ class TaskEvaluator(BatchEvaluator):
         EngineUnavailable: a server is not up.
     """
 
-    name = "tasks"
     outcome_metric = OFFICIAL.name
     has_tasks = True
     metrics = VERDICTS
@@ -91,6 +89,7 @@ class TaskEvaluator(BatchEvaluator):
     ) -> None:
         check_range("workers", workers, "workers")
         self._given = partial(TaskEvaluator, sets, workers=workers, extract=extract, cache=cache)
+        self._name = next((tasks.called for tasks in sets), "tasks")
         self._sets = {str(tasks.family.dialect): tasks for tasks in sets}
         if len(self._sets) < len(sets):
             raise BadInput("sets: two are for the same engine; make an evaluator of each")
@@ -120,6 +119,11 @@ class TaskEvaluator(BatchEvaluator):
         """
         engine, task = self._found(key, dialect)
         return prompt_of(task, self._sets[engine].databases)
+
+    @property
+    def name(self) -> str:
+        """The name of its set."""
+        return self._name
 
     @property
     def dialects(self) -> Sequence[str]:
@@ -291,6 +295,7 @@ def file_evaluator(  # noqa: PLR0913 - the options of an evaluator
     workers: int | None = None,
     extract: str = Extract.NONE,
     cache: bool = True,
+    say: Callable[[str], None] | None = None,
     **others: Any,
 ) -> TaskEvaluator:
     """Return an evaluator of a file of tasks, with the options of `harness.Evaluator`.
@@ -305,6 +310,7 @@ def file_evaluator(  # noqa: PLR0913 - the options of an evaluator
         workers: as of `TaskEvaluator`.
         extract: the same.
         cache: the same.
+        say: called with one line at a time about what is missing.
         others: mean nothing for tasks, and are at their defaults.
 
     Raises:
@@ -319,9 +325,10 @@ def file_evaluator(  # noqa: PLR0913 - the options of an evaluator
     own = str(tasks.family.dialect)
     if dialects not in (None, own, [own]):
         raise BadInput(f"dialects: tasks of {family} are judged on {own}; leave it out")
-    if (sources := engine_of(tasks.family).sources) is not None:
-        for name in {task.database for task in tasks.tasks}:
-            sources(tasks.databases, name)
+    if say is not None:
+        for note in tasks.notes:
+            say(note)
+    check_databases(tasks)
     return TaskEvaluator([tasks], workers=workers, extract=extract, cache=cache)
 
 

@@ -13,7 +13,7 @@ from harness.data.responses import Response, SeveralAnswers, read_response
 from harness.labs.tasks.families import FAMILIES, ScriptFamily, TaskCategory
 from harness.labs.tasks.responses import TaskExtract, own_statements
 from loaders.base.errors import brief
-from loaders.base.files import read_text
+from loaders.base.files import Faults, is_text, json_type, read_text, refuse
 
 GROUND_TRUTH = ("sol_sql", "test_cases", "external_knowledge")
 """The fields that public files leave empty, and that come by mail."""
@@ -48,7 +48,7 @@ class Task:
     @cached_property
     def database(self) -> str:
         """The name of its database."""
-        return str(self.record.get("selected_database", self.record.get("db_id", "")))
+        return str(_database(self.record))
 
     @cached_property
     def category(self) -> TaskCategory:
@@ -119,7 +119,8 @@ class Task:
 class TaskSet:
     """The tasks of a file, all of one family, with the folder of their databases.
 
-    `ground_truth` is the file that their solutions came with, if it is another.
+    `ground_truth` is the file that their solutions came with, if it is another. `notes` tell a user what is
+    missing.
     """
 
     path: Path
@@ -127,6 +128,13 @@ class TaskSet:
     tasks: Sequence[Task]
     databases: Path
     ground_truth: Path | None = None
+    notes: Sequence[str] = ()
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its name; that of the file, if it has none."""
+        return self.name or self.path.stem
 
 
 @dataclass(frozen=True)
@@ -163,25 +171,20 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
         needs_gold: True to judge answers.
 
     Raises:
-        BadInput: a file cannot be read, a line is no task, or two have one id; or all golds are missing, or
-            no task has the phase.
+        BadInput: a file cannot be read, a line is no task, two have one id, or one names no database; or all
+            golds are missing, or of other tasks, or no task has the phase.
     """
     if family_name not in FAMILIES:
         raise BadInput(f"--family {family_name}: unknown; choose from {', '.join(FAMILIES)}")
     family = FAMILIES[family_name]
-    records = dict(_records(path))
-    if not records:
-        raise BadInput(f"{path}: has no tasks")
-    if ground_truth is not None:
-        mailed = dict(_records(ground_truth))
-        if absent := sorted(mailed.keys() - records.keys()):
-            raise BadInput(f"{ground_truth}: {absent[0]!r} and {len(absent) - 1} more are no tasks of {path}")
-        for name, found in mailed.items():
-            records[name] |= {key: found[key] for key in (*GROUND_TRUTH, *SCHEMAS) if key in found}
-            more = _follow_up(found)
-            if more:
-                own = {key: more[key] for key in GROUND_TRUTH if key in more}
-                records[name]["follow_up"] = {**_follow_up(records[name]), **own}
+    records = {name: record for _, name, record in _records(path)}
+    faults = Faults(path, "task")
+    for name, record in records.items():
+        if not _is_name(_database(record)):
+            remedy = "give the name of its database as selected_database, or db_id in BIRD-CRITIC"
+            faults.add(name, "names no database", remedy)
+    faults.stop()
+    notes = [] if ground_truth is None else _merge(records, ground_truth, path)
     tasks = [Task(record, family) for record in records.values()]
     if phase is Phase.FOLLOW_UP:
         tasks = [_second(task) for task in tasks if _follow_up(task.record)]
@@ -192,7 +195,49 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
             f"{path}: no task has a solution: public files leave them out; ask its authors by mail, and name"
             " the file that they send with --ground-truth; with --gold where that is the option's name"
         )
-    return TaskSet(path, family, tasks, databases, ground_truth)
+    if needs_gold and (without := [task.id for task in tasks if not task.gold]):
+        notes.append(
+            f"{ground_truth or path}: has no solution of {_listed(without)}; no rate leaves them out"
+        )
+    return TaskSet(path, family, tasks, databases, ground_truth, notes)
+
+
+def _merge(records: Mapping[str, dict[str, Any]], ground_truth: Path, path: Path) -> list[str]:
+    """Copy what came by mail into the records of a file; return notes for the user.
+
+    Raises:
+        BadInput: it cannot be read, or is of another set.
+    """
+    mailed = {name: found for _, name, found in _records(ground_truth)}
+    others = [name for name in mailed if name not in records]
+    if len(others) == len(mailed):
+        refuse(
+            ground_truth, f"is of another set: none of its tasks is in {path}", "name what came for this set"
+        )
+    for name in mailed.keys() & records.keys():
+        found = mailed[name]
+        records[name] |= {key: found[key] for key in (*GROUND_TRUTH, *SCHEMAS) if key in found}
+        if more := _follow_up(found):
+            own = {key: more[key] for key in GROUND_TRUTH if key in more}
+            records[name]["follow_up"] = {**_follow_up(records[name]), **own}
+    return [f"{ground_truth}: left out what is of no task of {path}: {_listed(others)}"] if others else []
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > _SHOWN else ""
+    return f"{len(names)} tasks ({', '.join(map(brief, names[:_SHOWN]))}{more})"
+
+
+_SHOWN = 5
+
+
+def _database(record: Mapping[str, Any]) -> object:
+    return record.get("selected_database") or record.get("db_id")
+
+
+def _is_name(value: object) -> bool:
+    """Return True for what can be the name of a file."""
+    return is_text(value) and value not in {"", ".."} and value == Path(value).name
 
 
 def _follow_up(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -218,7 +263,8 @@ def _second(task: Task) -> Task:
     return Task({**record, **own}, task.family, conditions if isinstance(conditions, dict) else None)
 
 
-def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _records(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield the number of each line, the id in it, and the record."""
     seen = set()
     for number, line in enumerate(read_text(path).text.split("\n"), 1):
         if not line.strip():
@@ -227,13 +273,14 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{path}:{number}: is no JSON ({error}); give one object a line") from error
-        if not isinstance(record, dict) or "instance_id" not in record:
+        found = record.get("instance_id") if isinstance(record, dict) else None
+        if found == "" or not (is_text(found) or isinstance(found, int)):
             raise BadInput(f"{path}:{number}: has no instance_id; give one object a line with that field")
-        name = str(record["instance_id"])
+        name = str(found)
         if name in seen:
             raise BadInput(f"{path}:{number}: instance_id {brief(name)} stands there twice")
         seen.add(name)
-        yield name, record
+        yield number, name, record
 
 
 def read_answers(path: Path, tasks: TaskSet, policy: TaskExtract = TaskExtract.OFFICIAL) -> TaskAnswers:
@@ -248,20 +295,32 @@ def read_answers(path: Path, tasks: TaskSet, policy: TaskExtract = TaskExtract.O
         policy: what takes statements out of responses.
 
     Raises:
-        BadInput: the file cannot be read, a line has no answer, or no script takes one out.
+        BadInput: the file cannot be read, a line has no answer or one that is no text, or no script takes
+            one out.
     """
     known = {task.id for task in tasks.tasks}
     answers: dict[str, Sequence[str]] = {}
-    for name, record in _records(path):
-        if given := [key for key in ("pred_sqls", "predicted_sql") if key in record]:
-            answers[name] = tasks.family.statements(record[given[0]])
-        elif "response" in record:
-            answers[name] = _taken_out(record["response"], tasks.family, policy, f"{path}: {name}")
+    faults = Faults(path, "line")
+    for number, name, record in _records(path):
+        given = next((key for key in ("pred_sqls", "predicted_sql", "response") if key in record), None)
+        value = None if given is None else record[given]
+        if given is None:
+            faults.add(f"{number} ({name})", "has no pred_sqls and no response", _ANSWER)
+        elif given == "response" and isinstance(value, str | list | dict | None):
+            answers[name] = _taken_out(value, tasks.family, policy, f"{path}: {name}")
+        elif isinstance(value, list):
+            for one in filter(lambda each: not isinstance(each, str), value):
+                faults.add(f"{number} ({name})", f"{given} has {json_type(one)} in it", _ANSWER)
+            answers[name] = tasks.family.statements(value)
+        elif isinstance(value, str):
+            answers[name] = tasks.family.statements(value)
         else:
-            raise BadInput(
-                f"{path}: {name} has no pred_sqls; give a list of statements, or a text, or a response"
-            )
+            faults.add(f"{number} ({name})", f"{given} is {json_type(value)}", _ANSWER)
+    faults.stop()
     return TaskAnswers(path.stem, answers, sorted(answers.keys() - known), path)
+
+
+_ANSWER = "give a list of statements, or one text; an empty list is no answer"
 
 
 def _taken_out(value: Any, family: ScriptFamily, policy: TaskExtract, where: str) -> list[str]:

@@ -528,4 +528,7 @@ def dump_of(databases: Path, database: str) -> Path:
     for name in names:
         if (path := databases / name).is_file():
             return path
-    raise BadInput(f"{databases / names[0]}: is missing; databases on MySQL are dumps of this name")
+    raise BadInput(
+        f"{databases / names[0]}: is missing; databases on MySQL are dumps of this name; get it"
+        " with the set, or correct --databases"
+    )

@@ -8,6 +8,7 @@ in a file of the lab's own, with the golds as answers.
 import dataclasses
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -175,14 +176,17 @@ def _manifest(
 
 
 def _databases(judged: JudgedTasks) -> dict[str, str | None]:
-    """Return a digest of the files of each database, None where they cannot be read."""
-    tasks, sources = judged.tasks, engine_of(judged.tasks.family).sources
+    """Return a digest of what each database holds, None where its files cannot be read."""
+    tasks, engine = judged.tasks, engine_of(judged.tasks.family)
     found: dict[str, str | None] = {}
     for name in sorted({task.database for task in tasks.tasks}):
-        own: list[str] | None = None
-        with suppress(BadInput):
-            own = None if sources is None else [*digests(sources(tasks.databases, name)).values()]
-        found[f"{judged.dialect}/{name}"] = None if own is None else _sha256(as_json(own))
+        own: str | None = None
+        with suppress(BadInput, sqlite3.Error):
+            if engine.contents is None:
+                own = as_json([*digests(engine.sources(tasks.databases, name)).values()])
+            else:
+                own = engine.contents(tasks.databases, name)
+        found[f"{judged.dialect}/{name}"] = None if own is None else _sha256(own)
     return found
 
 

@@ -16,7 +16,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ExecStatus
 from psycopg.types.array import ArrayLoader
-from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader
+from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader, TimetzLoader
 from psycopg.types.string import TextLoader
 
 from dialects.enums import Dialect
@@ -84,6 +84,13 @@ class _TimeLoader(TimeLoader):
         return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
 
 
+class _ZonedTimeLoader(TimetzLoader):
+    """The same."""
+
+    def load(self, data: Any) -> Any:
+        return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
+
+
 _MIDNIGHT = re.compile(rb"\A24")
 _ENDS = {b"infinity": datetime.max, b"-infinity": datetime.min}  # noqa: DTZ901 - compared by their day
 
@@ -102,6 +109,7 @@ _LOADERS = {
     "timestamp": _MomentLoader,
     "timestamptz": _ZonedMomentLoader,
     "time": _TimeLoader,
+    "timetz": _ZonedTimeLoader,
 }
 
 
@@ -111,7 +119,7 @@ def _read_as_psycopg2(adapters: Any) -> None:
     for info in adapters.types:
         if info.array_oid and info.name not in _LISTS:
             adapters.register_loader(info.array_oid, TextLoader)
-        elif info.name in _LOADERS and info.name != "time":
+        elif info.name in _LOADERS and info.name not in {"time", "timetz"}:
             made: Any = type("MomentsLoader", (_MomentsLoader,), {"base_oid": info.oid})
             adapters.register_loader(info.array_oid, made)
 
@@ -598,7 +606,10 @@ def _dumps(databases: Path, database: str) -> list[Path]:
     for folder in (databases / f"{database}_template", databases / database):
         if files := sorted(folder.glob("*.sql")):
             return files
-    raise BadInput(f"{databases / f'{database}_template'}: has no dumps (*.sql) of {database!r}")
+    raise BadInput(
+        f"{databases / f'{database}_template'}: has no dumps (*.sql) of {database!r}; get"
+        " them with the set, or correct --databases"
+    )
 
 
 _COPY_FROM = re.compile(r"^COPY .* FROM stdin;\s*$", re.IGNORECASE)
@@ -623,7 +634,7 @@ def _load(connection: psycopg.Connection[Any], files: list[Path]) -> None:
                 try:
                     with connection.transaction():
                         connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(_OWNER)))
-                        _replay(connection, read_text(path).text)
+                        _replay(connection, path)
                 except psycopg.Error as error:
                     failed.append((path, error))
             if len(failed) == len(left):
@@ -636,10 +647,10 @@ def _load(connection: psycopg.Connection[Any], files: list[Path]) -> None:
         connection.execute("VACUUM (ANALYZE)")
 
 
-def _replay(connection: psycopg.Connection[Any], text: str) -> None:
+def _replay(connection: psycopg.Connection[Any], path: Path) -> None:
     """Execute the statements of a plain dump, and stream the rows of its COPY."""
     statements: list[str] = []
-    lines = iter(text.splitlines(keepends=True))
+    lines = iter(read_text(path).text.splitlines(keepends=True))
     for line in lines:
         if _SKIPPED.match(line):
             continue
@@ -652,6 +663,8 @@ def _replay(connection: psycopg.Connection[Any], text: str) -> None:
                 if row.rstrip("\r\n") == "\\.":
                     break
                 copy.write(row)
+            else:
+                raise BadInput(f"{path}: ends among the rows of a table; fetch it again")
     _execute_all(connection, statements)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing, suppress
 from copy import copy
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,8 @@ from typing import Any, Self
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from harness.engines.base import EngineLost
+from harness.engines.sqlite.engine import SQLiteEngine, address
 from harness.labs.tasks.engine import (
     MOST_SPARE,
     NOBODY,
@@ -32,7 +35,7 @@ from harness.labs.tasks.engine import (
 )
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
-from loaders.base.files import locked
+from loaders.base.files import as_json, locked
 from loaders.namespace import Database
 
 _ALLOWED_FILES = frozenset({"", ":memory:"})
@@ -295,10 +298,7 @@ class SQLiteCopies:
         return str(one[1])
 
     def _copied(self, database: str) -> Path:
-        source = template(self._databases, database)
-        with source.open("rb") as file:
-            if file.read(len(_MAGIC)) != _MAGIC:
-                raise BadInput(f"{source}: is no SQLite file; fetch it again")
+        [source] = _sources(self._databases, database)
         self._made += 1
         folder = self._folder / str(self._made)
         folder.mkdir()
@@ -400,8 +400,37 @@ def template(databases: Path, name: str) -> Path:
         if path.is_file():
             return path
     raise BadInput(
-        f"{folder}: has no SQLite file for {name!r}; expected {name}_template.sqlite or {name}.sqlite"
+        f"{folder}: has no SQLite file for {name!r}; expected {name}_template.sqlite or {name}.sqlite; get it"
+        " with the set, or correct --databases"
     )
+
+
+def _sources(databases: Path, name: str) -> Sequence[Path]:
+    """Return the file of a database; args and errors are those of `template`.
+
+    Raises:
+        BadInput: it is no SQLite file, or a damaged one, too.
+    """
+    path = template(databases, name)
+    _check(path, path.stat().st_mtime_ns)
+    return [path]
+
+
+def _contents(databases: Path, name: str) -> str:
+    """Return a digest of schema and rows: releases of SQLite write the same database as other bytes."""
+    with closing(sqlite3.connect(address(template(databases, name)), uri=True)) as connection:
+        return as_json(sorted(sqlite_state(connection).items()))
+
+
+@cache
+def _check(path: Path, _changed: int) -> None:
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise BadInput(f"{path}: is no SQLite file; fetch it again")
+    try:
+        SQLiteEngine().check(Database("tasks", "template", path))
+    except EngineLost as error:
+        raise BadInput(f"{error}; fetch it again") from error
 
 
 _EXPRESSION = -2
@@ -502,5 +531,6 @@ ENGINE = TaskEngine(
     execution_options={"return_error": False},
     on=_on,
     imports="import datetime\n",
-    sources=lambda databases, name: [template(databases, name)],
+    sources=_sources,
+    contents=_contents,
 )

@@ -1,6 +1,8 @@
 """Files of tasks and answers, the official text functions, and the command."""
 
 import json
+import sqlite3
+from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from harness.labs.tasks.helpers import (
     remove_round,
 )
 from harness.labs.tasks.layouts import Task, read_answers, read_tasks
-from harness.labs.tasks.sqlite import SQLiteCopies
+from harness.labs.tasks.sqlite import ENGINE, SQLiteCopies
 from tests.labs.tasks.shop import make_sqlite
 
 TASK = {"instance_id": "t1", "selected_database": "shop", "preprocess_sql": [], "sol_sql": ["SELECT 1"]}
@@ -74,6 +76,14 @@ def test_ground_truth_is_merged(tmp_path: Path) -> None:
     more = {"instance_id": "t2", "sol_sql": ["SELECT 2"], "test_cases": ["x"]}
     found = read_tasks(tasks, "livesqlbench-sqlite", tmp_path, lines(tmp_path / "mailed.jsonl", more))
     assert [(task.gold, task.test_cases) for task in found.tasks] == [([], ()), (["SELECT 2"], ("x",))]
+    assert found.notes == [
+        f"{tmp_path / 'mailed.jsonl'}: has no solution of 1 tasks (t1); no rate leaves them out"
+    ]
+    other = {**more, "instance_id": "t9"}
+    found = read_tasks(tasks, "livesqlbench-sqlite", tmp_path, lines(tmp_path / "mailed.jsonl", more, other))
+    assert "left out what is of no task of" in found.notes[0]
+    with pytest.raises(BadInput, match=r"mailed\.jsonl: is of another set: none of its tasks is in"):
+        read_tasks(tasks, "livesqlbench-sqlite", tmp_path, lines(tmp_path / "mailed.jsonl", other))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +93,10 @@ def test_ground_truth_is_merged(tmp_path: Path) -> None:
         ("[" * 100_000, "tasks.jsonl:1: is no JSON"),
         ('{"sol_sql": "SELECT 1"}\n', "tasks.jsonl:1: has no instance_id"),
         ('{"instance_id": 1}\n{"instance_id": "1"}\n', "tasks.jsonl:2: instance_id 1 stands there twice"),
+        ('{"instance_id": null}\n', "tasks.jsonl:1: has no instance_id"),
+        ('{"instance_id": "a"}\n', "tasks.jsonl: task a: names no database; give the name"),
+        ('{"instance_id": "a", "db_id": null}\n', "task a: names no database"),
+        ('{"instance_id": "a", "selected_database": "../x"}\n', "task a: names no database"),
         ("\n", "is empty"),
     ],
 )
@@ -94,8 +108,15 @@ def test_a_wrong_file_of_tasks_is_one_error(tmp_path: Path, text: str, message: 
 
 def test_an_answer_without_statements_is_an_error(tmp_path: Path) -> None:
     tasks = read_tasks(lines(tmp_path / "tasks.jsonl", TASK), "livesqlbench-sqlite", tmp_path)
-    with pytest.raises(BadInput, match="t1 has no pred_sqls"):
-        read_answers(lines(tmp_path / "a.jsonl", {"instance_id": "t1", "sql": "SELECT 1"}), tasks)
+    for wrong, said in (
+        ({"sql": "SELECT 1"}, "has no pred_sqls and no response"),
+        ({"pred_sqls": None}, "pred_sqls is null"),
+        ({"pred_sqls": {"a": 1}}, "pred_sqls is an object"),
+        ({"predicted_sql": ["SELECT 1", 5]}, "predicted_sql has a number in it"),
+        ({"response": 5}, "response is a number"),
+    ):
+        with pytest.raises(BadInput, match=rf"a\.jsonl: line 1 \(t1\): {said}; give a list of statements"):
+            read_answers(lines(tmp_path / "a.jsonl", {"instance_id": "t1", **wrong}), tasks)
     both = [{"instance_id": name, "predicted_sql": "SELECT 1"} for name in ("t1", "t9")]
     found = read_answers(lines(tmp_path / "a.jsonl", *both), tasks)
     assert (found.predictor, found.answers) == ("a", {"t1": ["SELECT 1"], "t9": ["SELECT 1"]})
@@ -166,6 +187,24 @@ def test_a_file_that_is_no_database_is_one_error(tmp_path: Path) -> None:
             path.write_text(content)
             with pytest.raises(BadInput, match="is no SQLite file; fetch it again"):
                 copies.fresh("shop")
+        path.unlink()
+        path.parent.rmdir()
+        make_sqlite(tmp_path)
+        path.write_bytes(path.read_bytes()[:-4096])
+        with pytest.raises(BadInput, match=r"SQLite cannot read .*shop_template.sqlite: .*; fetch it again"):
+            copies.fresh("shop")
+
+
+def test_the_release_of_sqlite_that_wrote_a_database_is_no_part_of_it(tmp_path: Path) -> None:
+    make_sqlite(tmp_path)
+    path = tmp_path / "shop" / "shop_template.sqlite"
+    assert ENGINE.contents is not None
+    before, written = ENGINE.contents(tmp_path, "shop"), path.read_bytes()
+    for change, is_same in (("PRAGMA page_size = 8192; VACUUM", True), ("DELETE FROM orders", False)):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(change)
+        assert path.read_bytes() != written
+        assert (ENGINE.contents(tmp_path, "shop") == before) is is_same
 
 
 @pytest.mark.slow
@@ -175,3 +214,4 @@ def test_a_database_that_is_missing_is_one_error(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, call)
     assert isinstance(done.exception, BadInput)
     assert "has no SQLite file for 'shop'; expected shop_template.sqlite" in str(done.exception)
+    assert str(done.exception).endswith("tasks.jsonl: task t1)")

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -321,6 +321,7 @@ VALUES: dict[str, Any] = {
     "'2024-01-01 10:00'::timestamp": datetime(2024, 1, 1, 10),  # noqa: DTZ001
     "'24:00'::time": time(0, 0),
     "'10:30'::time": time(10, 30),
+    "array['24:00+02'::timetz]": [time(0, 0, tzinfo=timezone(timedelta(hours=2)))],
     "row(1, 2)": "(1,2)",
     "array[row(1, 2)]": '{"(1,2)"}',
     "array['550e8400-e29b-41d4-a716-446655440000'::uuid]": "{550e8400-e29b-41d4-a716-446655440000}",

@@ -154,8 +154,9 @@ def test_a_published_file_is_judged_with_what_came_by_mail(tmp_path: Path, call:
     assert (code, errors.count("\n")) == (2, 1)
     assert "name the folder of the databases of its tasks with --databases" in errors
     options += ["--databases", str(tmp_path / "database"), "--gold", str(lines(tmp_path / "m.jsonl", mailed))]
-    with served(*options, "--no-cache") as server, ScoreClient(server.address) as client:
-        answers = [mailed["sol_sql"], ["DELETE FROM orders"], []]
+    options += ["--no-cache", "--extract", "official"]
+    with served(*options) as server, ScoreClient(server.address) as client:
+        answers = [f"```sqlite\n{mailed['sol_sql'][0]};\n```", ["DELETE FROM orders"], []]
         judged = client.score([{"question": "shop_M_1", "sql": each} for each in answers])
     assert [each["scores"] for each in judged] == [
         {"official": 1.0, "strict": 1.0, "state": 1.0},

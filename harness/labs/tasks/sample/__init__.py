@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 from dialects.enums import Dialect
@@ -49,7 +50,8 @@ def sample_families() -> Mapping[Dialect, str]:
 def sample_tasks(family_name: str) -> TaskSet:
     """Return the tasks of a family, with databases laid out as published; build these if missing."""
     dialect = FAMILIES[family_name].dialect
-    return read_tasks(_HERE / f"{dialect}.jsonl", family_name, _databases(dialect))
+    found = read_tasks(_HERE / f"{dialect}.jsonl", family_name, _databases(dialect))
+    return replace(found, name=SET_NAME)
 
 
 def sample_answers(dialect: Dialect) -> Sequence[Path]:

@@ -102,9 +102,9 @@ def test_tasks_have_their_verdicts() -> None:
         found = run(tools, texts.__getitem__, places)
     assert {
         each["doc"]["key"]: {name: each[name] for name in each["metrics"]}
-        for each in found["samples"]["tasks"]
+        for each in found["samples"]["sample_tasks"]
     } == {key: scores for key, (_, scores) in answers.items()}
-    means = found["results"]["tasks"]
+    means = found["results"]["sample_tasks"]
     assert (means["official,none"], means["state,none"]) == (0.5, 0.0)
 
 

@@ -364,6 +364,20 @@ FILES = [
         sets.spider_kin,
     ),
     Case(
+        "tasks_of_bird_critic",
+        content("Spider-DK.json", '[{"instance_id": "a", "db_id": "shop", "query": "?", "issue_sql": "x"}]'),
+        ("Spider-DK.json", "has tasks", "bird-harness lab tasks"),
+        sets.spider_kin,
+    ),
+    Case(
+        "tasks_of_bird_interact",
+        content(
+            "Spider-DK.json", '[{"instance_id": "a", "selected_database": "shop", "amb_user_query": "?"}]'
+        ),
+        ("Spider-DK.json", "has tasks", "bird-harness lab tasks"),
+        sets.spider_kin,
+    ),
+    Case(
         "tables_of_another_format",
         content("tables.json", '[{"db_id": "shop"}]'),
         ("tables.json", "entry 0", "Spider's format", "correct the file"),

@@ -121,7 +121,8 @@ def test_files_of_gold_that_do_not_fit_are_left_and_said(tmp_path: Path) -> None
 
 def test_what_cannot_be_scored_is_said_by_count(tmp_path: Path) -> None:
     questions = load_set(str(sets.live(tmp_path / "live")))
-    assert questions.notes[0] == (
+    assert "use `bird-harness lab tasks`, or `serve --family`" in questions.notes[0]
+    assert questions.notes[1] == (
         "live: 4 of 7 entries are scored; left out: 1 category Management, 1 gold of several statements,"
         " 1 no gold"
     )
