@@ -198,9 +198,12 @@ class TargetGenerator(Generator):
             Untranslatable: the compiler does not make such a node.
             TypeError: a rewrite has taken a value of several types for one.
         """
+        writer = self._dispatch.get(type(expression))
+        if writer is not None and key is None:
+            return writer(self, expression)
         if isinstance(expression, Alternatives):
             raise TypeError("a value of several types is used as one")
-        if isinstance(expression, exp.Expr) and key is None and type(expression) not in self._dispatch:
+        if isinstance(expression, exp.Expr) and key is None:
             raise Untranslatable(type(expression).__name__, "no target spells this node")
         return super().sql(expression, key, comment)
 

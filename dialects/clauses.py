@@ -6,6 +6,8 @@ from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from sqlglot import exp
 
+from dialects.trees import find_all
+
 
 class FromItem(NamedTuple):
     """One item of FROM: a table, a subquery or another source of rows, with its join."""
@@ -71,7 +73,7 @@ def is_constant_in(select: exp.Select, node: exp.Expr) -> bool:
     """Return whether a value has no column, or those of subqueries in FROM or WITH that have none."""
     return all(
         _is_constant_column(select, column)
-        for column in node.find_all(exp.Column)
+        for column in find_all(node, exp.Column)
         if column.parent_select is select
     )
 

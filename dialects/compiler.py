@@ -23,6 +23,7 @@ from dialects.source import position
 from dialects.tables import LAST_IN_NAMES, LoopPlan, Tables, folded
 from dialects.tagged_values import to_tagged
 from dialects.targets import TARGETS
+from dialects.trees import by_type, find_all
 from dialects.value_types import Collation, Kind, Typed
 
 Handler = Callable[["Compiler", Any, Scope], Typed]
@@ -83,6 +84,8 @@ class Compiler:
         self.tables = tables
         self.root = root
         """The whole statement."""
+        self.nodes = by_type(root)
+        """The nodes of the statement, by type."""
         self._sql = sql
         self.target = TARGETS[tables.target]
         self._lowerings = lowerings(tables.target, without)
@@ -123,7 +126,7 @@ class Compiler:
     @cached_property
     def index_names(self) -> list[exp.Identifier]:
         """The index names in INDEXED BY, in the order of the text: a schema stores indexes without names."""
-        found = [table.args.get("indexed") for table in self.root.find_all(exp.Table)]
+        found = [table.args.get("indexed") for table in self.nodes[exp.Table]]
         return sorted((each.this for each in found if each), key=lambda name: name.meta["start"])
 
     @cached_property
@@ -139,8 +142,8 @@ class Compiler:
     @cached_property
     def long_numbers(self) -> bool:
         """See `Context.long_numbers`: decided by the census and by what is written in the statement."""
-        written = [each for each in self.root.find_all(exp.Literal) if _LONG_NUMBER.search(each.name)]
-        names = {table.name for table in self.root.find_all(exp.Table)}
+        written = [each for each in self.nodes[exp.Literal] if _LONG_NUMBER.search(each.name)]
+        names = {table.name for table in self.nodes[exp.Table]}
         if any(each.is_string for each in written) or any(map(self.tables.has_long_numbers, names)):
             return True
         return (bool(written) or any(map(self.tables.has_long_integers, names))) and self._makes_texts
@@ -148,22 +151,22 @@ class Compiler:
     @cached_property
     def reads_long_texts(self) -> bool:
         """True if a table of the statement has texts so long that few fit a sort buffer of 256 KB."""
-        return any(self.tables.has_long_texts(table.name) for table in self.root.find_all(exp.Table))
+        return any(self.tables.has_long_texts(table.name) for table in self.nodes[exp.Table])
 
     @cached_property
     def infinite_texts(self) -> bool:
         """See `Context.infinite_texts`."""
         if self.target.holds_infinity:
             return False
-        texts = (each.name for each in self.root.find_all(exp.Literal) if each.is_string)
+        texts = (each.name for each in self.nodes[exp.Literal] if each.is_string)
         return any(math.isinf(float(found)) for text in texts for found in _EXPONENT.findall(text))
 
     @cached_property
     def _makes_texts(self) -> bool:
         """True if the statement makes texts of numbers, which it may read as numbers again."""
-        types = {str(cast.args["to"].args["kind"]) for cast in self.root.find_all(exp.Cast)}
+        types = {str(cast.args["to"].args["kind"]) for cast in self.nodes[exp.Cast]}
         return (
-            self.root.find(exp.DPipe) is not None
+            bool(self.nodes[exp.DPipe])
             or any(affinity(kind) in {"TEXT", "BLOB"} for kind in types)
             or any(row.prints for row in self._called)
         )
@@ -171,13 +174,13 @@ class Compiler:
     @property
     def _called(self) -> Iterator[Function]:
         """Yield the functions that the statement calls."""
-        for call in self.root.find_all(exp.Anonymous):
+        for call in self.nodes[exp.Anonymous]:
             yield from rows_of(ascii_lower(call.name))
 
     @cached_property
     def _collates(self) -> bool:
         """True if the statement has a COLLATE."""
-        return self.root.find(exp.Collate) is not None
+        return bool(self.nodes[exp.Collate])
 
     @cached_property
     def lists(self) -> bool:
@@ -192,8 +195,8 @@ class Compiler:
             read: its tables, in lower case.
         """
         if not self._expanded and not self._read:
-            self._expanded = {ascii_lower(cte.alias) for cte in self.root.find_all(exp.CTE)}
-            self._read = {ascii_lower(table.name) for table in self.root.find_all(exp.Table)}
+            self._expanded = {ascii_lower(cte.alias) for cte in self.nodes[exp.CTE]}
+            self._read = {ascii_lower(table.name) for table in self.nodes[exp.Table]}
         clash = next(iter(sorted((self._expanded & read) | (expanded & self._read))), None)
         self._expanded |= expanded
         self._read |= read
@@ -229,7 +232,7 @@ class Compiler:
     @cached_property
     def _taken(self) -> set[str]:
         """The folded names in the statement and the schema, and those that `name` has returned."""
-        written = self.root.find_all(exp.Identifier, exp.Literal)
+        written = (*self.nodes[exp.Identifier], *self.nodes[exp.Literal])
         return self.tables.names | {folded(each.name) for each in written}
 
     def name(self, stem: str) -> str:
@@ -263,7 +266,7 @@ class Compiler:
                         inner = to_tagged(self, inner, normal=True)
                     if plain(self, inner).node == found.node:
                         copied, whole = found.of(node=found.node.copy()), found.number.integral
-                        known = whole and all(map(grouping.key, whole.find_all(exp.Column)))
+                        known = whole and all(map(grouping.key, find_all(whole, exp.Column)))
                         return copied if known else copied.with_number(integral=None)
         handler = self._rewrites.expressions.get(type(node))
         if handler is None:

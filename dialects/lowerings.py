@@ -5,7 +5,7 @@ of a dialect is `LOWERINGS` of `dialects/<name>/lowerings.py`. A test runs the q
 engine, with and without it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
@@ -123,16 +123,12 @@ def lower(tree: exp.Expr, target: Dialect, without: frozenset[str] = frozenset()
                     parent.set(key, other, index)
                 node = other
                 break
-        waiting.extend(_places(node))
+        for key, value in reversed(node.args.items()):
+            if isinstance(value, exp.Expr):
+                waiting.append((value, node, key, None))
+            elif isinstance(value, list):
+                waiting += [
+                    (value[at], node, key, at)
+                    for at in reversed(range(len(value))) if isinstance(value[at], exp.Expr)
+                ]  # fmt: skip
     return tree
-
-
-def _places(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr, str, int | None]]:
-    """The nodes in a node, the last first, with where they stand."""
-    for key, value in reversed(node.args.items()):
-        if isinstance(value, list):
-            for index in reversed(range(len(value))):
-                if isinstance(value[index], exp.Expr):
-                    yield value[index], node, key, index
-        elif isinstance(value, exp.Expr):
-            yield value, node, key, None

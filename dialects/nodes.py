@@ -10,6 +10,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from dialects.identifiers import FUNCTIONS_NAMESPACE
+from dialects.trees import find_all, has
 
 
 class Whole(exp.Expression):
@@ -307,7 +308,7 @@ def unless(node: exp.Expr, other: exp.Expr) -> exp.Expr:
 
     Over a derived table of one row, NULLIF makes MySQL 9.7 compute a window function twice and double a sum.
     """
-    if node.find(exp.Window):
+    if has(node, exp.Window):
         return case((exp.NEQ(this=grouped(node.copy()), expression=other), node))
     return exp.Nullif(this=node, expression=other)
 
@@ -397,10 +398,10 @@ def reads_outer_rows(query: exp.Expr) -> bool:
     """Whether a compiled subquery has columns of the query around it."""
     own = {
         each.alias_or_name.lower()
-        for each in query.find_all(exp.Table, exp.Subquery, JSONRows)
+        for each in find_all(query, exp.Table, exp.Subquery, JSONRows)
         if each is not query
     }
-    return any(each.table and each.table.lower() not in own for each in query.find_all(exp.Column))
+    return any(each.table and each.table.lower() not in own for each in find_all(query, exp.Column))
 
 
 _COLLATION = " COLLATE utf8mb4_0900_bin"

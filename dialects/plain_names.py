@@ -7,12 +7,14 @@ table, and quotes around words that the target reads as the same name.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from sqlglot import exp
 
 from dialects.identifiers import ascii_lower
 from dialects.targets import TargetFacts
+from dialects.trees import find_all
 
 _WORD = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
@@ -59,16 +61,21 @@ _SORTED = (exp.Query, exp.Window, exp.Func)
 """What has an ORDER BY."""
 
 
-def simplify(node: exp.Expr, target: TargetFacts) -> None:
-    """Simplify the names of a compiled query, in place: an identifier without quotes is marked `bare`."""
-    selects = list(node.find_all(exp.Select))
-    identifiers = list(node.find_all(exp.Identifier))
+def simplify(node: exp.Expr, nodes: Mapping[type[exp.Expr], list[Any]], target: TargetFacts) -> None:
+    """Simplify the names of a compiled query, in place: an identifier without quotes is marked `bare`.
+
+    Args:
+        node: the query.
+        nodes: its nodes by type.
+        target: the facts about the target.
+    """
+    selects, identifiers = nodes[exp.Select], nodes[exp.Identifier]
     folds = target.aliases_keep_case
     kept = _kept_names(node, selects, identifiers) if folds else frozenset()
     alike = ascii_lower if folds else str
     for select in reversed(selects):
         _drop_tables(select, alike)
-    for table in node.find_all(exp.Table):
+    for table in nodes[exp.Table]:
         alias = table.args.get("alias")
         if alias is None or alias.args.get("columns") or alike(alias.name) != alike(table.name):
             continue
@@ -147,7 +154,7 @@ def _drop_tables(select: exp.Select, alike: Callable[[str], str]) -> None:
     if not is_table or not (alias.startswith("_") or alike(alias) == alike(source.name)):
         return
     taken = {alike(alias), alike(source.name)}
-    if all(alike(column.table) not in taken for column in select.find_all(exp.Column)):
+    if all(alike(column.table) not in taken for column in find_all(select, exp.Column)):
         source.set("alias", None)
 
 

@@ -13,6 +13,7 @@ from sqlglot.helper import find_new_name
 
 from dialects.identifiers import ascii_lower
 from dialects.schema import Table
+from dialects.trees import find_all, has
 from dialects.value_types import Collation, Typed
 
 ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
@@ -21,12 +22,12 @@ ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 
 def has_outer_join(node: exp.Expr) -> bool:
     """True if a statement has a LEFT, RIGHT or FULL JOIN."""
-    return any(join.side for join in node.find_all(exp.Join))
+    return any(join.side for join in find_all(node, exp.Join))
 
 
 def names_rowid(node: exp.Expr) -> bool:
     """True if a statement may name a rowid."""
-    return any(ascii_lower(column.name) in ROWIDS for column in node.find_all(exp.Column))
+    return any(ascii_lower(column.name) in ROWIDS for column in find_all(node, exp.Column))
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ class Source:
 
     def value(self, column: ScopeColumn) -> Typed:
         """Return a column's value, qualified by this source."""
-        node = column.value.node.copy()
-        node.set("table", exp.to_identifier(self.alias, quoted=True))
+        name = exp.Identifier(this=column.value.node.name, quoted=True)
+        node = exp.Column(this=name, table=exp.Identifier(this=self.alias, quoted=True))
         return column.value.of(node=node, nullable=column.value.nullable or self.optional)
 
     def column(self, name: str) -> ScopeColumn | None:
@@ -241,7 +242,7 @@ def keep_whole(relation: Relation) -> None:
 def _is_computed(item: exp.Expr) -> bool:
     """True if a result column is a constant expression other than a literal."""
     plain = exp.Literal | exp.Null | exp.Boolean | exp.HexString
-    return not isinstance(item.unalias().unnest(), plain) and not item.find(exp.Column, exp.Query)
+    return not isinstance(item.unalias().unnest(), plain) and not has(item, exp.Column, exp.Query)
 
 
 def new_name(name: str, taken: AbstractSet[str]) -> str:

@@ -20,6 +20,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from dialects.errors import Untranslatable
 from dialects.functions import rows_of
+from dialects.trees import find_all
 
 if str(parser.__file__).endswith(tuple(EXTENSION_SUFFIXES)):
     raise ImportError(
@@ -328,12 +329,11 @@ def _next(sql: str, at: int) -> int:
     return found.start() if found else len(sql)
 
 
-def _read_quoted_columns(tree: exp.Expr) -> None:
-    """Make columns of texts with a dot between them: SQLite takes 't'.'a' as "t"."a"."""
-    for dot in list(tree.find_all(exp.Dot)):
-        table, column = (_quoted_name(part) for part in (dot.this, dot.expression))
-        if table is not None and column is not None:
-            dot.replace(exp.Column(this=column, table=table))
+def _read_quoted_column(dot: exp.Dot) -> None:
+    """Make a column of two texts with a dot between them: SQLite takes 't'.'a' as "t"."a"."""
+    table, column = (_quoted_name(part) for part in (dot.this, dot.expression))
+    if table is not None and column is not None:
+        dot.replace(exp.Column(this=column, table=table))
 
 
 def _quoted_name(part: exp.Expr) -> exp.Identifier | None:
@@ -375,9 +375,11 @@ def parse(sql: str) -> exp.Query | exp.Values:
         refuse_statements(sql)
         raise Untranslatable("the statement", "it does not begin like a query")
     tree = _only_query(sql)
-    _read_quoted_columns(tree)
-    for name in tree.find_all(exp.Identifier):
-        start = position(name)
+    for name in list(find_all(tree, exp.Identifier, exp.Dot)):
+        if isinstance(name, exp.Dot):
+            _read_quoted_column(name)
+            continue
+        start = name.meta_get("start")
         if start is not None and sql[start : start + 1].isdigit():
             raise Untranslatable(name.name, "it is neither a number nor a name", start)
     return tree
@@ -509,8 +511,8 @@ def view_query(sql: str) -> exp.Query | exp.Values:
 
 def position(node: exp.Expr) -> int | None:
     """Return a node's offset in the text, in characters; None if the parser did not record it."""
-    for part in node.walk():
-        start = part.meta.get("start") if part._meta else None  # noqa: SLF001 - `meta` would create one in each
+    for part in find_all(node, exp.Expr):
+        start = part.meta_get("start")
         if isinstance(start, int):
             return start
     return None

@@ -20,6 +20,7 @@ from dialects.schema import Column, PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, ScopeColumn
 from dialects.server_schema import ServerTable, server_tables
 from dialects.source import view_query
+from dialects.trees import find_all
 from dialects.value_types import Affinity, Collation, Form, Kind, NumberFacts, OneOf, Stored, TextFacts, Typed
 
 # The order in which SQLite finds the rows of each SELECT, for results that SQL leaves open.
@@ -247,7 +248,7 @@ class Tables:
         with suppress(Untranslatable):  # a statement that reads the view raises it
             query = self.view(view)
             if query is not None:
-                yield from query[0].find_all(exp.Identifier, exp.Literal)
+                yield from find_all(query[0], exp.Identifier, exp.Literal)
 
     def find(self, name: str) -> ServerTable | None:
         """Find a table, ignoring case."""

@@ -44,6 +44,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
+from dialects.trees import find_all, has
 from dialects.value_types import (
     Collation,
     Context,
@@ -200,7 +201,7 @@ def from_tagged(c: Context, t: Typed) -> Typed:
     if known.opaque:
         return t.of(several=OneOf(_refused(t), tagged=known))
     node = written = t.node
-    if c.lowers("early-casts") and node.find(exp.Window):
+    if c.lowers("early-casts") and has(node, exp.Window):
         written = exp.Anonymous(this="REGEXP_REPLACE", expressions=[node, string('^["{].*'), string("0")])
 
     def each(rewrite: Rewrite) -> Typed:
@@ -290,7 +291,7 @@ def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
 
 def refusal(t: Typed) -> Untranslatable:
     """Return the error for any other use of such a column."""
-    name = next((column.name for column in t.node.find_all(exp.Column)), "")
+    name = next((column.name for column in find_all(t.node, exp.Column)), "")
     return Untranslatable(
         f"the column {name}",
         "it has an infinite number, or a text with a NUL or with invalid bytes",

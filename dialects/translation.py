@@ -18,7 +18,7 @@ from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput, TranslatorFault, Untranslatable
 from dialects.lowerings import lower
-from dialects.nodes import Listed, Random
+from dialects.nodes import Listed, Random, ServerCall
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
 from dialects.rewrites import laterals, queries
@@ -33,6 +33,7 @@ from dialects.source import foreign, parse, syntax_error
 from dialects.tables import Tables
 from dialects.tagged_values import read_rows
 from dialects.targets import TARGETS
+from dialects.trees import by_type, find_all, has
 
 __all__ = ["Translation", "Untranslatable", "translate"]
 
@@ -174,9 +175,9 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         # A text that SQLite rejects has no meaning to keep, even if the compiler found one.
         _ = compiler.plan
         few = compiler.most("planning-limit")
-        if few is not None and len(list(relation.node.find_all(exp.Table))) > few:
+        if few is not None and len(list(find_all(relation.node, exp.Table))) > few:
             compiler.hint("planning-limit")
-        if relation.node.find(exp.Window, Listed) and compiler.reads_long_texts:
+        if compiler.reads_long_texts and has(relation.node, exp.Window, Listed):
             compiler.hint("sorting-limit")
         first = relation.node
         while isinstance(first, exp.SetOperation | exp.Subquery):
@@ -185,13 +186,15 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
             first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         relation.node = laterals.merged(compiler, relation.node)
         _refuse_depth(compiler, relation.node)
-        _refuse_width(compiler, relation.node)
-        _refuse_copies(tree, relation.node)
         share_windows(compiler, relation.node)
-        for sentence in versions.warnings(relation.node, frozenset(compiler.changed)):
+        nodes = by_type(relation.node)
+        _refuse_width(compiler, nodes[exp.Select])
+        _refuse_copies(compiler, nodes[Random])
+        called = frozenset(call.this for call in nodes[ServerCall])
+        for sentence in versions.warnings(called, frozenset(compiler.changed)):
             compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
-        simplify(relation.node, compiler.target)
+        simplify(relation.node, nodes, compiler.target)
         text = spell(lower(relation.node, target, without), target)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
@@ -222,18 +225,16 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
 
 
-def _refuse_copies(written: exp.Expr, node: exp.Expr) -> None:
+def _refuse_copies(c: Compiler, values: Sequence[Random]) -> None:
     """Reject an expression with random() that the translation repeats: it would have two values."""
-    calls = [call for call in written.find_all(exp.Anonymous) if call.name.lower() == "random"]
-    if len(list(node.find_all(Random))) > len(calls):
+    calls = [call for call in c.nodes[exp.Anonymous] if call.name.lower() == "random"]
+    if len(values) > len(calls):
         raise Untranslatable("random()", "its value is needed more than once")
 
 
-def _refuse_width(c: Compiler, node: exp.Expr) -> None:
+def _refuse_width(c: Compiler, selects: Sequence[exp.Select]) -> None:
     most = c.most("joined-tables")
-    if most is not None and any(
-        len(one.args.get("joins") or []) >= most for one in node.find_all(exp.Select)
-    ):
+    if most is not None and any(len(one.args.get("joins") or []) >= most for one in selects):
         raise Untranslatable("FROM", f"{c.target.title} joins no more than {most} tables")
 
 

@@ -7,10 +7,6 @@ translations are compared with. If it is a later one, a translation with such a 
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 FOLLOWED = (3, 40)
 """The release whose answers the rewrites give."""
@@ -67,19 +63,14 @@ def mismatch(named: str) -> str | None:
     return f"its golds are for SQLite {named}, and {running} runs them here: some answers may differ"
 
 
-def warnings(tree: "exp.Expr", others: frozenset[str] = frozenset()) -> Iterator[str]:
+def warnings(called: frozenset[str], others: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield a sentence for each change that a translation may show.
 
     Args:
-        tree: the compiled statement.
+        called: the installed functions that it calls.
         others: what the changes without a function are about, as far as the statement has it.
     """
-    # Reading a set asks for `mismatch` alone, and does without sqlglot.
-    from dialects.nodes import ServerCall  # noqa: PLC0415
-
-    later = [change for change in CHANGES if FOLLOWED < change.since <= RUNNING]
-    used = {call.this for call in tree.find_all(ServerCall)} if later else set()
-    for change in later:
-        if change.functions & used or change.what in others:
+    for change in CHANGES:
+        if FOLLOWED < change.since <= RUNNING and (change.functions & called or change.what in others):
             running, followed = (".".join(map(str, release)) for release in (RUNNING, FOLLOWED))
             yield f"SQLite {running} may treat {change.what} otherwise than {followed}, which is followed"

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
+from dialects.trees import find_all, has
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _aliases(key: exp.Expr, columns: Sequence[exp.Expr]) -> Iterator[exp.Column]
     names = {column.alias.lower() for column in columns if column.alias}
     if isinstance(key.unnest(), exp.Column):
         return
-    for column in key.find_all(exp.Column):
+    for column in find_all(key, exp.Column):
         if not column.table and column.name.lower() in names:
             yield column
 
@@ -125,7 +126,7 @@ def _render(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> QueryWit
     bare.set("offset", None)
     distinct = bare.args.get("distinct") if isinstance(bare, exp.Select) else None
     is_plain = distinct is not None and not distinct.args.get("on")
-    nested = any(key.ordered.this.find(exp.Window, exp.Query) for key in keys)
+    nested = any(has(key.ordered.this, exp.Window, exp.Query) for key in keys)
     starred = any(column.is_star for column in tree.selects)
     if not keys:
         ready = bare

@@ -6,12 +6,13 @@ from dialects import nodes
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
 from dialects.postgresql import lowerings as postgresql
+from dialects.trees import find_all, has
 
 
 def _refuse_second_reading(clauses: exp.With) -> None:
     limited = {each.alias for each in clauses.expressions if each.this.args.get("limit")}
     if clauses.args.get("recursive") and limited and clauses.parent is not None:
-        read = [table for table in clauses.parent.find_all(exp.Table) if table.name in limited]
+        read = [table for table in find_all(clauses.parent, exp.Table) if table.name in limited]
         if len(read) > 1 or clauses.find_ancestor(exp.Subquery):
             raise Untranslatable("a recursive query", "DuckDB ends it only where it is read once")
 
@@ -23,7 +24,7 @@ def _refuse_row(test: exp.In) -> None:
 
 
 def _refuse_limit(clause: exp.Limit | exp.Offset) -> None:
-    around = clause.parent if clause.expression.find(exp.Query) else None
+    around = clause.parent if has(clause.expression, exp.Query) else None
     while around is not None:
         if isinstance(around, exp.Query) and nodes.reads_outer_rows(around):
             raise Untranslatable("LIMIT (SELECT ...)", "DuckDB wants a constant where it reads outer rows")
@@ -35,13 +36,13 @@ def _keys(window: exp.Window) -> list[exp.Expr]:
 
 
 def _refuse_windows(window: exp.Window) -> None:
-    if any(key.find(exp.Window) for key in _keys(window)):
+    if any(has(key, exp.Window) for key in _keys(window)):
         raise Untranslatable("a window that is sorted by another window", "DuckDB does not have it")
 
 
 def _refuse_subqueries(window: exp.Window) -> None:
-    subqueries = [each for key in _keys(window) for each in key.find_all(exp.Subquery)]
-    if any(inner is not each for each in subqueries for inner in each.find_all(exp.Subquery)):
+    subqueries = [each for key in _keys(window) for each in find_all(key, exp.Subquery)]
+    if any(inner is not each for each in subqueries for inner in find_all(each, exp.Subquery)):
         raise Untranslatable("a window that is sorted by nested subqueries", "DuckDB calls them volatile")
 
 

@@ -9,6 +9,7 @@ from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
 from dialects.mysql import lowerings as mysql
+from dialects.trees import find_all, has
 
 _SHIFTS = frozenset({"lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
@@ -16,7 +17,7 @@ _PICKS = frozenset({"first_value", "last_value", "nth_value"}) | _SHIFTS
 
 
 def _refuse_nested(window: exp.Window) -> None:
-    inner = [each for each in window.find_all(exp.Window) if each is not window]
+    inner = [each for each in find_all(window, exp.Window) if each is not window]
     if any(each.args.get("spec") or each.parent_select is window.parent_select for each in inner):
         raise Untranslatable("a window in a window", "MariaDB does not allow it")
 
@@ -56,11 +57,11 @@ def _coalesced(window: exp.Window) -> exp.Expr | None:
 
 def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
     """Compare a row: the sum keeps MariaDB from taking the comparison for one that is never NULL."""
-    if isinstance(node.parent, type(node) | exp.Alias | exp.Select) or not node.find(exp.Window):
+    if isinstance(node.parent, type(node) | exp.Alias | exp.Select) or not has(node, exp.Window):
         return None
     parts = list(node.flatten())
-    inner = [each for part in parts for each in part.find_all(exp.And, exp.Or)]
-    if not any(each.find(exp.Window) for each in inner):
+    inner = [each for part in parts for each in find_all(part, exp.And, exp.Or)]
+    if not any(has(each, exp.Window) for each in inner):
         return None
     is_and, two = isinstance(node, exp.And), nodes.number(2)
     tests = [exp.NEQ(this=exp.Paren(this=part), expression=nodes.number(0)) for part in parts]
@@ -72,7 +73,7 @@ def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
 
 def _hide_columns(select: exp.Select) -> None:
     """COALESCE keeps the column out of the expression that is taken apart for the window."""
-    windows = [each for each in select.find_all(exp.Window) if each.parent_select is select]
+    windows = [each for each in find_all(select, exp.Window) if each.parent_select is select]
     if not windows or not _reads_merged(select):
         return
     for window in windows:
@@ -92,7 +93,7 @@ def _reads_merged(select: exp.Select) -> bool:
     ctes = {cte.alias for cte in ctes_in_sight(select, recursive=True)}
     sources = [item.node for item in sources_of(select)]
     return any(isinstance(each, exp.Subquery) or each.name in ctes for each in sources) and any(
-        call.find_ancestor(exp.Where, exp.Join) for call in select.root().find_all(nodes.ServerCall)
+        call.find_ancestor(exp.Where, exp.Join) for call in find_all(select.root(), nodes.ServerCall)
     )
 
 
@@ -112,7 +113,7 @@ def _sort_apart(select: exp.Select) -> None:
     """Nothing else that is the same in every row makes orders different: MariaDB removes constants."""
     windows = [
         one
-        for one in select.find_all(exp.Window)
+        for one in find_all(select, exp.Window)
         if one.find_ancestor(exp.Select) is select and not one.args.get("alias")
     ]
     for place, window in enumerate(windows if len(windows) > len(("one", "in its order")) else ()):
@@ -123,7 +124,7 @@ def _sort_apart(select: exp.Select) -> None:
 def _outer_join(join: exp.Join) -> exp.Expr | None:
     """Return ON of a join in a SELECT with an outer join."""
     on, select = join.args.get("on"), join.parent_select
-    return on if on and select and any(each.side for each in select.find_all(exp.Join)) else None
+    return on if on and select and any(each.side for each in find_all(select, exp.Join)) else None
 
 
 def _hide_keys(compared: exp.EQ | exp.NEQ | exp.In) -> None:
@@ -139,7 +140,7 @@ def _is_fraction(node: exp.Expr) -> bool:
     """Whether a node is a fraction in decimals, as integers are compared with, or a query of one."""
     inner = node.unnest()
     if isinstance(inner, exp.Select) and not inner.args.get("from_"):
-        return any(map(_is_fraction, inner.find_all(exp.Literal)))
+        return any(map(_is_fraction, find_all(inner, exp.Literal)))
     inner = inner.this.unnest() if isinstance(inner, exp.Neg) else inner
     return isinstance(inner, exp.Literal) and not inner.is_string and float(inner.this) % 1 != 0
 
@@ -150,9 +151,9 @@ def _hide_conditions(join: exp.Join) -> None:
         return
     own = {item.node.alias_or_name for item in sources_of(select)}
     for part in list(on.flatten()) if isinstance(on, exp.And) else [on]:
-        inner = {each.alias_or_name for each in part.find_all(exp.Table, exp.Subquery)}
-        read = {column.table for column in part.find_all(exp.Column)} - inner
-        calls = {call.name for call in part.find_all(exp.Anonymous)}
+        inner = {each.alias_or_name for each in find_all(part, exp.Table, exp.Subquery)}
+        read = {column.table for column in find_all(part, exp.Column)} - inner
+        calls = {call.name for call in find_all(part, exp.Anonymous)}
         if read and not read & own and "RAND" not in calls:
             never = exp.LT(this=exp.Anonymous(this="RAND"), expression=nodes.number(0))
             part.replace(exp.Paren(this=exp.Or(this=part.copy(), expression=never)))
@@ -171,7 +172,7 @@ def _refuse_outer_rows(source: exp.Subquery | exp.Lateral | exp.CTE) -> None:
 
 def _refuse_row(test: exp.In) -> None:
     row = test.this if isinstance(test.this, exp.Tuple) and test.args.get("query") else exp.Tuple()
-    if row.find(exp.Table, exp.SetOperation):
+    if has(row, exp.Table, exp.SetOperation):
         raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
 
 
@@ -191,7 +192,7 @@ def _hide_results(test: exp.In) -> None:
         elif isinstance(query, exp.Select):
             own = {item.node.alias_or_name for item in sources_of(query)}
             for node in [item.unalias() for item in query.expressions]:
-                read = {column.table for column in node.find_all(exp.Column)}
+                read = {column.table for column in find_all(node, exp.Column)}
                 if isinstance(node, nodes.AGGREGATES) and read and not read & {*own, ""}:
                     node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.null()]))
 
@@ -208,7 +209,7 @@ def _refuse_single_group(select: exp.Select) -> None:
     computed = [
         window
         for each in results if not isinstance(each, exp.Window)
-        for window in each.find_all(exp.Window) if window.parent_select is select
+        for window in find_all(each, exp.Window) if window.parent_select is select
     ]  # fmt: skip
     if (
         computed
@@ -216,7 +217,7 @@ def _refuse_single_group(select: exp.Select) -> None:
         and any(
             each.parent_select is select and not isinstance(each.parent, exp.Window)
             for part in results
-            for each in part.find_all(*nodes.AGGREGATES)
+            for each in find_all(part, *nodes.AGGREGATES)
         )
     ):
         raise Untranslatable(
@@ -226,7 +227,7 @@ def _refuse_single_group(select: exp.Select) -> None:
 
 def _hide_first_key(select: exp.Select) -> None:
     order = select.args.get("order")
-    windows = (each for each in select.find_all(exp.Window) if each.parent_select is select)
+    windows = (each for each in find_all(select, exp.Window) if each.parent_select is select)
     if order is None or not select.args.get("group") or next(windows, None) is None:
         return
     term = order.expressions[0]
@@ -242,7 +243,7 @@ def _refuse_set_operations(test: exp.Exists) -> None:
 
 
 def _refuse_limit(cte: exp.CTE) -> None:
-    reads_itself = any(table.name == cte.alias for table in cte.this.find_all(exp.Table))
+    reads_itself = any(table.name == cte.alias for table in find_all(cte.this, exp.Table))
     if reads_itself and cte.this.args.get("limit"):
         raise Untranslatable("LIMIT of a recursive query", "MariaDB does not support it yet")
 

@@ -8,6 +8,7 @@ from sqlglot import exp
 from dialects import nodes
 from dialects.clauses import is_constant_in, query_of, sources_of
 from dialects.lowerings import MEASURED, Lowering
+from dialects.trees import find_all, has
 
 
 def _without_zero(division: nodes.Whole | nodes.Quotient | nodes.Remainder) -> None:
@@ -19,7 +20,7 @@ def _without_zero(division: nodes.Whole | nodes.Quotient | nodes.Remainder) -> N
 
 
 def _null_safe(test: exp.Is) -> exp.Expr | None:
-    if not (isinstance(test.expression, exp.Null) and test.find(exp.Window)):
+    if not (isinstance(test.expression, exp.Null) and has(test, exp.Window)):
         return None
     return exp.NullSafeEQ(this=test.this, expression=test.expression)
 
@@ -40,7 +41,7 @@ def _nulls_first(values: nodes.Listed) -> None:
 def _hide_looked_up(test: exp.In) -> None:
     query = test.args.get("query")
     select = query.this if query else None
-    if not isinstance(select, exp.Select) or test.this.find(exp.Column):
+    if not isinstance(select, exp.Select) or has(test.this, exp.Column):
         return
     inner = [query_of(item.node) for item in sources_of(select)]
     unions = [each for each in inner if isinstance(each, exp.Union) and each.args.get("distinct")]
@@ -93,7 +94,7 @@ def _carries(node: exp.Expr | None) -> TypeGuard[exp.Expr]:
 
 def _signed_zeros(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield the doubles in the values of a query, or in one, that may be -0.0."""
-    for each in node.find_all(*_SIGNED):
+    for each in find_all(node, *_SIGNED):
         around = each.parent if nodes.is_signed(each) else None
         while around is not node and _carries(around):
             around = around.parent
@@ -112,7 +113,7 @@ def _without_sign(query: exp.Select | exp.Union | exp.Except | exp.Intersect) ->
     if len(compared) == 1 and not isinstance(query, exp.Except | exp.Intersect):
         return
     own = {zero for value in compared for zero in _signed_zeros(value)}
-    for place in (query, *query.root().find_all(exp.CTE)):
+    for place in (query, *find_all(query.root(), exp.CTE)):
         for zero in list(_signed_zeros(place)):
             inner = zero.find_ancestor(exp.Query)
             if inner is query and zero not in own:

@@ -45,6 +45,7 @@ from dialects.rewrites.group_by import reached
 from dialects.rewrites.json import element, label
 from dialects.rewrites.operators import whole
 from dialects.scope import Scope
+from dialects.trees import find_all, has
 from dialects.value_types import Affinity, Collation, Kind, NumberFacts, Typed, boolean, integer, real, text
 
 Finish = Callable[[exp.Expr], exp.Expr]
@@ -164,9 +165,9 @@ def _refuse_outer_names(name: str, read: list[Scope], scope: Scope) -> None:
 def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
     """Return the scope of the outer SELECT that an aggregate's columns come from; None if from its own."""
     # A column of a query inside the argument may belong to that query.
-    queries = [query for query in call.find_all(exp.Query) if query is not call]
-    inside = {id(column) for query in queries for column in query.find_all(exp.Column)}
-    columns = [column for column in call.find_all(exp.Column) if id(column) not in inside]
+    queries = [query for query in find_all(call, exp.Query) if query is not call]
+    inside = {id(column) for query in queries for column in find_all(query, exp.Column)}
+    columns = [column for column in find_all(call, exp.Column) if id(column) not in inside]
 
     def knows(place: Scope, column: exp.Column) -> bool:
         qualifier = column.table.lower()
@@ -201,7 +202,7 @@ def _count_rows(c: Compiler, condition: exp.Expr | None, over: Finish | None) ->
 def _filters(c: Compiler, condition: exp.Expr | None, over: Finish | None) -> bool:
     """True if FILTER can express a condition; only SQLite allows aggregates in a window function's."""
     return not c.lowers("aggregate-filter") and not (
-        over and condition is not None and condition.find(*AGGREGATES)
+        over and condition is not None and has(condition, *AGGREGATES)
     )
 
 

@@ -37,6 +37,7 @@ from dialects.nodes import (
 )
 from dialects.numbers import well_formed
 from dialects.tagged_values import place_of_hidden, refusal, to_tagged
+from dialects.trees import has
 from dialects.value_types import Affinity, Collation, Context, Kind, Typed, boolean
 from dialects.versions import ROW_COLLATION
 
@@ -345,7 +346,7 @@ def _without_lookup(one: Typed, other: Typed) -> Typed:
     """Keep the target from looking an integer up by a real number that a subquery computes."""
     if one.kind is not Kind.INTEGER or not isinstance(one.node, exp.Column):
         return one
-    is_known_late = other.kind is not Kind.INTEGER and other.node.find(exp.Query)
+    is_known_late = other.kind is not Kind.INTEGER and has(other.node, exp.Query)
     return one.of(node=exp.Add(this=one.node, expression=number(0))) if is_known_late else one
 
 

@@ -15,6 +15,7 @@ from dialects.rewrites import compound
 from dialects.rewrites.order_by import row_counts, set_limit
 from dialects.scope import CommonTable, Relation, Scope, ScopeColumn, keep_whole
 from dialects.tables import folded, is_portable
+from dialects.trees import find_all, has
 from dialects.value_types import Collation, Kind, Typed
 
 _STEPS = 2**62
@@ -270,7 +271,7 @@ CUT = "a recursive query ends after some rows, and SQLite does not define in whi
 
 def _is_chain(step: exp.Expr) -> bool:
     """True if each row produces at most one more."""
-    return len(list(step.find_all(exp.Table, exp.Subquery))) == 1
+    return len(list(find_all(step, exp.Table, exp.Subquery))) == 1
 
 
 def _limited(
@@ -330,9 +331,9 @@ def _cut_short(written: exp.Expr) -> None:
         body = cte.this
         if not isinstance(body, exp.SetOperation) or not _refers(body, cte.alias):
             continue
-        within = {id(table) for table in body.find_all(exp.Table)}
+        within = {id(table) for table in find_all(body, exp.Table)}
         readers = [
-            table for table in statement.find_all(exp.Table)
+            table for table in find_all(statement, exp.Table)
             if id(table) not in within and ascii_lower(table.name) == ascii_lower(cte.alias)
         ]  # fmt: skip
         counts = _literal_counts(readers[0].parent_select) if len(readers) == 1 else None
@@ -346,7 +347,7 @@ def _literal_counts(select: exp.Expr | None) -> int | None:
         return None
     if any(select.args.get(key) for key in ("joins", "where", "group", "having", "order", "distinct")):
         return None
-    if select.find(exp.Window, exp.Anonymous, exp.Subquery) or select.args.get("limit") is None:
+    if has(select, exp.Window, exp.Anonymous, exp.Subquery) or select.args.get("limit") is None:
         return None
     counts = [select.args[key].expression for key in ("limit", "offset") if select.args.get(key) is not None]
     if not all(isinstance(found, exp.Literal) and found.name.isdigit() for found in counts):

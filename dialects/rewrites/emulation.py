@@ -25,18 +25,19 @@ from dialects.nodes import (
 from dialects.rewrites.group_by import Groups, reached
 from dialects.rewrites.names import aliased
 from dialects.scope import new_name
+from dialects.trees import find_all, has
 
 
 def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     """Change a compiled SELECT into one that the target takes."""
     _full_joins(c, tree, [*groups.nodes, *groups.first] if groups else [])
-    if any(part.find(Framed) for part in _parts(tree, "expressions", "order")):
+    if any(has(part, Framed) for part in _parts(tree, "expressions", "order")):
         if groups:
             raise Untranslatable(
                 "GROUPS, EXCLUDE or a list in a frame", f"{c.target.title} has none of groups"
             )
         _frames(c, tree)
-    if c.lowers("ordered-picks") and groups and groups.first and any(tree.find_all(FirstOf)):
+    if c.lowers("ordered-picks") and groups and groups.first and has(tree, FirstOf):
         _first_rows(c, tree, groups)
     if c.lowers("subquery-keys") and groups:
         # An expression without columns is not a key of the rows: its minimum would belong to the subquery.
@@ -237,7 +238,7 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
         tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
     outer = _parts(tree, "expressions", "group", "having", "order")
     for part in outer:
-        for picked in part.find_all(FirstOf):
+        for picked in find_all(part, FirstOf):
             picked.set("expressions", None)
     seen: dict[str, exp.Column] = {}
     _remap(c, outer, own, alias, seen)
@@ -277,9 +278,9 @@ def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
         if part
         for name in _names(part.this)
     }
-    for inner in tree.args["having"].find_all(exp.Select):
+    for inner in find_all(tree.args["having"], exp.Select):
         having = inner.args.get("having")
-        if having is not None and any(column.table in own for column in having.find_all(exp.Column)):
+        if having is not None and any(column.table in own for column in find_all(having, exp.Column)):
             raise Untranslatable("HAVING", f"{c.target.title} finds no outer column in one of its subqueries")
 
 
@@ -317,7 +318,7 @@ def _outward(c: Compiler, tree: exp.Select) -> None:
     found = [pair for part in outer for pair in _aggregates(part, own)]
     if not any(nested for _, nested in found):
         return
-    if any(part.find(exp.Window) for part in outer):
+    if any(has(part, exp.Window) for part in outer):
         raise Untranslatable("an aggregate in a subquery", "with a window function")
     alias = c.name("all")
     items: list[exp.Expr] = []
@@ -362,7 +363,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
         part = tree.args.get(name)
         tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
     outer = _parts(tree, "expressions", "order")
-    framed = [node for part in outer for node in part.find_all(Framed)]
+    framed = [node for part in outer for node in find_all(part, Framed)]
     alias, again = c.name("rows"), c.name("frame")
     numbers: list[exp.Expr] = []
     places: list[tuple[list[str], str, str]] = []
@@ -399,7 +400,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
         if isinstance(call, Picked):
             conditions += _picked(call, window.args.get("spec"), own, other, place, peers)
             shown, _, *default = call.expressions
-            for column in shown.find_all(exp.Column):
+            for column in find_all(shown, exp.Column):
                 if column.table == alias:
                     column.set("table", exp.to_identifier(again, quoted=True))
             found = exp.Select(
@@ -411,7 +412,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
             window.replace(node)
             continue
         conditions += _within(window.args.get("spec"), (own[place], other[place]), (own[peers], other[peers]))
-        for column in call.find_all(exp.Column):
+        for column in find_all(call, exp.Column):
             if column.table == alias:
                 column.set("table", exp.to_identifier(again, quoted=True))
         window.replace(exp.Subquery(this=_over_rows(call, other[place], derived(again), conditions)))
@@ -503,5 +504,5 @@ def _over_rows(call: exp.Expr, place: exp.Expr, rows: exp.From, conditions: list
 
 def _replace(trees: list[exp.Expr], pick: Callable[[exp.Expr], exp.Expr]) -> None:
     for tree in trees:
-        for node in list(tree.find_all(FirstOf)):
+        for node in list(find_all(tree, FirstOf)):
             node.replace(pick(node.this.copy()))

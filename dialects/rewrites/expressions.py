@@ -23,6 +23,7 @@ from dialects.rewrites.text import glob, like
 from dialects.rewrites.windows import filtered, window
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
+from dialects.trees import find_all
 from dialects.value_types import Affinity, Collation, Constant, Kind, Typed, boolean, null
 
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
@@ -180,7 +181,7 @@ def _membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 def _refuse_dropped_aggregates(node: exp.Expr, construct: str) -> None:
     select = node.parent_select
-    calls = (call for call in node.find_all(exp.Anonymous) if call.parent_select is select)
+    calls = (call for call in find_all(node, exp.Anonymous) if call.parent_select is select)
     grouped = select is None or select.args.get("group") is not None
     if not grouped and any(is_aggregate(ascii_lower(call.name), call.expressions) for call in calls):
         raise Untranslatable(construct, "SQLite drops the aggregate beside it, and then groups no rows")
@@ -284,7 +285,7 @@ def _known(rewrite: Handler) -> Handler:
         except Untranslatable:
             if any(
                 is_aggregate(ascii_lower(call.name), call.expressions)
-                for call in node.find_all(exp.Anonymous)
+                for call in find_all(node, exp.Anonymous)
             ):
                 raise
             known = written_out(c, node)

@@ -16,6 +16,7 @@ from dialects.functions import Function, rows_of
 from dialects.nodes import case, every, is_not_null, server, some
 from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.source import Plus
+from dialects.trees import has
 from dialects.value_types import Affinity, Collation, Constant, Context, Kind, NumberFacts, Typed, null
 
 Call = Callable[[Context, list[Typed]], Typed]
@@ -128,7 +129,7 @@ def written_out(c: Context, node: exp.Expr) -> Typed | None:
         if not isinstance(part, _INSIDE)
     ):
         return None
-    if not c.in_utf8 and node.find(exp.Cast):
+    if not c.in_utf8 and has(node, exp.Cast):
         return None
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
@@ -340,7 +341,7 @@ def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
         return first
     kinds = {argument.kind for argument in arguments}
     # Over a single row, MySQL 9.7 evaluates a window function in GREATEST and LEAST twice.
-    windows = any(argument.node.find(exp.Window) for argument in arguments)
+    windows = any(has(argument.node, exp.Window) for argument in arguments)
     if (
         windows
         or len(kinds) > 1

@@ -16,6 +16,7 @@ from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, groupe
 from dialects.rewrites.comparison import keyed, may_be_null, ordered
 from dialects.scope import Grouping, Scope, ScopeColumn, Source
 from dialects.tables import Loop, Loops
+from dialects.trees import find_all
 from dialects.value_types import Kind, Typed
 
 Name = tuple[str, str]
@@ -86,7 +87,7 @@ def reached(node: exp.Expr, within: frozenset[str] = frozenset()) -> set[str]:
 
 def _outer(node: exp.Expr, own: set[str]) -> bool:
     """True if the expression has the same value for every row."""
-    return not any(column.table in own for column in node.find_all(exp.Column))
+    return not any(column.table in own for column in find_all(node, exp.Column))
 
 
 @dataclass

@@ -22,6 +22,7 @@ from dialects.scope import Nest, Scope, ScopeColumn, Source, exported_order, has
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import parse, position
 from dialects.tables import folded, is_portable
+from dialects.trees import find_all, has
 from dialects.value_types import Affinity, Kind, Typed
 from dialects.versions import SHARED_COLLATION
 
@@ -86,8 +87,8 @@ def _refuse_outward(*items: exp.Expr) -> None:
         inside = item.this
         if not isinstance(item, exp.Subquery) or not isinstance(inside, exp.Query):
             continue
-        own = {source.alias_or_name for source in inside.find_all(exp.Table, exp.Subquery)}
-        shown = {column.table for result in inside.selects for column in result.find_all(exp.Column)}
+        own = {source.alias_or_name for source in find_all(inside, exp.Table, exp.Subquery)}
+        shown = {column.table for result in inside.selects for column in find_all(result, exp.Column)}
         if shown - own - {""}:
             raise Untranslatable("an outer join", "a subquery in it has columns of an outer SELECT")
 
@@ -256,7 +257,7 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     if called is None or called.rewrite != "json.rows" or not called.accepts(len(arguments)):
         reason = _CATALOGUE if name.startswith("pragma_") else "there is none on the target"
         raise Untranslatable(f"the table function {name}", reason, position(item))
-    if any(not part.table and ascii_lower(part.name) in json.ROW for part in item.this.find_all(exp.Column)):
+    if any(not part.table and ascii_lower(part.name) in json.ROW for part in find_all(item.this, exp.Column)):
         raise Untranslatable(f"{name}()", "SQLite takes a name in it for a column of its own", position(item))
     alias = _alias(c, scope, item.alias or name)
     tree, columns = json.rows(c, name, [c.expression(part, scope) for part in arguments], c.name("rows"))
@@ -349,8 +350,8 @@ def _view(
 ) -> exp.Expr:  # fmt: skip
     """Compile a view as a subquery, which cannot use names of the statement around it."""
     c.applies("view")
-    expanded = {ascii_lower(cte.alias) for cte in query.find_all(exp.CTE)}
-    read = {ascii_lower(table.name) for table in query.find_all(exp.Table)} - expanded
+    expanded = {ascii_lower(cte.alias) for cte in find_all(query, exp.CTE)}
+    read = {ascii_lower(table.name) for table in find_all(query, exp.Table)} - expanded
     if hidden := c.common_names(expanded, read):
         raise Untranslatable(
             f"the view {item.name}", f"{hidden} is a common table expression, too", position(item)
@@ -382,7 +383,7 @@ def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """Return an alias for a source, as written if that is free; in lower case, which SQLite treats alike."""
     taken = {folded(name) for name in scope.names()}
     if c.lowers("columns-hide-tables"):
-        read = [found for table in c.root.find_all(exp.Table) if (found := c.tables.find(table.name))]
+        read = [found for table in c.nodes[exp.Table] if (found := c.tables.find(table.name))]
         taken |= {folded(column.source.name) for table in read for column in table.columns}
     plain = shown if c.target.aliases_keep_case else ascii_lower(shown)
     return plain if folded(shown) not in taken and is_portable(plain) else c.name(plain)
@@ -392,7 +393,7 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
     shown = item.alias or ""
     inside = item.this if isinstance(item, exp.Subquery) else item
     if isinstance(inside, exp.Table) or _is_nest(inside):
-        if shown and _shows_all(item) and any(_shares(join) for join in inside.find_all(exp.Join)):
+        if shown and _shows_all(item) and any(_shares(join) for join in find_all(inside, exp.Join)):
             raise Untranslatable(
                 f"* of parentheses called {shown}", "SQLite shows shared columns in an order of its own"
             )
@@ -427,7 +428,7 @@ def _shares(join: exp.Join) -> bool:
 
 def _of_source(term: exp.Expr, alias: str) -> exp.Expr:
     term = term.copy()
-    for column in term.find_all(exp.Column):
+    for column in find_all(term, exp.Column):
         column.set("table", exp.to_identifier(alias, quoted=True))
     return term
 
@@ -491,7 +492,7 @@ def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) ->
         source.optional = True
     aliases = {source.alias for source in missing}
     for name, found in scope.shared.items():
-        if any(column.table in aliases for column in found.node.find_all(exp.Column)):
+        if any(column.table in aliases for column in find_all(found.node, exp.Column)):
             scope.shared[name] = found.of(nullable=True)
 
 
@@ -579,7 +580,7 @@ def _on(
     node = c.condition(on, scope, filtering=True)
     allowed = {source.alias for source in left}
     later = {source.alias for source in scope.sources[count:]} - allowed
-    ahead = any(column.table in later for column in node.find_all(exp.Column))
+    ahead = any(column.table in later for column in find_all(node, exp.Column))
     if not target.side:
         kept = any(join.side in {"RIGHT", "FULL"} for join in result.joins[result.joins.index(target) :])
         result.holding += [] if kept else conjuncts(node)
@@ -588,7 +589,7 @@ def _on(
                 "ON without a column before a RIGHT or FULL JOIN", "SQLite 3.40 drops all rows"
             )
     if not ahead:
-        apart = target.side and c.lowers("outer-join-subqueries") and node.find(exp.Query)
+        apart = target.side and c.lowers("outer-join-subqueries") and has(node, exp.Query)
         target.set("on", _apart(node) if apart else node)
         return
     if outer:
@@ -601,6 +602,6 @@ def _on(
 def _apart(condition: exp.Expr) -> exp.Expr:
     """Write an ON so that MySQL 9.7 makes no semijoins of its subqueries, which repeat outer rows."""
     return every(
-        exp.EQ(this=grouped(part), expression=number(1)) if part.find(exp.Query) else part
+        exp.EQ(this=grouped(part), expression=number(1)) if has(part, exp.Query) else part
         for part in (part.copy() for part in conjuncts(condition))
     )

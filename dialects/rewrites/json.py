@@ -31,6 +31,7 @@ from dialects.nodes import (
 )
 from dialects.rewrites.functions import folded
 from dialects.scope import Scope
+from dialects.trees import find_all
 from dialects.value_types import (
     Context,
     Kind,
@@ -438,7 +439,7 @@ def _refuse_hidden_documents(c: Compiler, written: exp.Expr, scope: Scope) -> No
     Raises:
         Untranslatable: the argument has a JSON function, also via an alias or a subquery in FROM.
     """
-    columns = list(written.find_all(exp.Column, exp.Identifier))
+    columns = list(find_all(written, exp.Column, exp.Identifier))
     outward = list(scope.outward())
     aliased = any(column.name.lower() in place.aliases for column in columns for place in outward)
     inside = any(all(found is not place for place in outward) for found in c.documents)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.nodes import JSONRows, Random, case, is_not_null, reads_outer_rows
+from dialects.trees import find_all, has
 
 _PLAIN = frozenset({"expressions", "from_", "joins", "where", "order"})
 """The parts of a SELECT that can become parts of the one around it, which follows its order if none."""
@@ -18,11 +19,11 @@ def merged(c: Compiler, tree: exp.Query) -> exp.Query:
     """Return the query with such subqueries replaced by their own sources where this keeps the rows."""
     if not c.lowers("lateral-subqueries") or not any(
         isinstance(each.parent, exp.From | exp.Join | exp.Lateral) and reads_outer_rows(each)
-        for each in tree.find_all(exp.Subquery)
+        for each in find_all(tree, exp.Subquery)
     ):
         return tree
     tree = tree.copy()  # in which each node has one parent
-    for select in reversed(list(tree.find_all(exp.Select))):
+    for select in reversed(list(find_all(tree, exp.Select))):
         start, joins = select.args.get("from_"), select.args.get("joins") or []
         if any(join.side in {"RIGHT", "FULL"} for join in joins) or select.is_star:
             continue
@@ -43,11 +44,11 @@ def _merge(select: exp.Select, place: exp.From | exp.Join) -> None:
         return
     own = {each.alias_or_name for each in _sources(inner)}
     values = {each.alias_or_name: each.unalias() for each in inner.expressions}
-    outside = [column for column in select.find_all(exp.Column) if not _is_within(column, source)]
+    outside = [column for column in find_all(select, exp.Column) if not _is_within(column, source)]
     used = [column for column in outside if column.table == alias]
     others = {
         each.alias_or_name
-        for each in select.find_all(exp.Table, exp.Subquery, exp.Lateral, JSONRows)
+        for each in find_all(select, exp.Table, exp.Subquery, exp.Lateral, JSONRows)
         if each is not source and not _is_within(each, source)
     }
     having = select.args.get("having")
@@ -56,13 +57,13 @@ def _merge(select: exp.Select, place: exp.From | exp.Join) -> None:
     if any(having is not None and _is_within(column, having) for column in used):
         return
     # Without a column of its own a value is a constant, or an aggregate of it belongs to the SELECT outside.
-    if any(not own & {each.table for each in values[column.name].find_all(exp.Column)} for column in used):
+    if any(not own & {each.table for each in find_all(values[column.name], exp.Column)} for column in used):
         return
     missing = isinstance(place, exp.Join) and bool(place.side)
     for column in used:
         value = values[column.name].copy()
         if missing and not isinstance(value, exp.Column):
-            first = next(each for each in value.find_all(exp.Column) if each.table in own)
+            first = next(each for each in find_all(value, exp.Column) if each.table in own)
             value = case((is_not_null(first.copy()), value))
         if isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
             value = exp.Alias(this=value, alias=exp.to_identifier(column.name, quoted=True))
@@ -76,7 +77,7 @@ def _is_plain(inner: exp.Select, place: exp.From | exp.Join) -> bool:
         value for key, value in inner.args.items() if key not in _PLAIN
     ):
         return False
-    if any(each.find(exp.AggFunc, exp.Window, Random) for each in inner.expressions):
+    if any(has(each, exp.AggFunc, exp.Window, Random) for each in inner.expressions):
         return False
     if isinstance(inner.args["from_"].this, JSONRows):
         return not inner.args.get("joins") and not inner.args.get("where")
@@ -105,7 +106,7 @@ def _join(select: exp.Select, place: exp.From | exp.Join, inner: exp.Select) -> 
     if (
         unsorted
         and isinstance(place, exp.From)
-        and not any(each.find(exp.AggFunc) for each in select.expressions)
+        and not any(has(each, exp.AggFunc) for each in select.expressions)
     ):
         select.set("order", inner.args.get("order"))
     place.set("this", inner.args["from_"].this)

@@ -17,6 +17,7 @@ from dialects.scope import ROWIDS, Nest, Scope, ScopeColumn, Source, new_name
 from dialects.source import Starred, position
 from dialects.tables import LAST_IN_NAMES, folded, is_portable
 from dialects.tagged_values import from_tagged, to_tagged
+from dialects.trees import find_all, has
 from dialects.value_types import Affinity, Kind, Typed, boolean, integer, null
 
 _NUMBERED = re.compile(r"(?<=.):[0-9]*\Z", re.DOTALL)
@@ -36,7 +37,7 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
         if not qualifier and (aliased := place.aliases.get(ascii_lower(name))) is not None:
             found = _alias(c, aliased, place)
             if place is not scope and any(
-                not call.find(exp.Column) for call in found.node.find_all(exp.AggFunc)
+                not has(call, exp.Column) for call in find_all(found.node, exp.AggFunc)
             ):
                 raise Untranslatable(
                     f"the name {name}", "it counts the rows of an outer SELECT", position(node)
@@ -139,8 +140,9 @@ Result = tuple[str, exp.Expr, bool]
 """A result column: its name, its expression as written, and whether it has an alias."""
 
 
-def results_of(c: Compiler, node: exp.Select, scope: Scope) -> list[Result]:
-    """Return the result columns as written, with * expanded."""
+def results_of(c: Compiler, node: exp.Select, scope: Scope, *, derived: bool) -> list[Result]:
+    """Return the result columns as written, with * expanded; only where a query reads it has each a name."""
+    is_read = derived or isinstance(node.parent, exp.SetOperation)
     results: list[Result] = []
     for item in node.expressions:
         if isinstance(item, exp.Star):
@@ -154,7 +156,7 @@ def results_of(c: Compiler, node: exp.Select, scope: Scope) -> list[Result]:
         elif isinstance(item, exp.Column):
             results.append((item.name, item, False))
         else:
-            results.append((_shown(item), item, False))
+            results.append((_shown(item) if is_read else item.key, item, False))
     return results
 
 

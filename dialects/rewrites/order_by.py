@@ -17,6 +17,7 @@ from dialects.rewrites.group_by import Groups, ScanOrder, determined, is_fixed, 
 from dialects.rewrites.names import Result
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
+from dialects.trees import find_all, has
 from dialects.value_types import Collation, Kind, Typed
 
 
@@ -101,7 +102,7 @@ def limited(
     order = tree.args.get("order")
     terms = [] if order is None else [_without_names(term, items) for term in order.expressions]
     tree.set("order", None)
-    if any(term.find(exp.Window) for term in terms):
+    if any(has(term, exp.Window) for term in terms):
         tree, terms = _below(c, tree, terms)
     alias, place = c.name("q"), c.name("place")
     numbered = exp.Window(
@@ -183,7 +184,7 @@ def first_row(c: Compiler, tree: exp.Expr) -> None:
 def cuts(c: Compiler, node: exp.Expr) -> bool:
     """True if LIMIT or OFFSET may drop rows."""
     parts = [node.args[key].expression for key in ("limit", "offset") if node.args.get(key) is not None]
-    if any(part.find(exp.Query, exp.Column, exp.Placeholder) for part in parts):
+    if any(has(part, exp.Query, exp.Column, exp.Placeholder) for part in parts):
         return True
     most, skip = row_counts(c, node)
     return most >= 0 or skip > 0
@@ -302,9 +303,9 @@ def is_decided(
     if all(is_fixed(source, known, alike=True) for source in scope.sources):
         return True
     own = {source.alias for source in scope.sources}
-    return not any(found.node.find(exp.Window) for found in values) and all(
+    return not any(has(found.node, exp.Window) for found in values) and all(
         (column.table, column.name) in known
-        for found in values for column in found.node.find_all(exp.Column) if column.table in own
+        for found in values for column in find_all(found.node, exp.Column) if column.table in own
     )  # fmt: skip
 
 
@@ -404,18 +405,18 @@ def _distinct_order(
     nodes = [found.node for found in values]
     own = {source.alias for source in scope.sources}
     free = [
-        column for term in terms for column in term.find_all(exp.Column)
+        column for term in terms for column in find_all(term, exp.Column)
         if column.table in own and (column.table, column.name) not in reach and term.this not in nodes
     ]  # fmt: skip
     if free:
         c.warn(FOREIGN)
     if not c.lowers("distinct-order"):
         return terms
-    if tree.args.get("group") is not None or any(found.node.find(exp.AggFunc) for found in values):
+    if tree.args.get("group") is not None or any(has(found.node, exp.AggFunc) for found in values):
         raise Untranslatable(
             "SELECT DISTINCT", "it is grouped, and sorted by a term that is not in the result"
         )
-    if any(part.find(exp.Window) for part in (*(found.node for found in values), *terms)):
+    if any(has(part, exp.Window) for part in (*(found.node for found in values), *terms)):
         raise Untranslatable(
             "SELECT DISTINCT", "it has window functions, and is sorted by a term that is not in the result"
         )
@@ -426,7 +427,7 @@ def _distinct_order(
     tree.set("group", exp.Group(expressions=keys))
     result = []
     for term in terms:
-        if not _is_place(term.this) and not any(column.table in own for column in term.find_all(exp.Column)):
+        if not _is_place(term.this) and not any(column.table in own for column in find_all(term, exp.Column)):
             continue  # the same in every row
         changed = term.copy()
         if not _is_place(term.this) and term.this not in nodes:

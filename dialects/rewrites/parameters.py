@@ -10,6 +10,7 @@ from dialects.functions import Function, find
 from dialects.nodes import BoundValue
 from dialects.parameters import Parameters
 from dialects.scope import Scope
+from dialects.trees import find_all, has
 from dialects.value_types import Kind, Typed
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
@@ -51,7 +52,7 @@ def decide(tree: exp.Expr, parameters: Parameters) -> None:
     Raises:
         Untranslatable: one of them has no sample value.
     """
-    for node in list(tree.find_all(exp.Placeholder)):
+    for node in list(find_all(tree, exp.Placeholder)):
         what = _needs_value(node)
         if what is None:
             continue
@@ -75,7 +76,7 @@ def _needs_value(node: exp.Expr) -> str | None:
         query = around.parent
         cte = None if query is None else query.parent
         if isinstance(cte, exp.CTE) and any(
-            cte.alias == table.name for table in cte.this.find_all(exp.Table)
+            cte.alias == table.name for table in find_all(cte.this, exp.Table)
         ):
             return "the LIMIT of a recursive query"
     if isinstance(around, exp.Anonymous):
@@ -180,7 +181,7 @@ def _kinds(c: Compiler, others: Sequence[exp.Expr], scope: Scope) -> Iterator[Ki
         if isinstance(shown, exp.Anonymous) and shown.name.lower() == "count":
             yield Kind.INTEGER
             continue
-        if isinstance(each, exp.Query | exp.Subquery) or each.find(exp.Placeholder):
+        if isinstance(each, exp.Query | exp.Subquery) or has(each, exp.Placeholder):
             continue
         try:
             found = c.expression(each.copy() if each.parent is None else each, scope)

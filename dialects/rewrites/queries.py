@@ -30,6 +30,7 @@ from dialects.rewrites.windows import named_windows, warn_of_peers
 from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn
 from dialects.source import position
 from dialects.tagged_values import from_tagged, to_tagged
+from dialects.trees import has
 from dialects.value_types import Collation, Kind, Typed
 
 _TEXTS = frozenset({Kind.TEXT, Kind.ANY})
@@ -107,7 +108,7 @@ def _selected(
     """Compile one SELECT; `below` are its aggregates within subqueries."""
     found = sources(c, node, scope)
     scope.windows = named_windows(node.args.get("windows") or [])
-    results = results_of(c, node, scope)
+    results = results_of(c, node, scope, derived=derived)
     aliases = {ascii_lower(name): written for name, written, explicit in reversed(results) if explicit}
     scope.aliases = aliases
     conditions = list(found.conditions)
@@ -218,7 +219,7 @@ def _grouped_by(values: list[Typed], names: list[str | None], groups: Groups) ->
 
 
 def _check_no_windows(values: list[Typed]) -> None:
-    if any(each.node.find(exp.Window) for each in values):
+    if any(has(each.node, exp.Window) for each in values):
         raise Untranslatable("SELECT DISTINCT", "it has window functions, and compares texts by a collation")
 
 

