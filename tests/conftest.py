@@ -78,7 +78,7 @@ def _leave_the_users_alone() -> None:
 _leave_the_users_alone()
 
 # Each run draws the same examples; `make check` and `make test` draw fewer than `make test-all`.
-for _name, _examples in (("quick", 10), ("all", 150)):
+for _name, _examples in (("quick", 10), ("all", 100)):
     settings.register_profile(_name, max_examples=_examples, derandomize=True, deadline=None, database=None)
 
 
