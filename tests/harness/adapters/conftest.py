@@ -26,7 +26,7 @@ from harness.labs.tasks.evaluator import TaskEvaluator
 from harness.labs.tasks.sample import sample_tasks
 from loaders.base.records import to_record
 from loaders.sample import PREDICTIONS
-from tests.harness.adapters.raw_answers import RawAnswer, raw_answers
+from tests.harness.adapters.raw_answers import FEW, RawAnswer, raw_answers
 
 Evaluated = Sequence[tuple[Answer, Judgement]]
 
@@ -105,7 +105,16 @@ Taken = Mapping[RawAnswer, tuple[str | None, float]]
 @pytest.fixture(scope="session")
 def taken() -> Taken:
     """What the library takes and scores, as `eval` does."""
-    raw, policy = raw_answers(), Extract.ANSWER_1
+    return taken_of(raw_answers())
+
+
+@pytest.fixture(scope="session")
+def few_taken() -> Taken:
+    """The same of as many as each framework is given."""
+    return taken_of(raw_answers(count=FEW))
+
+
+def taken_of(raw: Sequence[RawAnswer], policy: Extract = Extract.ANSWER_1) -> Taken:
     answers = [Answer(each.question, each.text) for each in raw]
     with Evaluator("sample", workers=1, seconds=5) as evaluator:
         judged = evaluator.score(answers, extract=policy)

@@ -29,8 +29,8 @@ _WITHOUT: dict[str, Callable[[str], str]] = {
     "empty": lambda _sql: "",
 }
 COUNT = 600
-FEW = 8 * len((*_WRAPPED, *_WITHOUT))
-"""As many as each framework is given: every form eight times. The library, which takes SQL out, gets all."""
+FEW = 4 * len((*_WRAPPED, *_WITHOUT))
+"""As many as each framework is given: every form four times. The library, which takes SQL out, gets all."""
 
 
 @dataclass(frozen=True)

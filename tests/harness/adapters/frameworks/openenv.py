@@ -13,17 +13,14 @@ import uvicorn
 from harness.adapters.database_tools import DatabaseTools
 from harness.adapters.openenv import SqlAction, TextToSqlClient, make_app
 from tests.harness.adapters.conftest import (
-    CURVE,
     RAW,
-    STEPS,
     Evaluated,
     RecordedTools,
     Taken,
-    learners_questions,
     open_evaluator,
     scripted,
 )
-from tests.harness.adapters.raw_answers import FEW, RawAnswer, raw_answers, rounds
+from tests.harness.adapters.raw_answers import RawAnswer, rounds
 from tests.harness.hostile_texts import CROSS_JOIN
 from tests.harness.serve.served import ENDLESS
 
@@ -64,7 +61,7 @@ def test_scores_are_those_of_eval(address: str, evaluated: Evaluated) -> None:
     assert [each.observation.text for each in found] == [each.outcome for _, each in evaluated]
 
 
-def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
+def test_raw_answers_have_the_sql_and_the_score_of_eval(few_taken: Taken) -> None:
     async def answered(url: str, texts: Mapping[str, RawAnswer]) -> dict[str, float]:
         found = {}
         async with TextToSqlClient(base_url=url) as client:
@@ -76,9 +73,9 @@ def test_raw_answers_have_the_sql_and_the_score_of_eval(taken: Taken) -> None:
     with open_evaluator(RAW) as evaluator:
         tools = RecordedTools(evaluator)
         with serving(tools) as url:
-            for texts in rounds(raw_answers(count=FEW)):
+            for texts in rounds(few_taken):
                 tools.judged.clear()
-                expected = {key: taken[each] for key, each in texts.items()}
+                expected = {key: few_taken[each] for key, each in texts.items()}
                 assert asyncio.run(answered(url, texts)) == {key: ex for key, (_, ex) in expected.items()}
                 assert tools.judged == expected
 
@@ -98,15 +95,3 @@ def test_a_model_that_looks_first_may_try_anything(address: str) -> None:
             assert (state.question, state.step_count) == ("1", 4)
 
     asyncio.run(episode())
-
-
-def test_rewards_rise_with_what_a_policy_has_learned(address: str) -> None:
-    async def reward(step: int, place: int) -> float:
-        async with TextToSqlClient(base_url=address) as client:
-            await client.reset(question=learners_questions()[place].key)
-            return float((await client.step(SqlAction(sql=scripted(step, place)))).reward)
-
-    async def mean(step: int) -> float:
-        return sum(await asyncio.gather(*(reward(step, place) for place in range(STEPS)))) / STEPS
-
-    assert [asyncio.run(mean(step)) for step in range(STEPS + 1)] == CURVE
