@@ -30,7 +30,7 @@ MOMENTS = 1
 """For each thing that is killed."""
 
 _SECONDS = 60
-_TASKS = 6
+_TASKS = 4
 _PREPARED = {
     "sqlite": ["BEGIN", "DELETE FROM orders"],
     "postgresql": ["BEGIN", "DELETE FROM orders", "PREPARE TRANSACTION 'a'"],
