@@ -147,7 +147,8 @@ def run(page: Path, folder: Path, servers: Mapping[str, str]) -> None:
         name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
     }
     environment |= {
-        "BIRD_STORE": str(folder.parent / "store.sqlite"),
+        # That of the session: most pages score the sample, and no output tells whether it was known.
+        "BIRD_STORE": os.environ["BIRD_STORE"],
         "BIRD_STATE": str(folder.parent / "state"),
         "BIRD_PROVISION": "dsn",
         "PATH": f"{folder.parent / 'bin'}:{ROOT / '.venv' / 'bin'}:{environment['PATH']}",
