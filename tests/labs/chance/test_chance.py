@@ -43,7 +43,7 @@ HOSTILE = [
 ]
 
 SERVERS = LOADED
-LITTLE = 0.05
+LITTLE = 0.03
 """Seconds for a pair that is not refuted, which takes them all."""
 _CHECKED = 10
 """Planted differences of each class that `make check` searches."""
