@@ -54,6 +54,10 @@ class Lab:
     report has after its own. `options` are places of what carries an option of an evaluation or of
     `serve` out, by the option's name.
 
+    `prompts` is the place of a function that makes the prompts of its sets: it takes the name, `dialects` or
+    None for all, and, for a file that one of its options makes a set, `family` and `databases`; it returns
+    pairs of a `harness.predictors.base.Problem` and a text.
+
     `answers` and `again` are for runs that the lab judges by verdicts of its own, its metrics. `answers` is
     the place of a function that takes such a run and returns the statements of each answer by the key of its
     pair, `harness.runs.summary.Key`, None for a missing one. `again` is that of one which judges them again:
@@ -69,6 +73,7 @@ class Lab:
     evaluators: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    prompts: str | None = None
     answers: str | None = None
     again: str | None = None
     facts: Sequence[str] = ()
@@ -165,6 +170,13 @@ def evaluation_of_set(name: str) -> Any:
 def evaluator_of_set(name: str) -> Any:
     """Return what makes an evaluator of a question set of a lab; None if no lab does."""
     place = next((lab.evaluators[name] for lab in labs().values() if name in lab.evaluators), None)
+    return None if place is None else at(place)
+
+
+def prompts_of_set(name: str, option: str | None = None) -> Any:
+    """Return what makes the prompts of a lab's set, or of a file that an option makes one; None without."""
+    able = (lab for lab in labs().values() if lab.prompts is not None)
+    place = next((lab.prompts for lab in able if name in lab.sets or option in lab.options), None)
     return None if place is None else at(place)
 
 

@@ -1,7 +1,7 @@
 """The request of a run, as the command line, the pytest plugin and the Python API make it."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from math import isfinite
@@ -341,3 +341,16 @@ def refuse_unwritable(option: str, folder: Path) -> None:
         why = str(error.strerror)
     if why is not None:
         raise BadInput(f"{option} {folder}: cannot hold run folders ({why}); choose another folder")
+
+
+def refuse_meaningless(request: Request, read: Collection[str], set_name: str) -> None:
+    """Refuse what means nothing for the tasks of a lab's set; `read` are the fields that mean something.
+
+    Raises:
+        BadInput: another field is not at its default.
+    """
+    usual = Request()
+    for one in fields(request):
+        given, default = getattr(request, one.name), getattr(usual, one.name)
+        if one.name not in read and given != default and given != list(default or ()):
+            raise BadInput(f"--{OPTIONS[one.name].flag}: means nothing for tasks of {set_name}; leave it out")

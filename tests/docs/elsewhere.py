@@ -87,6 +87,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "PYTHONPATH=. vf-eval bird_sql --env.taskset.task.set-name mini_dev --env.taskset.may-look true -m MODEL --client.base-url http://localhost:8000/v1 -n 20 -r 1 --no-rich --no-push": Why.FRAMEWORK,
     "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
     "bird-harness lab predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
+    "bird-harness lab predict openai:MODEL --set livesqlbench_data_sqlite.jsonl --family livesqlbench-sqlite --databases database": Why.MODEL,
     "bird-harness lab predict openai:MODEL --base-url http://localhost:8000/v1 --set mini_dev --limit 20": Why.MODEL,
     "bird-harness eval --metrics ex,row_recall": Why.METRIC,
     "pip install ./lite4": Why.ENGINE,

@@ -46,7 +46,7 @@ def open_predictor(
     settings: Settings,
     meter: Meter,
     *,
-    questions: QuestionSet,
+    questions: QuestionSet | None,
     dialects: Sequence[EngineName],
 ) -> Predictor:
     """Open the predictor that a user names. The caller closes it.
@@ -55,7 +55,7 @@ def open_predictor(
         spec: KIND:NAME, as `openai:gpt-5-mini`.
         settings: the options.
         meter: limits what may be spent; the predictor reports its spending to it.
-        questions: the set whose questions will be asked.
+        questions: the set whose questions will be asked; None for tasks.
         dialects: the dialects that will be requested.
 
     Raises:
@@ -75,6 +75,10 @@ def open_predictor(
         case "python":
             return CallablePredictor(name, meter)
         case "file":
+            if questions is None:
+                raise BadInput(
+                    f"{spec}: is asked questions alone; give answers to tasks to `eval --predictions`"
+                )
             return FilePredictor(Path(name), settings, questions, dialects)
         case "offline":
             from harness.labs.predict.offline import open_offline  # noqa: PLC0415 - it has sqlglot to import

@@ -13,7 +13,9 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, asks, messages, say, takes
 from harness.data.sets.loader import name_of
+from harness.lab import prompts_of_set
 from harness.labs.predict.budget import Budget
+from harness.labs.predict.own_prompts import PromptsOfSet, judging, own_prompts, predict_tasks, score_tasks
 from harness.labs.predict.predict import PredictRequest, score_predicted
 from harness.labs.predict.predict import predict as ask
 from harness.labs.predict.predict import show_prompt as prompt_of
@@ -61,6 +63,12 @@ def _option(
 
 _OPTIONS = dict((
     _option("request.seed", "Seed of --sample.", "sample-seed", metavar="N"),
+    _option(
+        "family", "--set is a file of tasks, for these scripts, as of `lab tasks`.", kind=str | None
+    ),
+    _option(
+        "databases", "With --family: folder of the databases of the tasks.", kind=Path | None, metavar="PATH"
+    ),
     _option("name", "Name of the predictor. Default: derived from who answers.", kind=str | None),
     _option("out", "Folder to write the answers to. Default: predictions/<set>/<name>.", kind=Path | None),
     _option("method", "Prompting method: direct, ta-sql, paper (the BIRD paper's) or mini-dev (Mini-Dev's)."),
@@ -153,6 +161,10 @@ def predict(
     """
     own, settings, options = given[""], given["settings"], given["options"]
     show_prompt, evaluate, name, out = (own.pop(each) for each in ("show_prompt", "evaluate", "name", "out"))
+    family = own["family"]
+    prompts = prompts_of_set(request.set_name, None if family is None else "family")
+    if family is not None and prompts is None:
+        raise BadInput("--family: lab tasks is not installed here; leave the option out, or install it")
     called = name or default_name(
         predictor,
         own["method"],
@@ -171,12 +183,14 @@ def predict(
         request=replace(request, **given["request"]),
         predictor=predictor,
         name=called,
-        out=out or Path("predictions") / name_of(request.set_name) / called,
+        out=out or Path("predictions") / (name_of if prompts is None else _stem)(request.set_name) / called,
         settings=Settings(**settings),
         budget=Budget(**given["budget"]),
         options=PromptOptions(**options),
         **own,
     )
+    if prompts is not None:
+        raise typer.Exit(_tasks(asked, prompts, show_prompt, evaluate=evaluate))
     with loading_bar(messages) as progress:
         if show_prompt is not None:
             typer.echo(prompt_of(asked, show_prompt, say), nl=False)
@@ -190,6 +204,30 @@ def predict(
             " `bird-harness eval --allow-missing` scores what is there"
         )
     raise typer.Exit(predicted.code)
+
+
+def _stem(set_name: str) -> str:
+    return Path(set_name).stem
+
+
+def _tasks(asked: PredictRequest, prompts: PromptsOfSet, shown: str | None, *, evaluate: bool) -> int:
+    """Ask for the tasks of a lab, or show the prompts of one; return the exit code."""
+    if shown is not None:
+        found = [text for problem, text in own_prompts(asked, prompts).items() if problem.question == shown]
+        if not found:
+            raise BadInput(
+                f"--show-prompt {shown}: is no task of {asked.request.set_name}; give the id of one"
+            )
+        typer.echo("\n".join(found), nl=False)
+        return 0
+    if evaluate and asked.family is not None:
+        raise BadInput("--eval: judges no file of tasks; give the answers to `bird-harness lab tasks`")
+    predicted = predict_tasks(asked, prompts, say, messages)
+    if predicted.code == 0 and evaluate:
+        return score_tasks(asked)
+    if predicted.code == 0:
+        say(f"judge them with {judging(asked)}")
+    return predicted.code
 
 
 def default_name(spec: str, method: str, *, chain_of_thought: bool, knowledge: bool) -> str:

@@ -13,13 +13,13 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 
@@ -34,6 +34,7 @@ from harness.engines import EngineName, dialect_of, kind_of, kinds_by_name
 from harness.labs.predict.adapters import open_predictor
 from harness.labs.predict.budget import Budget, Meter, Pace, SpentBudget
 from harness.labs.predict.jobs import (
+    Correct,
     Job,
     JobResult,
     JobRunner,
@@ -97,7 +98,8 @@ class PredictRequest:
     `request` holds set, dialects, limit, workers, cache and data as for an evaluation. `predictor` is a spec
     (`harness.labs.predict.adapters`), `name` the predictor's name, `out` the folder of its answers. `extract`
     None means the default for the kind of predictor. `samples` is how many answers each question gets,
-    `corrections` how often one that does not run is requested again.
+    `corrections` how often one that does not run is requested again. `family` and `databases` are for a file
+    of tasks.
     """
 
     request: Request
@@ -112,6 +114,34 @@ class PredictRequest:
     extract: Extract | None = None
     samples: int = 1
     corrections: int = 0
+    family: str | None = None
+    databases: Path | None = None
+
+
+class Asking(Protocol):
+    """Everything that asking needs except the predictor."""
+
+    @property
+    def asked(self) -> PredictRequest:
+        """The request."""
+        ...
+
+    @property
+    def problems(self) -> Sequence[Problem]:
+        """What is asked, in order."""
+        ...
+
+    def facts(self) -> Mapping[str, Any]:
+        """Return what the manifest says of set and engines."""
+        ...
+
+    def correcting(self, method: Method) -> AbstractContextManager[Correct | None]:
+        """Open what rejects answers that do not run; None without."""
+        ...
+
+    def write(self, answered: Sequence[JobResult], say: Say) -> list[Path]:
+        """Write the files of answers; return their paths."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -124,6 +154,29 @@ class PredictSetup:
     questions: QuestionSet
     equipped: Equipped
     problems: Sequence[Problem]
+
+    def facts(self) -> Mapping[str, Any]:
+        """See `Asking.facts`."""
+        setup = self.equipped.setup
+        return {
+            "set": self.questions.name,
+            "set_files": dict(self.questions.files),
+            "questions": len(self.questions.questions),
+            "dialects": list(setup.servers),
+            "engines": {dialect: setup.engine(dialect).version() for dialect in setup.servers},
+            "profile": setup.profile,
+            "left_out": list(self.equipped.left_out),
+        }
+
+    @contextmanager
+    def correcting(self, method: Method) -> Iterator[Correct | None]:
+        """See `Asking.correcting`."""
+        with trials(self.equipped.request, self.equipped.setup) as check_text:
+            yield correction(method, check_text)
+
+    def write(self, answered: Sequence[JobResult], say: Say) -> list[Path]:
+        """See `Asking.write`."""
+        return write_all(self, answered, say)
 
 
 def check(asked: PredictRequest) -> tuple[Method, QuestionSet, QuestionSet]:
@@ -317,41 +370,50 @@ def predict(
     questions = with_readable_databases(questions, say)
     is_talker = asked.predictor.split(":", 1)[0] in _TALKERS
     policy = asked.extract or (Extract.ANSWER_1 if is_talker else Extract.NONE)
-    with _folder(asked.out), closing(Journal(asked.out)) as journal:
-        for note in journal.notes:
-            say(note)
+    with opened(asked, say) as (journal, meter):
         settings = asked.settings
-        pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
-        meter = Meter(asked.budget, journal.usage, pace)
         dialects = asked.request.dialects or tuple(kinds_by_name())
         predictor = open_predictor(asked.predictor, settings, meter, questions=whole, dialects=dialects)
         with closing(predictor):
             ready = prepare(asked, method, whole, questions, say, progress)
             runner = JobRunner(predictor, method, journal, policy, settings.concurrency)
-            return _ask(ready, runner, meter, say, console)
+            return ask_all(ready, runner, meter, say, console)
 
 
-def _ask(ready: PredictSetup, runner: JobRunner, meter: Meter, say: Say, console: Console) -> PredictResult:
+@contextmanager
+def opened(asked: PredictRequest, say: Say) -> Iterator[tuple[Journal, Meter]]:
+    """Open the folder of the answers: its journal, and the meter of what is spent."""
+    with _folder(asked.out), closing(Journal(asked.out)) as journal:
+        for note in journal.notes:
+            say(note)
+        pace = Pace(asked.settings.requests_per_minute, asked.settings.tokens_per_minute)
+        yield journal, Meter(asked.budget, journal.usage, pace)
+
+
+def ask_all(ready: Asking, runner: JobRunner, meter: Meter, say: Say, console: Console) -> PredictResult:
+    """Ask every problem, and write manifest and answers."""
     asked = ready.asked
     wanted = jobs(ready.problems, asked.samples)
     method = dict(runner.method.identity)
     facts = {
+        **ready.facts(),
+        "tokens_counted_by": runner.method.prompter.tokens.name,
         "predictor": dict(runner.predictor.identity),
         "method": method | ({"corrections": asked.corrections} if asked.corrections else {}),
         "extract": runner.policy,
         "known_before": runner.journal.known,
     }
-    write_manifest(ready, "running", facts, meter.snapshot())
+    write_manifest(asked, "running", facts, meter.snapshot())
     with ExitStack() as stack:
         if asked.corrections:
-            check_text = stack.enter_context(trials(ready.equipped.request, ready.equipped.setup))
-            runner.corrections, runner.correct = asked.corrections, correction(runner.method, check_text)
+            runner.correct = stack.enter_context(ready.correcting(runner.method))
+            runner.corrections = asked.corrections
         signals = stack.enter_context(_stoppable(runner, say))
         answered = _follow(runner, wanted, meter, console)
     write_answers(asked.out, answered, asked.budget)
-    files = write_all(ready, answered, say)
+    files = ready.write(answered, say)
     rest = len(wanted) - len(answered)
-    write_manifest(ready, "broken off" if rest else "complete", facts, meter.snapshot())
+    write_manifest(asked, "broken off" if rest else "complete", facts, meter.snapshot())
     for line in summary(answered, meter.snapshot(), asked.out):
         say(line)
     code = stopped_exit(KeyboardInterrupt()) if signals else 0
@@ -504,35 +566,26 @@ def write_predictions(
     return path
 
 
-def write_manifest(ready: PredictSetup, state: str, facts: Mapping[str, Any], spent: SpentBudget) -> None:
+def write_manifest(asked: PredictRequest, state: str, facts: Mapping[str, Any], spent: SpentBudget) -> None:
     """Write `manifest.json`.
 
     Args:
-        ready: the prepared request.
+        asked: the request.
         state: `running`, `complete` or `broken off`.
-        facts: about predictor and method.
+        facts: about set, engines, predictor and method.
         spent: what it cost, in this run and earlier ones in the folder.
     """
-    asked, setup = ready.asked, ready.equipped.setup
     manifest = {
         "schema_version": 1,
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "harness": version("bird-harness"),
-        "set": ready.questions.name,
-        "set_files": dict(ready.questions.files),
-        "questions": len(ready.questions.questions),
-        "dialects": list(setup.servers),
-        "engines": {dialect: setup.engine(dialect).version() for dialect in setup.servers},
-        "profile": setup.profile,
         "name": asked.name,
         **facts,
         "samples": asked.samples,
         "corrections": asked.corrections,
-        "tokens_counted_by": ready.method.prompter.tokens.name,
         "budget": asdict(asked.budget),
         "spent": asdict(spent),
-        "left_out": list(ready.equipped.left_out),
     }
     write_json(asked.out / MANIFEST, manifest)
 

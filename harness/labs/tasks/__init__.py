@@ -28,6 +28,7 @@ LAB = Lab(
     sets={"sample_tasks": "harness.labs.tasks.evaluation:evaluate_sample"},
     evaluators={"sample_tasks": "harness.labs.tasks.evaluator:sample_evaluator"},
     options={"family": "harness.labs.tasks.evaluator:file_evaluator"},
+    prompts="harness.labs.tasks.prompts:prompts_of_set",
     answers="harness.labs.tasks.again:answers_in",
     again="harness.labs.tasks.again:judged_again",
     facts=("families", "phase"),

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from sqlite3 import sqlite_version
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
 from harness.cli.console import give_json, messages, say
@@ -23,8 +24,7 @@ from harness.labs.tasks.sample import SET_NAME, sample_answers, sample_families,
 from harness.report.console import console_text, print_grids
 from harness.report.files import reports_fault
 from harness.report.table_model import TableModel
-from harness.session.options import OPTIONS
-from harness.session.request import Request, check_range, refuse_unwritable
+from harness.session.request import Request, check_range, refuse_meaningless, refuse_unwritable
 from loaders.base.errors import EngineUnavailable, terminable, to_start
 from loaders.base.files import as_json, read_text
 from loaders.base.files import replace as replace_file
@@ -228,7 +228,9 @@ def evaluate_sample(request: Request, *, as_json: bool = False) -> int:
         if asked is None and engine_of(tasks.family).has_server and provision.find(dialect) is None:
             left_out.append(f"{dialect}: no server is up; {to_start()}")
             continue
-        files = _answer_files(request.predictions) if request.predictions else sample_answers(dialect)
+        files = (
+            _answer_files(request.predictions, dialect) if request.predictions else sample_answers(dialect)
+        )
         answers = [read_answers(path, tasks, policy) for path in files]
         judged.append(judged_tasks(tasks, answers, workers, store, is_silent=as_json))
     for line in left_out:
@@ -253,11 +255,7 @@ def _check(request: Request) -> None:
     Raises:
         BadInput: an option has no meaning, or a value is wrong.
     """
-    usual = Request()
-    for one in fields(request):
-        given, default = getattr(request, one.name), getattr(usual, one.name)
-        if one.name not in _READ and given != default and given != list(default or ()):
-            raise BadInput(f"--{OPTIONS[one.name].flag}: means nothing for tasks of {SET_NAME}; leave it out")
+    refuse_meaningless(request, _READ, SET_NAME)
     if request.extract is Extract.FENCES:
         raise BadInput(f"--extract fences: is no rule for tasks of {SET_NAME}; use answer-1, or leave it out")
     check_range("workers", request.workers, unit="processes")
@@ -265,6 +263,7 @@ def _check(request: Request) -> None:
     refuse_unwritable("--out", request.out)
 
 
-def _answer_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of answers, those in folders in the order of their names."""
-    return [each for path in paths for each in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]
+def _answer_files(paths: Sequence[Path], dialect: Dialect) -> list[Path]:
+    """Return the files of answers on an engine; of a folder all, or all of its folder for the engine."""
+    own = [path / dialect if (path / dialect).is_dir() else path for path in paths]
+    return [each for path in own for each in (sorted(path.glob("*.jsonl")) if path.is_dir() else [path])]

@@ -6,15 +6,17 @@ BIRD-CRITIC: the schema, the issue, and the user's faulty statements. The words 
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.engines import TITLES
-from harness.labs.tasks.layouts import Task, TaskSet
+from harness.engines import TITLES, EngineName
+from harness.labs.tasks.layouts import Task, TaskSet, read_tasks
+from harness.labs.tasks.sample import sample_families, sample_tasks
+from harness.predictors.base import DatabaseText, Problem
 from loaders.base.files import parse_json, read_text
 
 _SHOWN = ("id", "knowledge", "description", "definition")
@@ -29,6 +31,39 @@ def prompts(tasks: TaskSet) -> Iterator[dict[str, str]]:
     """
     for task in tasks.tasks:
         yield {"instance_id": task.id, "prompt": prompt_of(task, tasks.databases)}
+
+
+def prompts_of_set(
+    set_name: str,
+    *,
+    dialects: Sequence[EngineName] | None = None,
+    family: str | None = None,
+    databases: Path | None = None,
+) -> list[tuple[Problem, str]]:
+    """Return each task with its prompt, on every engine that is asked for, as `Lab.prompts` says.
+
+    Raises:
+        BadInput: the file is wrong, a file that a prompt shows is missing, or no tasks are for an engine.
+    """
+    if family is None:
+        sets = [sample_tasks(name) for name in sample_families().values()]
+    elif databases is None:
+        raise BadInput(f"{set_name}: name the folder of the databases of its tasks with --databases")
+    else:
+        sets = [read_tasks(Path(set_name), family, databases, needs_gold=False)]
+    able = [tasks.family.dialect for tasks in sets]
+    if others := [each for each in dialects or () if each not in able]:
+        raise BadInput(
+            f"--dialect {others[0]}: tasks of {set_name} are for {', '.join(able)}; choose from these"
+        )
+    found = []
+    for tasks in sets:
+        engine = tasks.family.dialect
+        for task in tasks.tasks if dialects is None or engine in dialects else ():
+            text = str(task.record.get("query", ""))
+            problem = Problem(task.id, text, "", DatabaseText(task.database, engine, ()))
+            found.append((problem, prompt_of(task, tasks.databases)))
+    return found
 
 
 def prompt_of(task: Task, databases: Path) -> str:
