@@ -286,13 +286,13 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
 
 
 def _gets_far(t: Typed) -> bool:
-    """True if INTEGERs among the values are known to get beyond 2^53."""
+    """True if numbers among the values are known to get beyond 2^53."""
     if t.each is None:
         return bool(t.number.ends) and not within(t, EXACT - 1)
     found = [False]
 
     def note(part: Typed) -> Typed:
-        found[0] |= part.kind is Kind.INTEGER and _gets_far(part)
+        found[0] |= part.kind.is_numeric and _gets_far(part)
         return literal(None)
 
     t.each(note)

@@ -14,7 +14,7 @@ from sqlglot.helper import find_new_name
 from dialects.identifiers import ascii_lower
 from dialects.schema import Table
 from dialects.trees import find_all, has
-from dialects.value_types import Collation, Typed
+from dialects.value_types import Collation, TextFacts, Typed
 
 ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 """The names of the rowid. https://sqlite.org/lang_createtable.html#rowid"""
@@ -201,6 +201,8 @@ class Relation:
     """Sets of columns that are unique together, NULL counted as a value."""
     collations: tuple[Collation | None, ...] = ()
     """The collations of its columns for a compound SELECT; None for an expression without one."""
+    texts: tuple[TextFacts, ...] = ()
+    """Its columns as IN compares them: those of the last part of a compound SELECT."""
     grouped: tuple[str, ...] = ()
     """The columns that its rows are grouped and ordered by."""
     sort: list[exp.Expr] = field(default_factory=list)

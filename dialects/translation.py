@@ -78,7 +78,9 @@ class Translation:
             KeyError: a parameter has no value.
             BadInput: the translation is for another value.
         """
-        named = values if isinstance(values, Mapping) else {str(at): one for at, one in enumerate(values, 1)}
+        given = values.items() if isinstance(values, Mapping) else enumerate(values, 1)
+        # SQLite has no booleans: its drivers bind them as integers.
+        named = {str(name): int(one) if isinstance(one, bool) else one for name, one in given}
         for name, value in self.decided.items():
             if named[name] != value:
                 raise BadInput(f"the parameter {name}: this translation is for {value!r}; make another one")

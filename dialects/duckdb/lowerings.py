@@ -70,7 +70,7 @@ LOWERINGS = (
         MEASURED,
         "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 3)"
         " SELECT a.i, b.i FROM c a JOIN c b ON a.i = b.i",
-        None,
+        "A column that numbers the rows, where each produces at most one; else refused.",
         change=_refuse_second_reading,
     ),
     Lowering(

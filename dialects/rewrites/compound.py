@@ -24,11 +24,65 @@ def compile_compound(
     """Compile a compound SELECT."""
     parts, operators = flatten(node)
     relations = [c.query(part, scope, derived=derived or at == 0) for at, part in enumerate(parts)]
-    found = _collated(c, node, relations, operators, parts)
-    if found is not None:
+    if (found := _sorted_above(c, node, relations, parts)) is not None:
+        c.applies("compound-order")
+        result = c.query(found, scope, derived=derived, wanted=wanted)
+    elif (found := _collated(c, node, relations, operators, parts)) is not None:
         c.applies("compound-collation")
-        return c.query(found, scope, derived=derived, wanted=wanted)
-    return combined(c, node, relations, operators, parts, wanted=wanted)
+        result = c.query(found, scope, derived=derived, wanted=wanted)
+    else:
+        result = combined(c, node, relations, operators, parts, wanted=wanted)
+    result.texts = relations[-1].texts
+    return result
+
+
+def _sorted_above(
+    c: Compiler, node: exp.SetOperation, relations: list[Relation], parts: list[exp.Expr]
+) -> exp.Select | None:
+    """Return a SELECT that sorts the rows of a compound by collations, as SQLite itself does; else None.
+
+    Without COLLATE in ORDER BY, rows that are compared by a collation are those of `_collated`.
+    https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
+    """
+    order = node.args.get("order")
+    if order is None:
+        return None
+    collations = collations_of(relations)
+    written = [term.this for term in order.expressions]
+    explicit = any(isinstance(each, exp.Collate) for each in written)
+    if not explicit and (set(collations) <= {None, Collation.BINARY} or _compares(node)):
+        return None
+    rows = node.copy()
+    found = exp.Select(expressions=[exp.Star()])
+    for clause in ("limit", "offset"):
+        found.set(clause, rows.args.get(clause))
+    for clause in ("with_", "order", "limit", "offset"):
+        rows.set(clause, None)
+    alias = exp.TableAlias(this=exp.to_identifier(c.name("all"), quoted=True))
+    found.set("from_", exp.From(this=exp.Subquery(this=rows, alias=alias)))
+    terms = []
+    for term in order.expressions:
+        inner, name = _uncollated(term.this)
+        at = _place(inner, relations, parts)
+        if name is None and (collation := collations[at]) is not None:
+            name = exp.Var(this=collation.name)
+        key: exp.Expr = exp.Literal.number(str(at + 1))
+        terms.append(term.copy())
+        terms[-1].set("this", key if name is None else exp.Collate(this=key, expression=name))
+    found.set("order", exp.Order(expressions=terms))
+    return found
+
+
+def _compares(node: exp.SetOperation) -> bool:
+    """True unless all operators are UNION ALL."""
+    return any(operator.args.get("distinct") is not False for operator in flatten(node)[1])
+
+
+def _uncollated(term: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
+    """Return a term of ORDER BY without COLLATE, and its collation."""
+    if not isinstance(term, exp.Collate):
+        return term, None
+    return term.this, term.expression.copy()
 
 
 def _collated(
@@ -41,17 +95,16 @@ def _collated(
     if set(collations) <= {None, Collation.BINARY} or last.args.get("distinct") is False:
         return None
     kinds = [[column.value.kind for column in relation.columns] for relation in relations]
-    if relations[0].collations != collations or any(one != kinds[0] for one in kinds) or Kind.ANY in kinds[0]:
+    if any(one != kinds[0] for one in kinds) or Kind.ANY in kinds[0]:
         return None
     if all(isinstance(operator, exp.Union) for operator in operators):
         rows: exp.Expr = parts[0].copy()
         for part in parts[1:]:
             rows = exp.Union(this=rows, expression=part.copy(), distinct=False)
-        alias = exp.TableAlias(this=exp.to_identifier(c.name("all"), quoted=True))
-        source = exp.Subquery(this=rows, alias=alias)
-        found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
+        table = exp.to_identifier(c.name("all"), quoted=True)
+        found = _listed([(table, rows)], relations[0], collations)
     elif len(operators) == 1:
-        found = _met(c, last, relations[0], parts)
+        found = _met(c, last, relations[0], collations, parts)
     else:
         return None
     found.set("distinct", exp.Distinct())
@@ -66,38 +119,53 @@ def _collated(
     return found
 
 
-def _met(c: Compiler, operator: exp.SetOperation, first: Relation, parts: list[exp.Expr]) -> exp.Select:
+def _met(
+    c: Compiler, operator: exp.SetOperation, first: Relation, collations: tuple[Collation | None, ...],
+    parts: list[exp.Expr],
+) -> exp.Select:  # fmt: skip
     """Compile INTERSECT or EXCEPT as the rows of one query that are, or are not, in another."""
-    names = [f"c{at}" for at in range(len(first.columns))]
     left, right = (exp.to_identifier(c.name("all"), quoted=True) for _ in parts)
-
-    def column(name: str, table: exp.Identifier) -> exp.Column:
-        return exp.column(exp.to_identifier(name, quoted=True), table=table.copy())
-
-    same = [exp.NullSafeEQ(this=column(name, left), expression=column(name, right)) for name in names]
+    same = [
+        exp.NullSafeEQ(this=_compared(at, left, collation), expression=_compared(at, right, None))
+        for at, collation in enumerate(collations)
+    ]
     partner = exp.Select(
         expressions=[number(1)], from_=exp.From(this=exp.Table(this=right.copy())),
         where=exp.Where(this=exp.and_(*same)),
     )  # fmt: skip
     there: exp.Expr = exp.Exists(this=partner)
+    found = _listed(list(zip((left, right), parts, strict=True)), first, collations)
+    kept = there if isinstance(operator, exp.Intersect) else exp.Not(this=there)
+    found.set("where", exp.Where(this=kept))
+    return found
+
+
+def _listed(
+    queries: list[tuple[exp.Identifier, exp.Expr]], first: Relation, collations: tuple[Collation | None, ...]
+) -> exp.Select:
+    """Return a SELECT of the first of named queries, whose columns have the collations that compare them."""
+    names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(first.columns))]
+    items = []
+    for at, (shown, collation) in enumerate(zip(first.columns, collations, strict=True)):
+        item = _compared(at, queries[0][0], collation if first.collations[at] is not collation else None)
+        items.append(exp.alias_(item, shown.name, quoted=True))
     listed = [
         exp.CTE(
-            this=part.copy(),
-            alias=exp.TableAlias(
-                this=table.copy(), columns=[exp.to_identifier(name, quoted=True) for name in names]
-            ),
+            this=query.copy(),
+            alias=exp.TableAlias(this=table.copy(), columns=[name.copy() for name in names]),
         )
-        for table, part in zip((left, right), parts, strict=True)
+        for table, query in queries
     ]
     return exp.Select(
-        with_=exp.With(expressions=listed),
-        expressions=[
-            exp.alias_(column(name, left), shown.name, quoted=True)
-            for name, shown in zip(names, first.columns, strict=True)
-        ],
-        from_=exp.From(this=exp.Table(this=left.copy())),
-        where=exp.Where(this=there if isinstance(operator, exp.Intersect) else exp.Not(this=there)),
-    )
+        with_=exp.With(expressions=listed), expressions=items,
+        from_=exp.From(this=exp.Table(this=queries[0][0].copy())),
+    )  # fmt: skip
+
+
+def _compared(at: int, table: exp.Identifier, collation: Collation | None) -> exp.Expr:
+    """Return a column of a named query, with the collation that compares it."""
+    node: exp.Expr = exp.column(exp.to_identifier(f"c{at}", quoted=True), table=table.copy())
+    return node if collation is None else exp.Collate(this=node, expression=exp.Var(this=collation.name))
 
 
 def flatten(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.SetOperation]]:
@@ -310,14 +378,8 @@ def _sort(
     c: Compiler, order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
 ) -> None:
     terms: list[exp.Expr] = []
-    written = [term.this for term in order.expressions]
-    places = [
-        _place(each.this if isinstance(each, exp.Collate) else each, relations, parts) for each in written
-    ]
+    places = [_place(term.this, relations, parts) for term in order.expressions]
     sorting = [(relation.columns[at].value, term) for at, term in zip(places, order.expressions, strict=True)]
-    for at, (_, term) in zip(places, sorting, strict=True):
-        if isinstance(term.this, exp.Collate) or relation.collations[at] not in {None, Collation.BINARY}:
-            raise Untranslatable("ORDER BY of a compound SELECT", "it sorts by a collation")
     if any(found.kind is Kind.ANY or _is_turned(c, term) for found, term in sorting):
         for found, term in zip(_selected_from(c, relation, places), order.expressions, strict=True):
             terms += ordered(c, told_apart(c, found), term)

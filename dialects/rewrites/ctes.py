@@ -283,7 +283,13 @@ def _limited(
     c.applies("recursion-limit")
     counter = None
     if most >= 0 and c.lowers("counted-recursion"):
-        counter = _counted(c, found.node, most + skip, chained=chained)
+        if not _is_countable(found.node, most + skip, chained=chained):
+            reason = f"{c.target.title} has none, and a row may produce several"
+            raise Untranslatable("LIMIT of a recursive query", reason)
+        counter = _counted(c, found.node, most + skip)
+    elif most >= 0 and c.lowers("recursion-to-its-end"):
+        if _is_countable(found.node, most + skip, chained=chained):
+            counter = _counted(c, found.node, most + skip)
     elif most >= 0 and c.lowers("eager-recursion"):
         found.node.set("limit", exp.Limit(expression=number(most + skip)))
         if not skip:
@@ -294,27 +300,33 @@ def _limited(
         expressions=[column.value.node.copy() for column in found.columns],
         from_=exp.From(this=exp.Table(this=exp.to_identifier(target, quoted=True))),
     )
+    if counter is not None and found.node.args.get("distinct"):
+        tree.set("group", exp.Group(expressions=[column.copy() for column in tree.expressions]))
+        counter = exp.Min(this=counter)
+    if counter is not None and most and not c.lowers("counted-recursion"):
+        if skip:
+            later = exp.GT(this=counter, expression=number(skip))
+            clause = exp.Having(this=later) if tree.args.get("group") else exp.Where(this=later)
+            tree.set(clause.key, clause)
+        return Relation(tree, found.columns)
     if counter is not None:
-        if found.node.args.get("distinct"):
-            tree.set("group", exp.Group(expressions=[column.copy() for column in tree.expressions]))
-            counter = exp.Min(this=counter)
         tree.set("order", exp.Order(expressions=[exp.Ordered(this=counter)]))
     set_limit(c, tree, most, skip)
     return Relation(tree, found.columns)
 
 
-def _counted(c: Compiler, node: exp.Query, most: int, *, chained: bool) -> exp.Expr:
-    """End a recursion after some rows by a column that numbers them; return that column.
-
-    Raises:
-        Untranslatable: a row may produce several, or a number would not do.
-    """
-    first, step = node.this, node.args.get("expression")
+def _is_countable(node: exp.Query, most: int, *, chained: bool) -> bool:
+    """True if a column can number the rows of a recursion that ends after `most`."""
+    step = node.args.get("expression")
     source = step.args["from_"].this if isinstance(step, exp.Select) else None
-    numbered = chained and isinstance(first, exp.Select) and most < 2**31 - 1
-    if not (numbered and isinstance(step, exp.Select) and isinstance(source, exp.Table)):
-        reason = f"{c.target.title} has none, and a row may produce several"
-        raise Untranslatable("LIMIT of a recursive query", reason)
+    numbered = chained and isinstance(node.this, exp.Select) and most < 2**31 - 1
+    return numbered and isinstance(source, exp.Table)
+
+
+def _counted(c: Compiler, node: exp.Query, most: int) -> exp.Expr:
+    """End a recursion after some rows by a column that numbers them; return that column."""
+    first, step = node.this, node.args["expression"]
+    source = step.args["from_"].this
     name = exp.to_identifier(c.name("n"), quoted=True)
     before = exp.column(name.copy(), table=exp.to_identifier(source.alias_or_name, quoted=True))
     first.append("expressions", exp.Alias(this=Bigint(this=number(1)), alias=name.copy()))

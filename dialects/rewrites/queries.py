@@ -199,6 +199,7 @@ def _describe(
 ) -> None:  # fmt: skip
     """Record the facts about the rows of a compiled SELECT."""
     result.collations = tuple(found.text.collation if found.kind in _TEXTS else None for found in values)
+    result.texts = tuple(found.text for found in values)
     result.keys = _keys(values, names, groups, distinct=distinct)
     result.distinct = _distinct(scope, values, names, groups, distinct=distinct, one_row=result.one_row)
     if groups and not order and result.node.args.get("limit", result.node.args.get("offset")) is None:

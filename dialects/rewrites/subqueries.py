@@ -1,5 +1,7 @@
 """Compile subqueries as values: scalar ones, EXISTS and IN. https://sqlite.org/lang_expr.html#subq."""
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from dialects.coercions import is_beyond_double, plain
@@ -8,6 +10,7 @@ from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
 from dialects.nodes import Double, case, every, grouped, is_null, number, some
 from dialects.rewrites.comparison import (
+    collation,
     compare,
     compare_rows,
     equal,
@@ -50,7 +53,7 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
     alias = c.name("q")
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     parts = []
-    for column, collation in zip(relation.columns, relation.collations, strict=True):
+    for column, collated in zip(relation.columns, relation.collations, strict=True):
         place = column.value.node.copy()
         place.set("table", exp.to_identifier(alias, quoted=True))
         tree = exp.Select(
@@ -59,7 +62,7 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
         )
         part = _as_value(c, Relation(tree, [column], one_row=True))
         # Unlike a subquery that is a single value, a column of a row compares as its expression does.
-        parts.append(part.with_text(collation=collation))
+        parts.append(part.with_text(collation=collated))
     return parts
 
 
@@ -196,17 +199,22 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
     parts = [part for part, _ in pairs]
     query = _limitless(c, relation)
     if left is None:
-        this = grouped(keyed(c, parts[0]))
+        this = grouped(keyed(c, parts[0], Collation.BINARY))
     else:
-        this = exp.Tuple(expressions=[keyed(c, part) for part in parts])
+        this = exp.Tuple(expressions=[keyed(c, part, Collation.BINARY) for part in parts])
     return boolean(exp.In(this=this, query=exp.Subquery(this=query)))
 
 
 def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
     """Compile the subquery of IN; a column of several types is compared as stored."""
     relation = c.query(inside, scope)
-    several = any(column.value.tagged is not None for column in relation.columns)
-    return c.query(inside, scope, derived=True) if several else relation
+    if any(column.value.tagged is not None for column in relation.columns):
+        relation = c.query(inside, scope, derived=True)
+    for at, text in enumerate(relation.texts):
+        column = relation.columns[at]
+        value = column.value.with_text(collation=text.collation, collates=text.collates)
+        relation.columns[at] = replace(column, value=value)
+    return relation
 
 
 def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
@@ -220,7 +228,7 @@ def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
 def _alike(left: Typed, right: Typed) -> bool:
     """True if the target compares them as SQLite does."""
     is_mixed = left.stored.mixed or right.stored.mixed
-    if left.text.collation not in {None, Collation.BINARY} or is_mixed or left.kind is Kind.ANY:
+    if collation(left, right) is not Collation.BINARY or is_mixed or left.kind is Kind.ANY:
         return False
     numbers = {left.kind, right.kind} == {Kind.INTEGER, Kind.REAL}
     return left.kind is right.kind or (numbers and not is_beyond_double(left) and not is_beyond_double(right))

@@ -44,6 +44,7 @@ COLUMNS: dict[str, tuple[str, tuple[object, ...]]] = {
     "wide": ("REAL", REALS + BIG_REALS),
     "mixed": ("INTEGER", (*INTEGERS, 1.5, "abc", "", "0x1", "1abc")),
     "huge": ("INTEGER", (*BIG, 0, 1.5, 1e300, "abc", "")),
+    "blurred": ("REAL", (2**53, 1.5, "abc", None)),
     "numbers": ("NUMERIC", (0, 1, 1.5, 5, None)),
     "raw": ("BLOB", (b"1", b"", None)),
     "motley": ("", (1, "1", 1.0, " 1", "01", b"1", b"", 1.5, "abc", "", None, 2**53 + 1, b"abc")),

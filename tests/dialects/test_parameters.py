@@ -48,6 +48,7 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT id FROM t WHERE :x IS NULL OR name = :x", {"x": "bob"}),
     ("SELECT id FROM t WHERE :x IS NULL OR name = :x", {"x": None}),
     ("SELECT id FROM t WHERE name IS ?", [None]),
+    ("SELECT id, n = :one, ? FROM t WHERE (id = ?) = :one", {"one": True, "2": False, "3": 1}),
     ("SELECT id FROM t WHERE data = ?", [b"\x00\xff"]),
     ("SELECT id FROM t WHERE made > date(:day, '-1 day') ORDER BY id", {"day": "2021-03-05"}),
     ("SELECT id FROM t WHERE substr(name, ?, ?) = ?", [1, 1, "A"]),

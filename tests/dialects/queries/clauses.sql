@@ -47,6 +47,10 @@ SELECT id AS a, name AS b FROM pupil UNION ALL SELECT credits, title FROM subjec
 SELECT name AS n FROM pupil UNION SELECT title FROM subject ORDER BY title DESC;
 SELECT id, points FROM pupil WHERE id < 4 UNION ALL SELECT id, mentor FROM pupil WHERE id > 7 ORDER BY points DESC, id LIMIT 3;
 SELECT points FROM pupil UNION SELECT weight FROM mark ORDER BY points DESC LIMIT 2 OFFSET 1;
+SELECT name FROM pupil UNION SELECT title FROM subject ORDER BY 1 COLLATE NOCASE, 1;
+SELECT LOWER(name) AS n, id FROM pupil UNION ALL SELECT UPPER(title), credits FROM subject ORDER BY n COLLATE NOCASE DESC, 2 LIMIT 4;
+SELECT nick, id FROM pupil UNION ALL SELECT title, credits FROM subject ORDER BY nick NULLS LAST, id;
+SELECT 'any' AS n, 0 AS i UNION ALL SELECT nick, id FROM pupil ORDER BY n, i DESC;
 
 -- recursive-query
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i, i * i FROM n ORDER BY i;
@@ -111,6 +115,7 @@ WITH RECURSIVE c(x) AS (SELECT 8 UNION SELECT x - 1 FROM c LIMIT 3 OFFSET 2) SEL
 WITH RECURSIVE c(n, s) AS (SELECT 1, 'a' UNION ALL SELECT n + 1, s || 'b' FROM c WHERE n < 100 OR s = 'x' LIMIT 6) SELECT n, s FROM c ORDER BY n;
 WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i) SELECT x * 2 FROM i LIMIT 5 OFFSET 3;
 SELECT COUNT(*) FROM (WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i) SELECT x FROM i LIMIT 4);
+WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i LIMIT 10 OFFSET 1) SELECT x, (SELECT COUNT(*) FROM pupil WHERE id < x) FROM i;
 
 -- bare-column
 SELECT p.id, p.name, p.points, COUNT(m.code) FROM pupil p LEFT JOIN mark m ON m.pupil = p.id GROUP BY p.id ORDER BY p.id;
@@ -224,6 +229,8 @@ ORDER BY id;
 SELECT '1' IN (1), 1 IN ('1'), 1 IN (1.0), '1' IN ('1', NULL), 2 IN (1, NULL);
 SELECT (NULL, 7) IN (SELECT mentor, points FROM pupil), (NULL, -99) IN (SELECT mentor, points FROM pupil), (4, 7) NOT IN (SELECT mentor, points FROM pupil);
 SELECT id FROM pupil WHERE (locker, points) IN (SELECT credits + 3, 10 FROM subject) OR (locker, id) NOT IN (SELECT id, id FROM pupil) ORDER BY id;
+SELECT id, 'ANN' IN (SELECT nick FROM pupil), UPPER(nick) IN (SELECT nick FROM pupil), nick IN (SELECT UPPER(nick) COLLATE BINARY FROM pupil) FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE UPPER(nick) IN (SELECT name FROM pupil UNION ALL SELECT nick FROM pupil) OR UPPER(name) IN (SELECT nick FROM pupil UNION ALL SELECT name FROM pupil) ORDER BY id;
 
 -- found-first
 SELECT name FROM pupil ORDER BY points LIMIT 4;
@@ -305,6 +312,8 @@ SELECT COUNT(*), (SELECT COUNT(n.id) + credits FROM subject ORDER BY code LIMIT 
 SELECT SUM(points), (SELECT COUNT(*) FROM subject WHERE credits > COUNT(n.points)) AS c FROM nobody n HAVING COUNT(*) < 5 ORDER BY c;
 
 -- compound-collation
+SELECT LOWER(n) FROM (SELECT 'ANN' AS n UNION SELECT nick FROM pupil) ORDER BY 1;
+SELECT LOWER(n), i FROM (SELECT UPPER(name) AS n, id AS i FROM pupil INTERSECT SELECT nick, id FROM pupil) ORDER BY 1, 2;
 SELECT LOWER(n) FROM (SELECT nick AS n FROM pupil UNION SELECT name FROM pupil) ORDER BY 1;
 SELECT COUNT(*), COUNT(n) FROM (SELECT nick AS n, house FROM pupil UNION SELECT nick, house FROM pupil UNION ALL SELECT nick, 'N' FROM pupil UNION SELECT 'ANN', 'n');
 SELECT COUNT(*) FROM pupil WHERE nick IN (SELECT nick FROM pupil INTERSECT SELECT UPPER(name) FROM pupil);
