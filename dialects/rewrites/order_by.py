@@ -222,7 +222,8 @@ def sort_terms(
         inner, collated = _apart(term.this)
         at = _position(inner, results)
         if at is not None:
-            found = values[at].of(constant=None)
+            # A node of its own: the result's may be replaced by one with a name.
+            found = values[at].of(node=values[at].node.copy(), constant=None)
             if collated is not None:
                 found = found.with_text(collation=collated, collates=True)
             if found.kind is not Kind.ANY and (is_constant(found.node) or _is_outer(found.node, scope)):
