@@ -14,7 +14,7 @@ from harness.engines import dialect_of, kind_of
 from harness.engines.errors import ErrorClass
 from harness.report.documents import ErrorGroups
 from harness.runs.reader import Run, key_of, read_questions
-from harness.session.explanation import set_of
+from harness.session.run_texts import set_of
 from harness.sqltree import DatabaseSchema, SchemaColumn
 from harness.sqltree.constructs import FUNCTIONS
 from harness.sqltree.diagnosis import ErrorGroup, read

@@ -18,7 +18,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from sqlite3 import sqlite_version
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, NoReturn, Self
 
 from dialects.errors import BadInput
@@ -338,9 +338,7 @@ class RunFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -13,7 +13,6 @@ from concurrent.futures import as_completed as as_judged
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from harness.data.answers import Extract, Extracted
@@ -110,7 +109,6 @@ class BatchEvaluator(ABC):
     policies: Sequence[str] = tuple(Extract)
 
     def _count(self) -> None:
-        """Begin to count."""
         self._lock = Lock()
         self._outcomes: Counter[Outcome] = Counter()
         self._late = 0
@@ -334,7 +332,5 @@ class BatchEvaluator(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

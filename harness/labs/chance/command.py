@@ -31,8 +31,8 @@ from harness.scoring.chance.search import PairToRefute
 from harness.scoring.chance.shape import Shape, of_file
 from harness.scoring.chance.witness import ExecutionPlace, broken, judged, place_of, replay
 from harness.scoring.tasks import Setup
-from harness.session.explanation import PairToExplain, explainer_of_run
 from harness.session.request import Request
+from harness.session.run_texts import PairOfTexts, pairs_of_run
 from loaders.base.processes import Memo
 
 PAGE = "chance.html"
@@ -85,7 +85,7 @@ class Searched:
 class RightAnswer:
     """A right answer with another text than gold's, and all golds of its question."""
 
-    pair: PairToExplain
+    pair: PairOfTexts
     golds: Sequence[str]
 
     @property
@@ -108,9 +108,8 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
     FOLDERS.check(asked.resume)
     selection = select(asked.run)
     with loading_bar(console, before="reading the run") as loading:
-        explainer = explainer_of_run(asked.run, asked.request, say=say, progress=loading)
-    setup = explainer.setup
-    answers = _answers(selection, explainer.pairs)
+        setup, pairs = pairs_of_run(asked.run, asked.request, say=say, progress=loading)
+    answers = _answers(selection, pairs)
     databases = sqlite_digests(setup.questions)
     manifest = {
         "command": asked.command,
@@ -165,7 +164,7 @@ def search_run(asked: ChanceRequest, console: Console, say: Say) -> Searched:
     return Searched(units.folder, document)
 
 
-def _answers(selection: Selection, pairs: Sequence[PairToExplain]) -> list[RightAnswer]:
+def _answers(selection: Selection, pairs: Sequence[PairOfTexts]) -> list[RightAnswer]:
     """Return the right answers among the pairs, each text with every gold of its question."""
     right = {
         (one.dialect, one.predictor, one.question)

@@ -10,13 +10,14 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, messages, option, say
 from harness.data.answer_records import parse_keys
+from harness.labs.explain.explainer import Explainer, explainer_of_set, explainer_of_texts, keep_plans
 from harness.labs.explain.tables import plans_json, plans_markdown, print_plans
 from harness.report.console import loading_bar
 from harness.report.files import HTML, give, write_page
-from harness.runs.plans import PLANS, keep_plans
+from harness.runs.plans import PLANS
 from harness.runs.reader import read_run, select
-from harness.session.explanation import explainer_of_run, explainer_of_set, explainer_of_texts
 from harness.session.request import AUTO, Request, check_range, parse_dialects
+from harness.session.run_texts import pairs_of_run
 from loaders.base.files import printable_json, read_text
 
 
@@ -95,7 +96,7 @@ def explain(  # noqa: PLR0913 - one parameter an option
             texts = _text("--sql", sql), None if gold is None else _text("--gold", gold)
             asked = explainer_of_texts(*texts, database, request, say=say, progress=progress)
         elif run is not None:
-            asked = explainer_of_run(run, request, say=say, progress=progress)
+            asked = Explainer(*pairs_of_run(run, request, say=say, progress=progress))
         else:
             asked = explainer_of_set(request, say=say, progress=progress)
     with messages.status("explaining"):
@@ -116,7 +117,7 @@ def keep_plans_of(run: str, request: Request) -> None:
         EngineUnavailable: no engine of the run is up.
     """
     with loading_bar(messages) as progress:
-        asked = explainer_of_run(run, request, say=say, progress=progress)
+        asked = Explainer(*pairs_of_run(run, request, say=say, progress=progress))
     folder = select(run).run.folder
     with messages.status(f"explaining {len(asked.texts):,} texts"):
         added = keep_plans(folder, asked.explained_texts)

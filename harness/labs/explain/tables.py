@@ -15,10 +15,11 @@ from rich.text import Text
 
 from harness.engines import TITLES, dialect_of
 from harness.engines.plans import AlignedSteps, Operator, PlanNode, PlanStep, StepMark, numbered, steps_of
+from harness.labs.explain.explainer import ExplainedPair
 from harness.metrics.work import units
 from harness.report.console import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown, markdown_line
-from harness.runs.plans import ExplainedPair, ExplainedText
+from harness.runs.plans import ExplainedText
 from loaders.base.files import one_line
 
 SIGNS: Mapping[StepMark, str] = {StepMark.SAME: "", StepMark.OTHER: "~", StepMark.ALONE: "!"}

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from harness.engines.execution import Ending
 from harness.engines.plans import Operator, PlanNode, QueryPlan
+from harness.labs.explain.explainer import ExplainedPair
 from harness.labs.explain.tables import plans_markdown, print_plans, spelled_rows
 from harness.metrics.work import units
-from harness.runs.plans import ExplainedPair, ExplainedText, read_plans
+from harness.runs.plans import ExplainedText, read_plans
 from tests.harness.conftest import Call
 
 pytestmark = pytest.mark.slow

@@ -1,41 +1,46 @@
-"""Select the SQL texts whose plans to show: of a set, of a run, or a user's own."""
+"""Texts with their plans: of a set, of a run, which keeps them in its folder, or a user's own."""
 
+import os
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loader import load_databases, load_set
 from harness.engines import EngineName, dialect_of, in_order
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending
-from harness.engines.plans import QueryPlan
-from harness.metrics.efficiency import same_text
-from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
-from harness.runs.reader import Run, key_of, read_previews, read_questions, require_questions, select
+from harness.engines.plans import PlanComparison, QueryPlan, compare_plans
+from harness.runs.plans import PLANS, ExplainedText, TextKey, read_plans
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import ExplainTask, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
 from harness.session.request import Request
+from harness.session.run_texts import BY_ROWS, PairOfTexts, TextPair
 from loaders.base.errors import brief
+from loaders.base.files import locked, refuse
+from loaders.base.records import Recorder
 from loaders.bulk_load import Progress
 from loaders.sample import PREDICTIONS
 
 
 @dataclass(frozen=True)
-class PairToExplain(PlannedPair[str]):
-    """A gold and a prediction whose plans are wanted."""
+class ExplainedPair(TextPair[ExplainedText]):
+    """A pair with its plans."""
 
-    @property
-    def texts(self) -> list[TextKey]:
-        """The texts to explain."""
-        return [(self.dialect, self.db_id, sql) for sql in (self.gold, self.prediction) if sql is not None]
+    @cached_property
+    def comparison(self) -> PlanComparison | None:
+        """Compare the two plans; None if one is missing."""
+        gold = self.gold.plan.root if self.gold else None
+        prediction = self.prediction.plan.root if self.prediction else None
+        return None if gold is None or prediction is None else compare_plans(gold, prediction)
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,12 @@ class Explainer:
     """Pairs whose plans are wanted, on engines that are up and have their databases loaded."""
 
     setup: Setup
-    pairs: Sequence[PairToExplain]
+    pairs: Sequence[PairOfTexts]
 
     @property
     def texts(self) -> list[TextKey]:
         """The texts to explain, each once."""
-        return list(dict.fromkeys(key for pair in self.pairs for key in pair.texts))
+        return list(dict.fromkeys(key for pair in self.pairs for key in _texts(pair)))
 
     def explained_texts(self, known: Container[TextKey] = ()) -> Iterator[ExplainedText]:
         """Yield every text with its plan; nothing else runs meanwhile.
@@ -71,7 +76,7 @@ class Explainer:
             found = explain_texts(workers, keys)
             for pair in self.pairs:
                 texts: dict[str | None, ExplainedText] = {}
-                for key in pair.texts:
+                for key in _texts(pair):
                     texts[key[2]] = found(key)
                 yield ExplainedPair(
                     pair.dialect,
@@ -85,6 +90,10 @@ class Explainer:
                 )
         finally:
             workers.close()
+
+
+def _texts(pair: PairOfTexts) -> list[TextKey]:
+    return [(pair.dialect, pair.db_id, sql) for sql in (pair.gold, pair.prediction) if sql is not None]
 
 
 def explain_texts(workers: LocalWorkers, keys: Iterable[TextKey]) -> Callable[[TextKey], ExplainedText]:
@@ -136,7 +145,7 @@ def explainer_of_set(
                 prediction = file.predictions.get(question.key)
                 reason = file.reasons.get(question.key, "there is no prediction")
                 pairs.append(
-                    PairToExplain(
+                    PairOfTexts(
                         file.dialect, question.db_id, gold, prediction, file.predictor, question.key,
                         without, None if prediction is not None else reason,
                     )
@@ -175,59 +184,6 @@ def _files(
     return found
 
 
-def explainer_of_run(
-    operand: str, request: Request, *, say: Callable[[str], None], progress: Progress | None = None
-) -> Explainer:
-    """Return the pairs of a run, or of a part of it, for selected questions, with the run's own texts.
-
-    Args:
-        operand: a run folder, or a part of it (`harness.runs.reader`).
-        request: `keys` select questions, `seconds` is the limit; the rest is the run's. Without `keys`, the
-           pairs are those that match with a text other than gold's.
-        say: called with one line of progress at a time.
-        progress: see `loaders.load`.
-
-    Raises:
-        BadInput: there is no such run, it has no such question, or its set is not found.
-        EngineUnavailable: no engine of the run is up.
-    """
-    selection = select(operand)
-    run = selection.run
-    known, previews = read_questions(run.folder), read_previews(run.folder)
-    results = [one for some in selection.results.values() for one in some]
-    asked = {_key(key, results, operand) for key in request.keys}
-    results = [
-        one for one in results if one.question in asked or (not asked and one.outcome is Outcome.MATCH)
-    ]
-    if not results:
-        raise BadInput(f"{operand}: no prediction matches, so there is nothing to explain; name a --question")
-    everything = load_set(set_of(run), request.bird_home, on_server=True)
-    request = replace(
-        request,
-        profile=Profile(run.manifest.get("profile", request.profile)),
-        keys=[key for key in dict.fromkeys(one.question for one in results) if key in everything.by_key],
-    )
-    questions = request.choice.of(everything)
-    dialects = in_order(one.dialect for one in results)
-    results.sort(key=lambda one: dialects.index(one.dialect))
-    setup = equip(request, questions, dialects, say=say, progress=progress).setup
-    pairs = []
-    for one in results:
-        if one.dialect not in setup.servers:
-            continue
-        preview = previews.get(key_of(one))
-        gold, without = _gold_of_a_run(known.get(one.question), one, preview.gold_sql if preview else None)
-        if not asked and (gold is None or one.sql is None or same_text(one.sql, gold)):
-            continue
-        pairs.append(
-            PairToExplain(
-                one.dialect, one.db_id, gold, one.sql, one.predictor, one.question,
-                without, None if one.sql is not None else one.error or "there is no prediction",
-            )
-        )  # fmt: skip
-    return Explainer(setup, pairs)
-
-
 def explainer_of_texts(  # noqa: PLR0913 - two texts, where to run them, and callbacks
     sql: str,
     gold: str | None,
@@ -262,56 +218,43 @@ def explainer_of_texts(  # noqa: PLR0913 - two texts, where to run them, and cal
     [db_id] = questions.db_ids
     dialects = request.dialects or [Dialect.SQLITE]
     setup = equip(replace(request, dialects=dialects), questions, dialects, say=say, progress=progress).setup
-    return Explainer(setup, [PairToExplain(dialect, db_id, gold, sql) for dialect in setup.servers])
+    return Explainer(setup, [PairOfTexts(dialect, db_id, gold, sql) for dialect in setup.servers])
 
 
 def _gold(golds: Golds, question: Question, dialect: EngineName) -> tuple[str | None, str | None]:
     """Return the first gold of a question, or why there is none."""
     if dialect_of(dialect) in question.by_rows:
-        return None, _BY_ROWS
+        return None, BY_ROWS
     try:
         return golds.text(question.each(dialect_of(dialect))[0], dialect), None
     except NoGold as error:
         return None, str(error)
 
 
-_BY_ROWS = "the reference is the rows of SQLite's gold; there is no gold text for this engine"
+def keep_plans(folder: Path, texts: Callable[[Container[TextKey]], Iterable[ExplainedText]]) -> int:
+    """Add plans to a run folder, each as soon as it is computed, so that an interruption loses none.
 
+    Args:
+        folder: the run folder.
+        texts: explains the texts, except the known ones that it is given.
 
-def _gold_of_a_run(
-    question: Question | None, result: PairResult, translated: str | None
-) -> tuple[str | None, str | None]:
-    """Return the gold that a result was compared with, or why there is none."""
-    language = dialect_of(result.dialect)
-    if translated is not None:
-        return translated, None
-    if question is None:
-        return None, "the run folder has no gold text"
-    if language in question.by_rows:
-        return None, _BY_ROWS
-    found = question.each(language)[result.gold_index].gold.get(language)
-    return found, None if found is not None else "the run folder has no gold text in this dialect"
-
-
-def _key(name: str, results: Sequence[PairResult], operand: str) -> str:
-    """Return the key of a question of a run.
+    Returns:
+        The number of plans added.
 
     Raises:
-        BadInput: the run has no such question.
+        BadInput: another process writes the folder, it cannot be written, or its plans are damaged.
     """
-    keys = {one.question for one in results}
-    if name in keys or (name := name.removesuffix("#1")) in keys:
-        return name
-    raise BadInput(f"--question {brief(name)}: {operand} has no result for it")
-
-
-def set_of(run: Run) -> str:
-    """Return the set of a run as its command named it: a path for a user's own set.
-
-    Raises:
-        BadInput: a lab has judged the run, on a set of its own.
-    """
-    require_questions(run)
-    words = [str(word) for word in run.manifest.get("command", ())]
-    named = next((word.removeprefix("--set=") for word in words if word.startswith("--set=")), None)
-    return named or str(run.manifest.get("set") or Request.set_name)
+    added = 0
+    try:
+        with ExitStack() as closing:
+            closing.callback(os.close, locked(folder))
+            recorder = Recorder(folder / PLANS)
+            closing.callback(recorder.close)
+            for text in texts(read_plans(folder)):
+                recorder.add(text.to_json())
+                added += 1
+    except OSError as error:
+        refuse(
+            folder / PLANS, f"cannot be written ({error.strerror})", "free space, or check its permissions"
+        )
+    return added
