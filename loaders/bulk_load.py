@@ -238,8 +238,6 @@ def refuse_changed(done: Sequence[Loaded], server: Server) -> None:
 
 @dataclass
 class _Plan:
-    """The load of one database, and its progress."""
-
     database: Database
     source: LoadSource
     rows: int

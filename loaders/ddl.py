@@ -58,8 +58,6 @@ def ddl(path: Path, target: Dialect) -> Ddl:
 
 
 class _Writer:
-    """Writes the statements of one file."""
-
     def __init__(
         self, connection: sqlite3.Connection, schema: Schema, tables: Sequence[ServerTable], target: Dialect
     ) -> None:

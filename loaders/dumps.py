@@ -102,7 +102,6 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
 
 
 def _counts(server: Server, database: Database, staging: str) -> dict[str, int]:
-    """Return the number of rows of each staged table."""
     engine = sessions(server.dialect)
     with engine.connected(server, namespace(database, server.dialect)[0]) as connection:
         names = engine.ask(
@@ -116,7 +115,6 @@ def _counts(server: Server, database: Database, staging: str) -> dict[str, int]:
 
 
 def _declared(path: Path) -> dict[str, int]:
-    """Return the number of rows of each table of a SQLite file."""
     with opened(path) as connection:
         names = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
@@ -171,8 +169,6 @@ _QUIET = re.compile(rb"\\(?:un)?restrict \w+$")
 
 @dataclass(frozen=True)
 class _Syntax:
-    """The syntax of one engine's dumps."""
-
     outside: re.Pattern[bytes]
     """Matches tokens that end a statement or begin a quote or comment."""
     escaping: frozenset[bytes]

@@ -261,7 +261,6 @@ def _stops(
 
 
 def _dates(connection: sqlite3.Connection, name: str, source: str) -> dict[str, int]:
-    """Return the number of texts in each form of a date."""
     cases = " ".join(f"WHEN {predicate.format(name)} THEN '{form}'" for form, predicate in DATE_FORMS)
     found = dict(
         connection.execute(

@@ -167,8 +167,6 @@ def _is_limited() -> bool:
 
 
 class _Processes(LoadWorkers):
-    """Runs tasks in processes, which are started when needed."""
-
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self._processes: dict[Connection, subprocess.Popen[bytes]] = {}
@@ -238,8 +236,6 @@ class _Cancelled(Exception):
 
 
 class _Threads(LoadWorkers):
-    """Runs each task in a thread."""
-
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self._heard: SimpleQueue[tuple[LoadTask, Any]] = SimpleQueue()

@@ -65,7 +65,6 @@ def describe(  # noqa: PLR0913 - one parameter an option
 def _describe_sets(
     names: Sequence[str], dialect: Dialect | None, form: ReportFormat, to: Path | None
 ) -> None:
-    """Print or write what question sets consist of."""
     sets = []
     for name in dict.fromkeys(names):
         questions = load_set(name, questions_alone=True)
@@ -94,7 +93,6 @@ def _describe_sets(
 
 
 def _describe_columns(paths: Sequence[Path], *, as_json: bool) -> None:
-    """Print the census of SQLite files."""
     found = _read(paths)
     if as_json:
         typer.echo(census_json(list(found)))

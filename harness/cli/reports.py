@@ -180,7 +180,6 @@ def _for_paper(
 def _report_paper(
     document: Document, formats: Sequence[ReportFormat], to: Path | None, table: ReportTable
 ) -> None:
-    """Print or write a table for a paper."""
     wanted = list(dict.fromkeys(formats)) or [ReportFormat.CONSOLE if to is None else ReportFormat.LATEX]
     if ReportFormat.HTML in wanted:
         raise BadInput(f"--table {table}: has no HTML format; leave out --format html")
@@ -316,7 +315,6 @@ def _show(form: ReportFormat, document: Document) -> None:
 
 
 def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
-    """Print the tables of runs under several golds."""
     _check_text(form)
     _show(form, gold_ranks([read_run(Path(folder)) for folder in folders]))
 

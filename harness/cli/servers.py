@@ -78,7 +78,6 @@ def up(  # noqa: PLR0913 - one parameter an option
 
 
 def _build(asked: Sequence[Dialect], set_name: str, *, loaded: bool) -> None:
-    """Build the images of servers, empty or with the databases of a set."""
     if not loaded:
         for tag in build_images(asked):
             say(f"{tag} is built; `{command('up')}` uses it")

@@ -253,8 +253,6 @@ class _Ended(_Lost):
 
 
 class _History:
-    """Results of the tries of one text so far."""
-
     def __init__(self, limits: Limits, troubles: Troubles) -> None:
         self._troubles = troubles
         self._early = _EARLY * limits.seconds

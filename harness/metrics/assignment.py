@@ -143,7 +143,6 @@ def _pair_kinds(ours: _Cells, theirs: _Cells, values: int) -> tuple[_Cells, _Cel
 
 
 def _kinds(side: _Cells, names: dict[bytes, int]) -> Integers:
-    """Return the number of each row's kind."""
     cells = np.stack((side.value, side.times), axis=1)
     starts = np.searchsorted(side.row, np.arange(side.rows + 1))
     return np.array(

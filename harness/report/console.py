@@ -11,7 +11,6 @@ from itertools import groupby
 from math import ceil
 from operator import itemgetter
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from rich import box
@@ -410,9 +409,7 @@ class Bars:
         self.progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

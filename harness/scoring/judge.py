@@ -166,7 +166,6 @@ class Judge:
         run: Callable[[], Execution],
         find: Callable[[], Answers],
     ) -> Judgement:
-        """Return the judgement of a text against one gold."""
         try:
             with self._announce(Stage.SCORING, text, self._setup.scoring_seconds):
                 return self._scorer.judgement(task, gold, text, run, find)

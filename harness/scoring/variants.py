@@ -221,7 +221,6 @@ def _compared(
 
 
 def _content(path: Path) -> tuple[int, str]:
-    """Return the size and the digest of a file."""
     try:
         with path.open("rb") as file:
             return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()

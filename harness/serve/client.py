@@ -279,7 +279,6 @@ def _batch(
     deadline: float | None,
     extract: str | None,
 ) -> dict[str, Any]:
-    """Return the body of a request."""
     given = {
         "set": set_name, "metrics": metrics and list(metrics), "deadline": deadline, "extract": extract,
     }  # fmt: skip

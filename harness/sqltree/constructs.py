@@ -325,7 +325,6 @@ def _found(tree: "exp.Expr") -> Iterator[Construct]:
 
 @cache
 def _kinds() -> "Mapping[type[exp.Expr], Construct]":
-    """Return the construct of each kind of node, whatever it holds."""
     from sqlglot import exp  # noqa: PLC0415 - as above
 
     return {

@@ -25,7 +25,6 @@ from enum import IntEnum
 from itertools import chain, count, islice
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Self
 
 from filelock import FileLock
@@ -498,9 +497,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _opening(self) -> FileLock:

@@ -436,7 +436,6 @@ def _create_namespaces(connection: Connection[Any], server: Server, schema: str)
 
 
 def _existing(server: Server, names: AbstractSet[str]) -> list[str]:
-    """Return those of these databases that exist."""
     with connected(server) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE datname = ANY(%s)", [list(names)])
         return [name for (name,) in rows]

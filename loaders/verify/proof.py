@@ -240,7 +240,6 @@ def _by_key(rows: Sequence[ComparedRow]) -> dict[str, list[ComparedRow]]:
 def _sentence(
     table: ComparedTable, ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow], dialect: Dialect
 ) -> str:
-    """Describe the difference between the rows of one key."""
     name = _name(table, (*ours, *theirs)[0])
     if not theirs:
         return f"{name} is not on {dialect}"

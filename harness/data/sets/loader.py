@@ -142,7 +142,6 @@ def load_databases(place: Path) -> QuestionSet:
 
 
 def _home(bird_home: Path | None) -> Path:
-    """Return the folder of the published packages."""
     return bird_home or Path(os.environ.get("BIRD_HOME") or "data")
 
 

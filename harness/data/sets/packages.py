@@ -80,8 +80,6 @@ class PackageRequest:
 
 @dataclass(frozen=True)
 class _Staged:
-    """Files in the staging folder."""
-
     sha256: str | None
     """SHA-256 of the archive, if they come from one."""
     is_known: bool

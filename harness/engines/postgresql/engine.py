@@ -318,7 +318,6 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         self.columns = columns
 
     def _allowed(self, sql: str) -> list[Statement]:
-        """Return the statements of a text if all may be run."""
         if self._server.is_private:
             _refuse_reaching_out(sql)
         found = statements(sql)
@@ -355,7 +354,6 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
                 raise
 
     def _run(self, text: str) -> None:
-        """Run a statement and discard its rows."""
         run(self._connection, text.encode())
         if self._stopped:
             raise SqlTimeout("canceled between two statements", _QUERY_CANCELED)

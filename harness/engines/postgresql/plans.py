@@ -313,8 +313,6 @@ def counters(plan: Node, catalog: Catalog) -> "Counter[str]":
 
 
 class _Counting:
-    """The counters of one plan."""
-
     def __init__(self, plan: Node, catalog: Catalog) -> None:
         self.found = Counter[str]()
         self._catalog = catalog
@@ -501,7 +499,6 @@ def _is_far(node: Node, rows: int) -> bool:
 
 
 def _scans(node: Node) -> Iterator[Node]:
-    """Yield the nodes that read a table."""
     if "Relation Name" in node:
         yield node
     for child in node.get("Plans", ()):

@@ -356,7 +356,6 @@ class Rows:
         return False
 
     def _refer(self, table: TableShape, row: Mapping[str, Value]) -> None:
-        """Add the missing parents of a row."""
         for reference in table.references:
             if self._is_there(reference, row):
                 continue
