@@ -51,8 +51,9 @@ class Lab:
     places of functions that make an evaluator of such a set: they take what `harness.Evaluator` does, and
     return a `harness.session.batches.BatchEvaluator`. `sections` are
     places of functions that take a `harness.runs.reader.Run` and return the tables (`TableModel`) that a
-    report has after its own. `options` are places of what carries an option of an evaluation or of
-    `serve` out, by the option's name.
+    report has after its own. `reports` are places of functions that take such a run, write again the files of
+    the lab's own that its folder has, and return their paths. `options` are places of what carries an option
+    of an evaluation or of `serve` out, by the option's name.
 
     `prompts` is the place of a function that makes the prompts of its sets: it takes the name, `dialects` or
     None for all, and, for a file that one of its options makes a set, `family` and `databases`; it returns
@@ -72,6 +73,7 @@ class Lab:
     sets: Mapping[str, str] = field(default_factory=dict)
     evaluators: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[str] = ()
+    reports: Sequence[str] = ()
     options: Mapping[str, str] = field(default_factory=dict)
     prompts: str | None = None
     answers: str | None = None
@@ -201,6 +203,18 @@ def sections(run: Any) -> list[Any]:
         Models of the class `harness.report.table_model.TableModel`.
     """
     return [table for lab in labs().values() for place in lab.sections for table in at(place)(run)]
+
+
+def reports_of_labs(run: Any) -> list[Any]:
+    """Write again what files of labs the folder of a run has; return their paths.
+
+    Args:
+        run: a `harness.runs.reader.Run`.
+
+    Raises:
+        BadInput: one cannot be written, or what it is made of cannot be read.
+    """
+    return [path for lab in labs().values() for place in lab.reports for path in at(place)(run)]
 
 
 def deciding_packages(metrics: Collection[str]) -> list[str]:

@@ -1,11 +1,10 @@
 """Build the documents of a run: its tables, with the facts that a reader needs."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published_scores import (
     PUBLISHED_SET,
@@ -16,7 +15,7 @@ from harness.data.published_scores import (
     published_scores,
     read_published_folder,
 )
-from harness.data.published_sets import Provenance, provenance_sentence
+from harness.data.published_sets import Provenance
 from harness.data.questions import BIRD_LEVELS, SPIDER_LEVELS, levels_of
 from harness.engines import TITLES, EngineName, in_order
 from harness.lab import sections
@@ -31,20 +30,13 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.reader import AGAIN, Run, databases_note, notes_of, read_labels, read_questions
-from harness.runs.summary import TOTAL, By, Key, Score, Share, by_level, pairs, place_of, shares, summarize
-from harness.sqltree.constructs import OF_EVIDENCE, QuestionType
+from harness.runs.reader import AGAIN, Run, notes_of, read_labels
+from harness.runs.summary import TOTAL, By, Key, Score, Share, pairs, place_of, shares, summarize
 from harness.sqltree.diagnosis import ErrorGroup
 from loaders.base.records import read_record, to_record
 
-# Published rows of BIRD, EX and VES by difficulty, next to those of a run of its dev set.
-
-DEV = "dev"
-"""The set of the rows."""
 TEST = "test"
 """BIRD's hidden test set: only published figures exist."""
-_METRICS = ("ex", "ves")
-_LEVELS = (*BIRD_LEVELS, TOTAL)
 
 
 @dataclass(frozen=True)
@@ -56,18 +48,6 @@ class PublishedReference:
 
     published: Sequence[PublishedTotals]
     databases: Mapping[str, Provenance]
-
-
-def dev_rows(run: Run) -> Document:
-    """Return the published rows of BIRD's dev set, each next to the run's if it has predictions of that name.
-
-    The figures are SQLite's. Those of the hidden test set follow, and EX by type of question.
-    """
-    scores = {score.predictor: score for score in scores_of(run) if score.dialect == Dialect.SQLITE}
-    grids = [_beside_ours(run, metric, scores) for metric in _METRICS]
-    grids += [*published_tables(TEST), _types_grid(run, list(scores.values()))]
-    lines = extent_lines(list(scores.values()), run.extent)
-    return Document(run_id_of(run), tuple(facts(run, list(scores.values()))), tuple(marked(grids, lines)))
 
 
 def published_tables(set_name: str) -> list[TableModel]:
@@ -90,19 +70,19 @@ def _published_table(set_name: str, metric: str, figures: Sequence[PublishedScor
     engines = in_order(one.engine for one in figures)
     rows = tuple(
         TableRow((name,), cells, stem or name)
-        for name, stem, cells in _published_rows(figures, engines, levels)
+        for name, stem, cells in published_rows(figures, engines, levels)
     )
     columns = level_columns(levels, metric, "published_test" if set_name == TEST else "published")
     groups = tuple(ColumnGroup(TITLES[engine], columns, engine) for engine in engines)
     title = f"{_title(metric)} on {set_name}, as published (%)"
-    return TableModel(title, ("predictor",), groups, rows, (_source_note(figures),))
+    return TableModel(title, ("predictor",), groups, rows, (source_note(figures),))
 
 
 def _title(metric: str) -> str:
     return METRICS[metric].title if metric in METRICS else metric.replace("_", " ")
 
 
-def _published_rows(
+def published_rows(
     figures: Sequence[PublishedScore], engines: Iterable[EngineName], levels: Sequence[str]
 ) -> Iterator[tuple[str, str, tuple[Cell | None, ...]]]:
     """Yield name, file stem and the cells of each predictor, by engine and level."""
@@ -114,79 +94,11 @@ def _published_rows(
         yield name, stem, tuple(cells.get((name, *place)) for place in places)
 
 
-def _source_note(figures: Sequence[PublishedScore]) -> str:
+def source_note(figures: Sequence[PublishedScore]) -> str:
+    """Return where figures are published."""
     return (
         f"Published in: {'; '.join(SOURCES[each] for each in dict.fromkeys(one.source for one in figures))}."
     )
-
-
-def _beside_ours(run: Run, metric: str, scores: Mapping[str, Score]) -> TableModel:
-    """Return the published figures of dev by one metric, and those of a run."""
-    figures = [one for one in published_scores() if one.set == DEV and one.metric == metric]
-    empty = (None,) * len(_LEVELS)
-    rows = [
-        TableRow((name,), (*cells, *_ours(metric, scores.get(stem))), stem or name)
-        for name, stem, cells in _published_rows(figures, [Dialect.SQLITE], _LEVELS)
-    ]
-    stems = {one.file_stem for one in figures if one.file_stem}
-    rows += [
-        TableRow((name,), (*empty, *_ours(metric, score)), name)
-        for name, score in scores.items()
-        if name not in stems and metric in score.metrics
-    ]
-    absent = [one.predictor for one in figures if one.file_stem and one.file_stem not in scores]
-    unmeasured = all(metric not in score.metrics for score in scores.values())
-    notes = [
-        _source_note(figures),
-        *([f"There are no predictions here of {', '.join(dict.fromkeys(absent))}."] if absent else []),
-        *([f"Ours is not measured: add --metrics ex,{metric}."] if unmeasured else []),
-        *databases_note(run.manifest),
-    ]
-    groups = (
-        ColumnGroup("published", level_columns(_LEVELS, metric, "published")),
-        ColumnGroup("ours", level_columns(_LEVELS, metric, "ours")),
-    )
-    title = f"{METRICS[metric].title} on SQLite: published rows and ours (%)"
-    return TableModel(title, ("predictor",), groups, tuple(rows), tuple(notes))
-
-
-def _ours(metric: str, score: Score | None) -> Sequence[Cell | None]:
-    if score is None or metric not in score.metrics:
-        return [None] * len(_LEVELS)
-    return [Cell(score.metrics[metric].get(level)) for level in _LEVELS]
-
-
-def _types_grid(run: Run, scores: Sequence[Score]) -> TableModel:
-    """Return EX by type and level: for each type a row of the paper's predictor and one of each of ours."""
-    paper, metric = birds_paper(), "ex"
-    labels = read_labels(run.folder, By.TYPE)
-    is_known = any(question.evidence.strip() for question in read_questions(run.folder).values())
-    printed = {
-        one.level: one.value
-        for one in published_scores()
-        if (one.set, one.predictor, one.metric) == (DEV, paper.typed, metric)
-    }
-    totals = tuple(printed[level] for level in _LEVELS)
-    cells = {TOTAL: totals, **{str(one.type): one.ex for one in paper.types}}
-    rows = []
-    for group in (TOTAL, *QuestionType):
-        name, theirs = group.replace("_", " "), tuple(map(Cell, cells[group]))
-        rows.append(TableRow((name, paper.typed), theirs, paper.typed, level=group, by="published"))
-        decided = is_known or group not in OF_EVIDENCE
-        for score in scores:
-            some = [each for each in score.results if group in (TOTAL, *labels[each.question])]
-            found = by_level(some if decided else (), metric, BIRD_LEVELS)
-            ours = tuple(Cell(found[level], questions=len(some) if decided else None) for level in _LEVELS)
-            rows.append(TableRow((name, score.predictor), ours, score.predictor, level=group, by="ours"))
-    *levels, total = level_columns(_LEVELS, metric, "type")
-    notes = [f"{paper.typed}: {paper.source}. A question may be of several types; ours are by our rules."]
-    if not is_known:
-        undecided = ", ".join(each.replace("_", " ") for each in OF_EVIDENCE)
-        notes.append(f"No question here has evidence, so it is not known which are of the types {undecided}.")
-    notes += databases_note(run.manifest)
-    groups = (ColumnGroup("", (*levels, replace(total, has_questions=True))),)
-    title = "EX on SQLite by type: the paper's predictor and ours (%)"
-    return TableModel(title, ("type", "predictor"), groups, tuple(rows), tuple(notes))
 
 
 NOTES = {
@@ -345,14 +257,6 @@ def scores_of(run: Run) -> list[Score]:
     return summarize(sorted(run.results, key=place_of), _metrics(run), run.extent, run.usage)
 
 
-def reproduced(run: Run, held: PublishedReference) -> Document:
-    """Return the three tables of a run that is compared with published figures."""
-    scores = scores_of(run)
-    made = reproduction(run_id_of(run), facts(run, scores), scores, held)
-    grids = marked(made.grids, extent_lines(scores, run.extent))
-    return replace(made, grids=tuple(grids), extent=extents(scores))
-
-
 def facts(run: Run, scores: Sequence[Score]) -> list[str]:
     """Return the facts that a reader of tables needs: the extent of the run, questions, engines, limits."""
     manifest = run.manifest
@@ -432,60 +336,10 @@ def _metrics(run: Run) -> list[str]:
     return [name for name in METRICS if name in asked]
 
 
-# Published figures, ours and the difference: three tables, and their files in a run folder.
+# Published figures that a run was compared with.
 
 REPRODUCED = "reproduce"
-"""Stem of the files with the tables; all can be written again from the one in JSON."""
-
-
-def reproduction(
-    run_id: str, facts: Sequence[str], scores: Sequence[Score], held: PublishedReference
-) -> Document:
-    """Return the three tables: published, ours with 95 % intervals, ours minus published.
-
-    Every table has a row for every published or scored predictor, and a dash for missing figures. Published
-    figures are included if their engine and metric were scored.
-    """
-    by_name = {(score.predictor, score.dialect): score for score in scores}
-    dialects = {score.dialect for score in scores}
-    metrics = [
-        name for name in METRICS if METRICS[name].published_as and any(name in s.metrics for s in scores)
-    ]
-    estimated = [name for name in METRICS if name in {METRICS[metric].published_as for metric in metrics}]
-    totals: dict[_Key, float] = {
-        (metric, one.file_stem, dialect): total
-        for metric in METRICS
-        for one in held.published
-        if METRICS[metric].published_as == one.metric
-        for dialect, total in one.totals.items()
-        if dialect in dialects and (metric in metrics or metric in estimated)
-    }
-    ours = {
-        (metric, stem, dialect): Cell(total, score.intervals[metric], score.questions)
-        for (stem, dialect), score in by_name.items()
-        for metric in metrics
-        if (total := score.metrics[metric][TOTAL]) is not None
-    }
-    names = {one.file_stem: one.predictor for one in held.published}
-    absent = [name for stem, name in names.items() if all(score.predictor != stem for score in scores)]
-    others = [score.predictor for score in scores if score.predictor not in names]
-    # Distinguish an own predictor from a published one of the same name by their names in files.
-    taken = set(names.values())
-    names |= {stem: f"{stem} (own)" if stem in taken else stem for stem in others}
-    differences = {
-        key: Cell(value - totals[key], questions=cell.questions)
-        for key, cell in ours.items()
-        if key in totals and (value := cell.value) is not None
-    }
-    return Document(
-        run_id,
-        (*facts, provenance_sentence(held.databases)),
-        (
-            _grid("published", names, estimated, _total_cells(totals), dialects),
-            _grid("ours", names, metrics, ours, dialects, _others(absent, others)),
-            _grid("difference", names, metrics, differences, dialects, _within(ours, totals)),
-        ),
-    )
+"""Stem of the files of a run that lab `reproduce` has compared with published figures."""
 
 
 def published_beside(run: Run, folder: Path | None = None) -> Sequence[PublishedTotals]:
@@ -517,54 +371,3 @@ def reference_of(folder: Path) -> PublishedReference:
     """
     path = folder / f"{REPRODUCED}.json"
     return read_record(path, lambda content: to_record(PublishedReference, content, others=True), AGAIN)
-
-
-_TITLES = {
-    "published": "Published (%)",
-    "ours": "Ours (%)",
-    "difference": "Ours \N{MINUS SIGN} published",
-}
-"""The titles of the three tables."""
-
-_Key = tuple[str, str, EngineName]
-"""Metric, predictor as in file names, dialect."""
-
-
-def _total_cells(totals: Mapping[_Key, float]) -> dict[_Key, Cell]:
-    return {key: Cell(total) for key, total in totals.items()}
-
-
-def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
-    by: str,
-    names: Mapping[str, str],
-    metrics: Sequence[str],
-    cells: Mapping[_Key, Cell],
-    asked: Collection[EngineName],
-    notes: Iterable[str] = (),
-) -> TableModel:
-    kind = CellKind.DIFFERENCE if by == "difference" else CellKind.PERCENT
-    dialects = in_order(asked)
-    columns = tuple(
-        TableColumn(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
-        for metric in metrics
-    )
-    rows = (
-        TableRow((name,), tuple(cells.get((m, stem, d), Cell(None)) for d in dialects for m in metrics), stem)
-        for stem, name in names.items()
-    )
-    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
-    return TableModel(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
-
-
-def _others(absent: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    if absent:
-        yield f"There are no predictions here of {', '.join(absent)}."
-    if others:
-        yield f"No figures are published for {', '.join(dict.fromkeys(others))}."
-
-
-def _within(ours: Mapping[_Key, Cell], totals: Mapping[_Key, float]) -> Iterator[str]:
-    both = [(cell.interval, totals[key]) for key, cell in ours.items() if key in totals]
-    inside = sum(i is not None and i[0] <= total <= i[1] for i, total in both)
-    if both:
-        yield f"{inside} of {len(both)} published figures lie within the 95 % interval of ours."

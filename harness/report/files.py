@@ -8,23 +8,15 @@ from enum import StrEnum
 from pathlib import Path
 
 from dialects.errors import BadInput
+from harness.lab import reports_of_labs
 from harness.report.console import console_text
-from harness.report.documents import (
-    REPRODUCED,
-    PublishedReference,
-    dev_rows,
-    reference_of,
-    reproduced,
-    tables,
-)
-from harness.report.paper import PaperRequest, paper
+from harness.report.documents import tables
 from harness.report.table_model import Document
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.plans import read_plans
 from harness.runs.reader import Run, read_previews, read_questions, read_run
 from harness.runs.summary import By
 from loaders.base.files import replace
-from loaders.base.records import to_plain
 
 HTML = "report.html"
 
@@ -75,8 +67,8 @@ def write_reports(folder: Path) -> list[Path]:
     """Write every report of a finished run to its folder, replacing earlier ones.
 
     Returns:
-        The files: `tables.md`, `tables.csv`, `tables.tex`, `tables.json`, `report.html`; those of
-        `write_reproduction` if the run has been compared with published figures.
+        The files: `tables.md`, `tables.csv`, `tables.tex`, `tables.json`, `report.html`; those
+        that labs have written there.
 
     Raises:
         BadInput: it is not the folder of a finished run, or cannot be written.
@@ -85,10 +77,7 @@ def write_reports(folder: Path) -> list[Path]:
     document = tables(run)
     written = write_document(folder, "tables", document, title_of(document), is_paper=True)
     written.append(write_page(run, folder / HTML))
-    if (folder / f"{DEV_ROWS}.json").exists():
-        written += write_dev_rows(run)
-    if (folder / f"{REPRODUCED}.json").exists():
-        written += write_reproduction(run, reference_of(folder))
+    written += reports_of_labs(run)
     return written
 
 
@@ -99,40 +88,6 @@ def reports_fault(folder: Path) -> str | None:
     except BadInput as error:
         return f"{error}; the results are complete"
     return None
-
-
-def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
-    """Write the three tables of a run that is compared with published figures to its folder.
-
-    Returns:
-        The files: `reproduce.md`, `reproduce.csv`, `reproduce.json`, and `reproduce.tex` for a paper.
-
-    Raises:
-        BadInput: the folder cannot be written.
-    """
-    document = reproduced(run, held)
-    title = f"Published figures and run {document.run_id}"
-    as_json = json_text(document, **to_plain(held))
-    written = write_document(run.folder, REPRODUCED, document, title, as_json=as_json)
-    table = latex(paper(run, PaperRequest(), held.published), f"Run {document.run_id}")
-    return [*written, write(run.folder / f"{REPRODUCED}.tex", table)]
-
-
-DEV_ROWS = "reproduce-dev"
-"""Stem of the files with the rows of BIRD's paper."""
-
-
-def write_dev_rows(run: Run) -> list[Path]:
-    """Write the rows of BIRD's paper, next to those of a run, to its folder.
-
-    Returns:
-        The files: `reproduce-dev.md`, `reproduce-dev.csv` and `reproduce-dev.json`.
-
-    Raises:
-        BadInput: the folder cannot be written.
-    """
-    document = dev_rows(run)
-    return write_document(run.folder, DEV_ROWS, document, f"BIRD's paper and run {document.run_id}")
 
 
 def write_document(  # noqa: PLR0913 - what to write, and in which formats

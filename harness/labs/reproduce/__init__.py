@@ -11,4 +11,5 @@ LAB = Lab(
             "lab reproduce --set mini_dev --dialect all",
         ),
     },
+    reports=("harness.labs.reproduce.tables:write_again",),
 )

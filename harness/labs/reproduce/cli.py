@@ -23,16 +23,9 @@ from harness.data.published_scores import (
 from harness.data.published_sets import find_published
 from harness.data.set_manifest import LAYOUTS
 from harness.data.sets.packages import PREDICTIONS
+from harness.labs.reproduce.tables import DEV, dev_rows, reproduced, write_dev_rows, write_reproduction
 from harness.report.console import loading_bar, print_grids
-from harness.report.documents import (
-    DEV,
-    TEST,
-    PublishedReference,
-    dev_rows,
-    published_tables,
-    reproduced,
-)
-from harness.report.files import write_dev_rows, write_reproduction
+from harness.report.documents import TEST, PublishedReference, published_tables
 from harness.report.overview import fenced_lines
 from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import Document

@@ -15,8 +15,8 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published_scores import PublishedTotals
 from harness.data.published_sets import Provenance
+from harness.labs.reproduce.tables import write_reproduction
 from harness.report.documents import PublishedReference, published_beside
-from harness.report.files import write_reproduction
 from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import DAGGER, Mark, texts
 from harness.report.texts import csv_text, latex, markdown

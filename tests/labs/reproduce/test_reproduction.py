@@ -29,8 +29,9 @@ from harness.data.published_sets import Provenance, find_published, provenance_s
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set
 from harness.labs.reproduce.cli import reproduce_published
-from harness.report.documents import PublishedReference, reproduction
-from harness.report.files import write_reports, write_reproduction
+from harness.labs.reproduce.tables import reproduction, write_reproduction
+from harness.report.documents import PublishedReference
+from harness.report.files import write_reports
 from harness.report.table_model import texts
 from harness.runs.reader import LATEST, read_run
 from harness.runs.summary import summarize
