@@ -21,7 +21,7 @@ from dialects.enums import Dialect
 from harness import provision
 from harness.engines import on_server
 from harness.provision import compose, dsn, envfile
-from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import SERVERS
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server

@@ -9,7 +9,7 @@ import pytest
 
 from harness import provision
 from harness.provision import compose, envfile
-from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import SERVERS
 from loaders.base import paths
 from loaders.server import Origin
 from tests import forked

@@ -13,8 +13,7 @@ from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import envfile, loaded_images
 from harness.provision.containers import docker, engine_answers, ensure_image, is_here, require_compose
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import assets, last_words, say, version_of, wait_for
+from harness.provision.servers import SERVERS, assets, last_words, say, version_of, wait_for
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server

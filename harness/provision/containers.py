@@ -19,8 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import envfile
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import LOOPBACK, ServerKind, assets, last_words, say, wait_for
+from harness.provision.servers import LOOPBACK, SERVERS, ServerKind, assets, last_words, say, wait_for
 from loaders.base.errors import EngineUnavailable, command
 from loaders.server import Origin, Server
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import SERVERS
 from loaders.server import Origin, Server
 
 _SEPARATORS = re.compile(r"[\s,]+")

@@ -15,8 +15,7 @@ from pathlib import Path
 import dotenv
 
 from dialects.errors import BadInput
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import ServerKind, assets, is_checkout
+from harness.provision.servers import SERVERS, ServerKind, assets, is_checkout
 from loaders.base import paths
 
 PROJECT = "COMPOSE_PROJECT_NAME"

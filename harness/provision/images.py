@@ -24,8 +24,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import TITLES, on_server
 from harness.provision import compose, envfile, loaded_images, packages
 from harness.provision.containers import docker, ensure_image, require_compose, require_engine
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import ENTRANCE, ServerKind, assets, say
+from harness.provision.servers import ENTRANCE, SERVERS, ServerKind, assets, say
 from loaders import functions, namespace
 from loaders.base import paths
 from loaders.base.digests import digests

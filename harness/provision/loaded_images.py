@@ -15,8 +15,7 @@ from dialects.errors import BadInput
 from harness.data.set_manifest import LAYOUTS
 from harness.data.sets.loader import load_set
 from harness.provision.containers import docker
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import assets
+from harness.provision.servers import SERVERS, assets
 from loaders import namespace
 from loaders.base.errors import EngineUnavailable, command
 from loaders.base.files import parse_json

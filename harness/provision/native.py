@@ -25,9 +25,9 @@ from filelock import FileLock
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import envfile
-from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import (
     LOOPBACK,
+    SERVERS,
     Home,
     Program,
     ServerKind,

@@ -9,6 +9,7 @@ from pathlib import Path
 from signal import Signals
 from typing import Self
 
+from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
@@ -233,3 +234,7 @@ def last_words(log: str) -> str:
     lines = [" ".join(line.split()) for line in log.splitlines() if line.strip()]
     complaints = [line for line in lines if _COMPLAINT.search(line)]
     return "its log ends: " + (" / ".join((complaints or lines)[-_LINES:]) or "(empty)")
+
+
+SERVERS = ByDialect[ServerKind]("harness.provision.{}", "KIND")
+"""Every engine that has servers: those with a module of their name here."""

@@ -18,9 +18,10 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
+from harness.labs.matrix.versions import SETS, cells
 from harness.provision import envfile
 from harness.provision.dsn import servers_from_environment
-from harness.provision.server_kinds import SERVERS, SETS, cells
+from harness.provision.servers import SERVERS
 from loaders.sample import PREDICTIONS
 from tests.docs.blocks import ROOT, blocks, every_block
 from tests.docs.parsing import fault

@@ -16,8 +16,7 @@ from dialects.enums import Dialect
 from harness.engines.retry import administrating
 from harness.provision import compose, containers, envfile, native
 from harness.provision.containers import require_compose
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import ServerState
+from harness.provision.servers import SERVERS, ServerState
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 

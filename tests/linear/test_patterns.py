@@ -31,7 +31,7 @@ EXEMPT = {
 
 MADE = {
     "harness/engines/errors.py": "how messages begin, as tables of the engines have it; they are found there",
-    "harness/provision/server_kinds.py": "of the harness's own versions",
+    "harness/labs/matrix/versions.py": "of the harness's own versions",
     "loaders/verify/tables.py": "names of types, as the tables of this module have them",
 }
 """Where a pattern is made of something that is known only then, by file, and of what."""

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.provision import envfile
 from harness.provision.containers import docker, require_compose
-from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import SERVERS
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests.reasons import Reason, skip

@@ -15,7 +15,7 @@ from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.retry import execute_patiently
 from harness.provision import compose, envfile
 from harness.provision.containers import docker
-from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import SERVERS
 from loaders.base.errors import EngineUnavailable
 from loaders.bulk_load import load
 from loaders.server import Origin, Server

@@ -12,9 +12,10 @@ from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.execution import Limits, Work, count_work
 from harness.labs.matrix.matrix import MatrixRequest, Result, exit_code, run_matrix
+from harness.labs.matrix.versions import cells
 from harness.provision import containers
 from harness.provision.containers import docker, engine_answers
-from harness.provision.server_kinds import SERVERS, cells
+from harness.provision.servers import SERVERS
 from loaders.base.errors import EngineUnavailable
 from loaders.bulk_load import load
 from loaders.server import Origin, Server

@@ -23,8 +23,7 @@ from harness.data.sets.loader import load_set
 from harness.provision import compose, envfile, loaded_images
 from harness.provision.containers import docker, require_compose
 from harness.provision.images import bake
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import wait_for
+from harness.provision.servers import SERVERS, wait_for
 from loaders import namespace
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable

@@ -9,8 +9,7 @@ from dialects.enums import Dialect
 from harness.engines import kind_of
 from harness.provision import dsn, postgresql
 from harness.provision.postgresql import KIND
-from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import Home, Program, assets
+from harness.provision.servers import SERVERS, Home, Program, assets
 from harness.serve.processes import TOKEN
 from tests.docs.parsing import fault
 

@@ -9,7 +9,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import Dialects, say, served_dialects
 from harness.labs.matrix.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
-from harness.provision.server_kinds import matrix_json
+from harness.labs.matrix.versions import matrix_json
 from harness.session.request import ALL, check_range
 
 

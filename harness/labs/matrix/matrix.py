@@ -16,9 +16,10 @@ from harness.analyses.coverage.command import CoverageRequest, measure, print_co
 from harness.data.predictions import Choice
 from harness.data.sets.loader import load_set, name_of
 from harness.engines import TITLES, on_server
+from harness.labs.matrix.versions import SETS, VERSIONS, cells
 from harness.provision import containers, loaded_images
 from harness.provision.containers import docker, engine_answers
-from harness.provision.server_kinds import SERVERS, SETS, VERSIONS, cells
+from harness.provision.servers import SERVERS
 from harness.report.console import new_table, plain, print_line, print_table, wide
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server

@@ -14,8 +14,8 @@ from harness.analyses.coverage import expectations
 from harness.cli import main
 from harness.data.set_manifest import LAYOUTS
 from harness.labs.matrix.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
+from harness.labs.matrix.versions import SETS, VERSIONS, MatrixCell, cells
 from harness.provision import dsn
-from harness.provision.server_kinds import SETS, VERSIONS, MatrixCell, cells
 from loaders.server import Origin, Server
 
 DONE = Row(Dialect.MYSQL, "9.7", "sample", Result.AS_EXPECTED, "native, 9.7.4", 66, 66)
