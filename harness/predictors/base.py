@@ -5,16 +5,11 @@ a problem into one or more *asks*, each a list of messages for one *reply*. A *p
 model behind HTTP, a command, a Python function, a file. None of them sees scores.
 """
 
-import importlib
 import re
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from dialects.errors import BadInput
 from harness.engines import EngineName
 from harness.engines.base import TableText
 from loaders.base.files import one_line
@@ -179,41 +174,6 @@ class PromptTooLong(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-def find_function(option: str, target: str, example: str) -> tuple[Callable[[Any], object], Path | None]:
-    """Import a user's function, also from the current directory; return it and the file of its module.
-
-    Args:
-        option: prefix of the name in messages.
-        target: MODULE:FUNCTION.
-        example: an example of such a name.
-
-    Raises:
-        BadInput: it cannot be imported or called.
-    """
-    name, _, attribute = target.partition(":")
-    if not name or not attribute:
-        raise BadInput(f"{option}{target}: not a function; write it as {example}")
-    # At the end of the path, so that no file of the current directory shadows another module.
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        said = shortened(f"{type(error).__name__}: {error}")
-        remedy = "modules are also searched in the current directory; set PYTHONPATH for other places"
-        raise BadInput(f"{option}{target}: {name} cannot be imported ({said}); {remedy}") from error
-    file = getattr(module, "__file__", None)
-    try:
-        function = attrgetter(attribute)(module)
-    except AttributeError:
-        place = file or "a module without a file"
-        raise BadInput(f"{option}{target}: {place} has no {attribute}; name a function of it") from None
-    if not callable(function):
-        raise BadInput(f"{option}{target}: {type(function).__name__} cannot be called; name a function")
-    return function, Path(file) if file else None
 
 
 _LIMIT = 300

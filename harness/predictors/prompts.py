@@ -7,7 +7,7 @@ thought with one example (Li et al. 2023, https://arxiv.org/abs/2305.03111), in 
 import hashlib
 import re
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines import TITLES, EngineName, dialect_of, kinds
 from harness.engines.base import ColumnText, TableText
-from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, find_function
+from harness.predictors.base import Message, Problem, Prompt, PromptTooLong
 
 # Templates are files: the project's own, which a user's files of the same names override.
 #
@@ -126,8 +126,6 @@ _BYTES_PER_TOKEN = 4
 https://help.openai.com/en/articles/4936856-what-are-tokens-and-how-to-count-them
 """
 
-_TRIED = "SELECT 1"
-
 
 @dataclass(frozen=True)
 class Tokens:
@@ -147,38 +145,6 @@ def _estimate(text: str) -> int:
 
 ESTIMATE = Tokens("estimate (UTF-8 bytes / 4)", _estimate, estimated=True)
 """A token for every four bytes of UTF-8, rounded up."""
-
-
-def token_counter(named: str | None) -> Tokens:
-    """Return the requested counter.
-
-    Args:
-        named: `module:function` of a function that takes a text and returns the number of its tokens, or the
-        tokens themselves, as `encode` of tiktoken and transformers does; the current directory is also
-        searched. None for the estimate.
-
-    Raises:
-        BadInput: there is no such function, or it does not count.
-    """
-    if named is None:
-        return ESTIMATE
-    function, _ = find_function("--tokenizer ", named, "my_tokens:count")
-
-    def count(text: str) -> int:
-        try:
-            counted = function(text)
-        except Exception as error:
-            raise BadInput(f"--tokenizer {named}: {type(error).__name__}: {error}; correct it") from error
-        number = len(counted) if isinstance(counted, Sized) else counted
-        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
-            raise BadInput(
-                f"--tokenizer {named}: returned {type(counted).__name__} {counted!r:.40}; it must return"
-                " how many tokens a text has, or a list of them"
-            )
-        return number
-
-    count(_TRIED)
-    return Tokens(named, count, estimated=False)
 
 
 def shorter(problem: Problem, *, has_example: bool) -> Iterator[tuple[str | None, Problem, bool]]:

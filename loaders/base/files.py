@@ -272,19 +272,6 @@ def files_within(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     return sorted(found.keys() - others.keys()), dict(sorted(others.items()))
 
 
-def files_to_publish(folder: Path) -> list[Path]:
-    """Return the files of a folder and of those below it, for a copy that others can read.
-
-    Raises:
-        BadInput: something in it is a link, a pipe, a socket or a device, which may lead to anything.
-        OSError: a folder cannot be read.
-    """
-    files, others = files_within(folder)
-    for path, what in others.items():
-        refuse(path, f"is {what}", "put the file itself there, or remove it")
-    return files
-
-
 def is_text(value: Any) -> TypeGuard[str]:
     r"""True if a JSON value is a string valid in UTF-8; `"\ud83d"` alone, half a character, is not."""
     if not isinstance(value, str):

@@ -1,10 +1,12 @@
 """Copy finished runs to object storage and whatever else fsspec knows: S3, GCS, Azure, HDFS, WebDAV."""
 
+from pathlib import Path
+
 from dialects.errors import BadInput
 from harness.report.documents import run_id_of
 from harness.runs.reader import SUMMARY, Run
 from loaders.base.errors import brief
-from loaders.base.files import files_to_publish
+from loaders.base.files import files_within, refuse
 
 
 def copy_run(run: Run, url: str) -> str:
@@ -38,3 +40,16 @@ def copy_run(run: Run, url: str) -> str:
     except (ImportError, ValueError, OSError) as error:
         raise BadInput(f"--to {url}: {brief(error, 300)}") from None
     return place
+
+
+def files_to_publish(folder: Path) -> list[Path]:
+    """Return the files of a folder and of those below it, for a copy that others can read.
+
+    Raises:
+        BadInput: something in it is a link, a pipe, a socket or a device, which may lead to anything.
+        OSError: a folder cannot be read.
+    """
+    files, others = files_within(folder)
+    for path, what in others.items():
+        refuse(path, f"is {what}", "put the file itself there, or remove it")
+    return files

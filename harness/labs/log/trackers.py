@@ -11,13 +11,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from dialects.errors import BadInput
+from harness.labs.log.storage import files_to_publish
 from harness.report.documents import run_id_of, scores_of, tables
 from harness.report.files import HTML, write_reports
 from harness.report.overview import dialects_of, versions
 from harness.report.table_model import NamedCell, figures
 from harness.runs.reader import MANIFEST, SUMMARY, Run
 from harness.runs.summary import Score
-from loaders.base.files import files_to_publish
 
 PROJECT = "bird-harness"
 """The project in W&B, and the experiment in MLflow, unless another one is named."""

@@ -4,10 +4,13 @@ Python functions and ready-made files are here; `commands`, `endpoints` and `off
 """
 
 import hashlib
+import importlib
 import inspect
 import os
+import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +29,11 @@ from harness.predictors.base import (
     Reply,
     RequestFailed,
     Usage,
-    find_function,
     shortened,
 )
+from harness.predictors.prompts import ESTIMATE, Tokens
+
+_TRIED = "SELECT 1"
 
 EXAMPLES: Mapping[str, str] = {
     "openai": "openai:gpt-5-mini",
@@ -204,3 +209,73 @@ def _imported(target: str) -> tuple[Callable[[Ask], object], bytes | None]:
         remedy = "name a plain function that returns the text, such as one that calls asyncio.run"
         raise BadInput(f"python:{target}: the function is asynchronous or a generator; {remedy}")
     return function, path.read_bytes() if path is not None and path.is_file() else None
+
+
+# Functions of a user: predictors, and counters of tokens.
+
+
+def find_function(option: str, target: str, example: str) -> tuple[Callable[[Any], object], Path | None]:
+    """Import a user's function, also from the current directory; return it and the file of its module.
+
+    Args:
+        option: prefix of the name in messages.
+        target: MODULE:FUNCTION.
+        example: an example of such a name.
+
+    Raises:
+        BadInput: it cannot be imported or called.
+    """
+    name, _, attribute = target.partition(":")
+    if not name or not attribute:
+        raise BadInput(f"{option}{target}: not a function; write it as {example}")
+    # At the end of the path, so that no file of the current directory shadows another module.
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        said = shortened(f"{type(error).__name__}: {error}")
+        remedy = "modules are also searched in the current directory; set PYTHONPATH for other places"
+        raise BadInput(f"{option}{target}: {name} cannot be imported ({said}); {remedy}") from error
+    file = getattr(module, "__file__", None)
+    try:
+        function = attrgetter(attribute)(module)
+    except AttributeError:
+        place = file or "a module without a file"
+        raise BadInput(f"{option}{target}: {place} has no {attribute}; name a function of it") from None
+    if not callable(function):
+        raise BadInput(f"{option}{target}: {type(function).__name__} cannot be called; name a function")
+    return function, Path(file) if file else None
+
+
+def token_counter(named: str | None) -> Tokens:
+    """Return the requested counter.
+
+    Args:
+        named: `module:function` of a function that takes a text and returns the number of its tokens, or the
+        tokens themselves, as `encode` of tiktoken and transformers does; the current directory is also
+        searched. None for the estimate.
+
+    Raises:
+        BadInput: there is no such function, or it does not count.
+    """
+    if named is None:
+        return ESTIMATE
+    function, _ = find_function("--tokenizer ", named, "my_tokens:count")
+
+    def count(text: str) -> int:
+        try:
+            counted = function(text)
+        except Exception as error:
+            raise BadInput(f"--tokenizer {named}: {type(error).__name__}: {error}; correct it") from error
+        number = len(counted) if isinstance(counted, Sized) else counted
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+            raise BadInput(
+                f"--tokenizer {named}: returned {type(counted).__name__} {counted!r:.40}; it must return"
+                " how many tokens a text has, or a list of them"
+            )
+        return number
+
+    count(_TRIED)
+    return Tokens(named, count, estimated=False)

@@ -17,7 +17,7 @@ from dialects.errors import BadInput
 from harness.data.answers import Extract
 from harness.data.prediction_files import PREDICTIONS
 from harness.lab import evaluation_of_set
-from harness.labs.predict.adapters import open_predictor
+from harness.labs.predict.adapters import open_predictor, token_counter
 from harness.labs.predict.jobs import Correct, JobResult, JobRunner
 from harness.labs.predict.methods import Method, Stages
 from harness.labs.predict.predict import (
@@ -29,7 +29,7 @@ from harness.labs.predict.predict import (
     sample_name,
 )
 from harness.predictors.base import Message, Problem, Prompt
-from harness.predictors.prompts import PromptOptions, open_prompter, token_counter
+from harness.predictors.prompts import PromptOptions, open_prompter
 from harness.session.request import refuse_meaningless
 from loaders.base.files import as_json
 from loaders.base.files import replace as replace_file

@@ -31,7 +31,7 @@ from harness.data.prediction_files import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set, name_of, with_readable_databases
 from harness.engines import EngineName, dialect_of, kind_of, kinds_by_name
-from harness.labs.predict.adapters import open_predictor
+from harness.labs.predict.adapters import open_predictor, token_counter
 from harness.labs.predict.budget import Budget, Meter, Pace, SpentBudget
 from harness.labs.predict.jobs import (
     Correct,
@@ -46,13 +46,13 @@ from harness.labs.predict.jobs import (
     votes,
 )
 from harness.labs.predict.methods import Method, make_method
+from harness.labs.predict.passes import passes_grid
 from harness.labs.predict.settings import Settings
 from harness.predictors.base import BudgetSpent, DatabaseText, Problem, PromptTooLong, Usage
-from harness.predictors.prompts import PromptOptions, show, token_counter
+from harness.predictors.prompts import PromptOptions, show
 from harness.predictors.schema import describe, read_database
 from harness.report.console import Bars, loading_bar, print_grids
 from harness.report.files import title_of, write_document
-from harness.report.gold_ranks import passes_grid
 from harness.report.table_model import Document, listed
 from harness.runs.reader import read_run
 from harness.session.evaluation import run

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
-from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from harness.data.set_manifest import PUBLISHED
 from harness.engines import kinds
 from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.gold_ranks import ks, pass_at
 from harness.report.overview import foreign_lines, hint_lines, overview, print_tables, totals
 from harness.runs.folder import RunFolder
 from harness.runs.reader import LATEST, SUMMARY, read_results, read_run
@@ -344,25 +342,6 @@ def test_golds_that_fail_and_what_was_not_run_are_counted() -> None:
 
 def test_what_tells_an_engine_is_in_lower_case() -> None:
     assert all(idiom == idiom.lower() for kind in kinds() for idiom in kind.idioms)
-
-
-@pytest.mark.parametrize("samples", range(1, 8))
-def test_it_is_the_share_of_choices_with_a_match(samples: int) -> None:
-    for matches, k in product(range(samples + 1), range(1, samples + 1)):
-        marks = [place < matches for place in range(samples)]
-        choices = [any(choice) for choice in combinations(marks, k)]
-        assert pass_at(k, matches, samples) == pytest.approx(sum(choices) / len(choices), abs=1e-12)
-
-
-@pytest.mark.parametrize(("k", "matches", "samples"), [(0, 1, 2), (3, 1, 2), (1, 3, 2), (1, -1, 2)])
-def test_numbers_that_do_not_fit_are_refused(k: int, matches: int, samples: int) -> None:
-    with pytest.raises(ValueError, match=f"pass@{k} of {matches} in {samples}"):
-        pass_at(k, matches, samples)
-
-
-@pytest.mark.parametrize(("samples", "shown"), [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (10, [1, 2, 5, 10])])
-def test_tables_show_some_k_and_all_samples(samples: int, shown: list[int]) -> None:
-    assert list(ks(samples)) == shown
 
 
 def test_a_table_by_spiders_script_names_the_answers_that_its_rule_costs_points() -> None:

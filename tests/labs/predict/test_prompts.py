@@ -10,6 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines.base import ColumnText, TableText
+from harness.labs.predict.adapters import token_counter
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong
 from harness.predictors.prompts import (
     ESTIMATE,
@@ -18,7 +19,6 @@ from harness.predictors.prompts import (
     Tokens,
     open_prompter,
     show,
-    token_counter,
 )
 from tests.every_engine import EVERY_ENGINE
 from tests.harness.predictors.making import FARM, about_farm, table
