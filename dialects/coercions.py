@@ -200,7 +200,8 @@ def as_integer(c: Context, t: Typed) -> Typed:
         return as_number(c, t)
     if t.kind is Kind.TEXT:
         c.applies("numeric-prefix")
-        return integer(server("to_integer", t.node), nullable=t.nullable)
+        ends = (-BIGGEST - 1, BIGGEST) if c.long_numbers else (None, None)
+        return integer(server("to_integer", t.node), *ends, nullable=t.nullable)
     double = as_double(c, t)
     if t.number.decimal and t.number.integral is not None:
         cut = server("real_to_integer", double.node)
@@ -387,6 +388,11 @@ def whole_of(real: exp.Expr) -> exp.Expr:
 def is_beyond_double(t: Typed) -> bool:
     """True if double precision could change an integer."""
     return t.number.decimal or (t.kind is Kind.INTEGER and t.number.low is not None and not within(t, EXACT))
+
+
+def gets_beyond_double(t: Typed) -> bool:
+    """True if double precision could change an integer, also one of an aggregate, for a comparison."""
+    return is_beyond_double(t) or (t.kind is Kind.INTEGER and (t.number.most or 0) > EXACT)
 
 
 def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:

@@ -16,6 +16,7 @@ from dialects.coercions import EXACT
 from dialects.enums import Dialect, Profile
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower, collations_in, quoted, register_collations
+from dialects.nodes import signed
 from dialects.schema import Column, PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, ScopeColumn
 from dialects.server_schema import ServerTable, server_tables
@@ -339,6 +340,8 @@ def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
     numeric = declared in {"INTEGER", "REAL", "NUMERIC"}
     found = Affinity.NUMERIC if numeric else Affinity.TEXT if declared == "TEXT" else Affinity.BLOB
     kind = _KINDS.get(column.type, Kind.TEXT)
+    if kind.is_numeric and kind is not Kind.INTEGER and not numeric:
+        signed(node)  # A column with numeric affinity stores -0.0 as 0.
     as_number = NumberFacts(column.least, column.greatest)
     as_text = TextFacts(_form(column), Collation(column.collation))
     typed = Typed(node, kind, affinity=found, nullable=column.nulls, number=as_number, text=as_text)

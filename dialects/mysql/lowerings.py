@@ -84,7 +84,9 @@ _CARRYING = frozenset({
 """Functions of which the same holds: the odd ones keep the sign of a zero."""
 
 
-_SIGNED = exp.Neg, exp.Mul, nodes.Quotient, nodes.WithoutFraction, exp.Anonymous, nodes.ServerCall
+_SIGNED = (
+    exp.Neg, exp.Mul, nodes.Quotient, nodes.WithoutFraction, exp.Anonymous, nodes.ServerCall, exp.Column,
+)  # fmt: skip
 """The nodes of doubles that may be -0.0, if they say so."""
 
 

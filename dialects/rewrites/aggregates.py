@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from sqlglot import exp
 
 from dialects.coercions import (
+    EXACT,
     SEVERAL_TYPES,
     as_double,
     as_number,
@@ -263,10 +264,11 @@ def _sum(
 
 
 def _most_rows(scope: Scope) -> int | None:
-    """Return the most rows that a SELECT of stored tables reads; None if it reads others."""
+    """Return the most rows that SQLite can read in a SELECT of stored tables; None if it reads others."""
     if any(source.table is None for source in scope.sources):
         return None
-    return math.prod(max(1, source.table.rows) for source in scope.sources if source.table is not None)
+    rows = math.prod(max(1, source.table.rows) for source in scope.sources if source.table is not None)
+    return min(rows, EXACT)
 
 
 def _most_summed(t: Typed, scope: Scope) -> float | None:

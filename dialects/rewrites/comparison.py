@@ -13,7 +13,7 @@ from dialects.coercions import (
     as_double,
     as_text,
     beyond_integers,
-    is_beyond_double,
+    gets_beyond_double,
     literal,
     value,
     whole_of,
@@ -215,7 +215,7 @@ def _with_hidden(
     if other.kind is Kind.NULL:
         return _with_null(operator, hidden, other)
     rank, digits, octets = place_of_hidden(hidden)
-    if (other.kind is Kind.TEXT and chosen is not Collation.BINARY) or is_beyond_double(other):
+    if (other.kind is Kind.TEXT and chosen is not Collation.BINARY) or gets_beyond_double(other):
         raise refusal(hidden)
     c.applies("class-order")
     wanted = number(RANK[other.kind])
@@ -270,7 +270,12 @@ def _keys(c: Context, left: Typed, right: Typed, chosen: Collation) -> tuple[exp
 
 def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[exp.Expr, exp.Expr] | None:
     """See `_keys`: `one` is a text or a number, or an INTEGER beyond 2^53."""
-    if one.kind is Kind.INTEGER and other.kind is Kind.REAL and is_beyond_double(one) and not other.constant:
+    if (
+        one.kind is Kind.INTEGER
+        and other.kind is Kind.REAL
+        and gets_beyond_double(one)
+        and not other.constant
+    ):
         return value(c, one), whole_of(other.node)
     text = one.written
     if one.kind is not Kind.ANY or text is None:
@@ -360,11 +365,11 @@ _MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
 
 def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
     """Compare an integer beyond 2^53 with a real exactly; the targets would compare doubles."""
-    if is_beyond_double(right) and left.kind is not Kind.INTEGER:
+    if gets_beyond_double(right) and left.kind is not Kind.INTEGER:
         left, right, operator = right, left, _MIRRORED.get(operator, operator)
     known = None if right.constant is None else right.constant.value
     constant = isinstance(known, float) and abs(known) < _BEYOND and not left.number.decimal
-    if not is_beyond_double(left) or right.kind is Kind.INTEGER or constant:
+    if not gets_beyond_double(left) or right.kind is Kind.INTEGER or constant:
         return None
     if operator in _NULL_SAFE:
         return _exactly_null_safe(c, operator, left, right)

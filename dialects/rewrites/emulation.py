@@ -10,7 +10,6 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     AGGREGATES,
-    AnyOf,
     Bigint,
     FirstOf,
     Framed,
@@ -46,8 +45,7 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
             query for part in _parts(tree, "expressions", "having", "order") for query in _queries(part)
         ]
         for query in queries if keys else ():
-            if not isinstance(query.parent, exp.Min | AnyOf):
-                _least_keys(query, keys, set())
+            _least_keys(query, keys, set())
         if c.lowers("having-keys"):
             # A column of a derived table is of another row in a subquery of HAVING.
             columns = [node for node in groups.nodes if isinstance(node.unnest(), exp.Column)]
@@ -285,9 +283,11 @@ def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
 
 
 def _queries(node: exp.Expr) -> Iterator[exp.Query]:
-    """Yield the outermost subqueries of an expression."""
+    """Yield the outermost subqueries of an expression that read groups: one in an aggregate reads rows."""
     if isinstance(node, exp.Query):
         yield node
+        return
+    if isinstance(node, (*AGGREGATES, exp.Filter)) and not isinstance(node.parent, exp.Window):
         return
     for part in node.iter_expressions():
         yield from _queries(part)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dialects.clauses import from_items
+from dialects.clauses import from_items, sources_of
 from dialects.compiler import Compiler
 from dialects.identifiers import ascii_lower
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
@@ -263,7 +263,14 @@ class Groups:
             return exp.Min(this=node.copy())
         if isinstance(node, Whichever):
             return exp.Min(this=node.this)
-        if isinstance(node, exp.Query | exp.AggFunc | AnyOf | FirstOf | Listed):
+        if isinstance(node, exp.Query):
+            for bare in list(node.find_all(Whichever)):
+                select = bare.parent_select
+                own = {each.node.alias_or_name for each in sources_of(select)} if select else set()
+                if not reached(bare) & own:
+                    bare.replace(exp.Min(this=bare.this))
+            return node
+        if isinstance(node, exp.AggFunc | AnyOf | FirstOf | Listed):
             return node
         for name, part in list(node.args.items()):
             if isinstance(part, exp.Expr):

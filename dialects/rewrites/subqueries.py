@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dialects.coercions import is_beyond_double, plain
+from dialects.coercions import gets_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
@@ -166,7 +166,7 @@ def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
         and any(right.kind is not Kind.INTEGER for _, right in converted)
     ):
         native = False
-    if found.kind is not Kind.INTEGER and any(is_beyond_double(right) for _, right in converted):
+    if found.kind is not Kind.INTEGER and any(gets_beyond_double(right) for _, right in converted):
         # The targets would round it.
         native = False
     if len(values) == 1 and isinstance(values[0].node, exp.Subquery):
@@ -231,7 +231,9 @@ def _alike(left: Typed, right: Typed) -> bool:
     if collation(left, right) is not Collation.BINARY or is_mixed or left.kind is Kind.ANY:
         return False
     numbers = {left.kind, right.kind} == {Kind.INTEGER, Kind.REAL}
-    return left.kind is right.kind or (numbers and not is_beyond_double(left) and not is_beyond_double(right))
+    return left.kind is right.kind or (
+        numbers and not gets_beyond_double(left) and not gets_beyond_double(right)
+    )
 
 
 def _hide_keys(relation: Relation, pairs: list[tuple[Typed, Typed]]) -> None:
@@ -279,6 +281,9 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     found, inner = parts[0], inside[0]
     with c.filtered(True):
         test = equal(c, plain(c, found), inner).node
+    if c.lowers("rounded-keys") and inner.kind is Kind.INTEGER and found.kind in {Kind.REAL, Kind.NUMBER}:
+        for column in [each for each in test.find_all(exp.Column) if each == inner.node]:
+            column.replace(exp.Paren(this=exp.Add(this=column.copy(), expression=Double(this=number(0)))))
     hit = _hit(test, source)
     if c.filtering:
         return boolean(hit)

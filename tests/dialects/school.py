@@ -154,6 +154,8 @@ CREATE TABLE hidden (id INTEGER PRIMARY KEY, t TEXT, v, x);
 INSERT INTO hidden VALUES
     (1, 'a' || char(0), 'a' || char(0) || 'b', 9e999), (2, 'plain', 5, 'inf'), (3, NULL, '5', 1.5),
     (4, '12', x'00', -9e999), (5, '␛t00', 2.5, NULL);
+CREATE TABLE zero (id INTEGER PRIMARY KEY, u, t TEXT);
+INSERT INTO zero VALUES (1, -0.0, 'a'), (2, 0.0, 'a'), (3, 1.5, 'a'), (4, -0.0, 'b');
 """
 """What is loaded only where values are escaped."""
 

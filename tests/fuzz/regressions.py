@@ -840,4 +840,34 @@ REGRESSIONS = (
         "a product beyond 64 bits of operands beyond 2^53, whose rounded values are equal",
         "SELECT DISTINCT digits * big, (digits + big) * 1 FROM far",
     ),
+    Regression(
+        "a text as an integer beyond 2^53 beside a real number",
+        "SELECT x = CAST(num AS INTEGER), x < CAST(num AS INTEGER) + 1 FROM extreme, dirty",
+    ),
+    Regression(
+        "a text as an integer beyond 2^53, united with real numbers",
+        "SELECT CAST(num AS INTEGER) FROM dirty UNION SELECT x FROM extreme",
+    ),
+    Regression(
+        "a sum beyond 2^53 beside a real number",
+        "SELECT MAX(big) = x, SUM(big) = x FROM far, extreme GROUP BY x",
+    ),
+    Regression(
+        "a number IN integers of a derived table",
+        "SELECT id, mixed IN (SELECT MIN(2) FROM event GROUP BY amount) FROM extreme",
+    ),
+    Regression(
+        "a group's key in a subquery of an aggregate of HAVING",
+        "SELECT 1 FROM item GROUP BY price, amount HAVING MAX((SELECT item.price FROM extreme))",
+    ),
+    Regression(
+        "a group's key in a subquery of FILTER",
+        "SELECT name, score AS k FROM person GROUP BY name, k"
+        " HAVING SUM(1) FILTER (WHERE (SELECT COUNT(*) FROM kind WHERE kind.`order` = score))",
+    ),
+    Regression(
+        "a bare column in a subquery of HAVING",
+        "SELECT boss, TIME(IFNULL(seen, '2020-02-29'), '+1.5 days') AS k FROM person AS t GROUP BY k, boss"
+        " HAVING NOT EXISTS (SELECT 1 FROM dirty WHERE 1 = TIME(IFNULL(seen, '2020-02-29'), '+1.5 days'))",
+    ),
 )

@@ -554,6 +554,11 @@ SELECT LENGTH(zeroblob(4)), printf('%e', 12.5), printf('%q', 'it''s'), char(65, 
 -- the least integer
 SELECT id, points + -9223372036854775808, TYPEOF(points + -9223372036854775808) FROM pupil ORDER BY id;
 
+-- zeros of both signs in a column
+SELECT u, t, COUNT(*) FROM zero GROUP BY u, t ORDER BY u DESC, t;
+SELECT DISTINCT t, u FROM zero ORDER BY u, t;
+SELECT u, t FROM zero EXCEPT SELECT 0.0, 'a' ORDER BY 1, 2;
+
 -- columns of every storage class
 SELECT v, typeof(v), hex(v), length(v) FROM motley ORDER BY id;
 SELECT * FROM motley ORDER BY id;
