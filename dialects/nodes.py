@@ -450,9 +450,9 @@ SPELLINGS: Mapping[type[exp.Expr], Mapping[str, str]] = {
     HexadecimalInteger: {"mysql": "HEX({this})", "postgresql": "TO_HEX({this})"},
     Joined: {"mysql": "CONCAT({expressions})", "postgresql": "joined"},
     JSONNumber: {"mysql": "CAST(CAST({this} AS JSON) AS CHAR)" + _COLLATION,
-                 # Its JSON is text, and a number is written as JSON in an array alone.
-                 "mariadb": "NULLIF(TRIM(TRAILING ']' FROM TRIM(LEADING '[' FROM JSON_ARRAY({this}))),"
-                            " 'null')" + _COLLATION,
+                 # Its JSON is text, and a number is JSON in an array alone; 2.0 is 2 there beside a window.
+                 "mariadb": "REGEXP_REPLACE(NULLIF(TRIM(TRAILING ']' FROM TRIM(LEADING '[' FROM"
+                            " JSON_ARRAY({this}))), 'null'), '^(-?[0-9]+)$', '\\\\1.0')" + _COLLATION,
                  "postgresql": "REGEXP_REPLACE(REPLACE(CAST({this} AS TEXT), 'Infinity', '1e999'),"
                                " '^(-?[0-9]+)$', '\\1.0')",
                  "duckdb": "REPLACE(CAST({this} AS TEXT), 'inf', '1e999')"},

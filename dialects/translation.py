@@ -18,7 +18,7 @@ from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput, TranslatorFault, Untranslatable
 from dialects.lowerings import lower
-from dialects.nodes import Listed, Random, ServerCall
+from dialects.nodes import Joined, Listed, Random, ServerCall
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
 from dialects.rewrites import laterals, queries
@@ -179,7 +179,9 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         few = compiler.most("planning-limit")
         if few is not None and len(list(find_all(relation.node, exp.Table))) > few:
             compiler.hint("planning-limit")
-        if compiler.reads_long_texts and has(relation.node, exp.Window, Listed):
+        if compiler.reads_long_texts and (
+            has(relation.node, exp.Window, Listed) or any(map(_joins, find_all(relation.node, exp.Ordered)))
+        ):
             compiler.hint("sorting-limit")
         first = relation.node
         while isinstance(first, exp.SetOperation | exp.Subquery):
@@ -255,3 +257,8 @@ def _tables(schema: Schema, target: Dialect) -> Tables:
             _KNOWN.clear()
         found = _KNOWN[key] = schema, Tables(schema, target)
     return found[1]
+
+
+def _joins(term: exp.Ordered) -> bool:
+    """Whether an ORDER BY term is a text that is made of several: longer than what the census has found."""
+    return has(term, Joined)

@@ -42,10 +42,30 @@ def _without_default(window: exp.Window) -> exp.Expr | None:
 
 
 def _all_digits(window: exp.Window) -> exp.Expr | None:
-    if window.this.name.lower() not in {"percent_rank", "cume_dist"}:
+    """Divide in double precision: a result that another window's rows are kept with has ten decimals."""
+    name = window.this.name.lower()
+    if name not in {"percent_rank", "cume_dist"}:
         return None
-    zero = nodes.Double(this=nodes.number(0))
-    return exp.Paren(this=exp.Add(this=window, expression=zero))
+    select = window.parent_select
+    if select is None or not any(other != window for other in select.find_all(exp.Window)):
+        return exp.Paren(this=exp.Add(this=window, expression=nodes.Double(this=nodes.number(0))))
+
+    def counted(call: exp.Expr, *, order: bool) -> exp.Window:
+        found = window.copy()
+        found.set("this", call)
+        if not order:
+            found.set("order", None)
+        return found
+
+    rows: exp.Expr = counted(exp.Count(this=exp.Star()), order=False)
+    if name == "cume_dist":
+        place: exp.Expr = counted(exp.Count(this=exp.Star()), order=True)
+    else:
+        rank = counted(exp.Anonymous(this="RANK"), order=True)
+        place = exp.Paren(this=exp.Sub(this=rank, expression=nodes.number(1)))
+        others = exp.Sub(this=rows, expression=nodes.number(1))
+        rows = exp.Greatest(this=others, expressions=[nodes.number(1)], ignore_nulls=False)
+    return exp.Paren(this=nodes.Quotient(this=nodes.Double(this=place), expression=rows))
 
 
 def _coalesced(window: exp.Window) -> exp.Expr | None:
@@ -335,10 +355,10 @@ LOWERINGS = (
     ),
     Lowering(
         "short-fractions",
-        "PERCENT_RANK and CUME_DIST are sent with ten decimals.",
+        "PERCENT_RANK and CUME_DIST have ten decimals, where they are sent and beside other windows.",
         MEASURED,
         "SELECT PERCENT_RANK() OVER (ORDER BY a.id, b.id, c.id) FROM item a, item b, item c",
-        "The sum of it and 0.",
+        "The sum of it and 0; beside another window a quotient of RANK and COUNT.",
         change=_all_digits,
     ),
     Lowering(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from dialects.coercions import (
+    EXACT,
     as_condition,
     as_double,
     as_text,
@@ -373,6 +374,12 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
         return None
     if operator in _NULL_SAFE:
         return _exactly_null_safe(c, operator, left, right)
+    if left.number.decimal and left.number.integral is None:
+        # Of a subquery or a window: how SQLite rounds it is no longer known, which matters near it alone.
+        if not isinstance(known, float) or abs(known) >= EXACT:
+            raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
+        within = exp.Between(this=grouped(left.node.copy()), low=number(-_BEYOND), high=number(_BEYOND - 1))
+        left = left.with_number(integral=within, rounded=None)
     double = as_double(c, right).node
     test: exp.Expr = operator(
         this=server("compared", Bigint(this=value(c, left)), double), expression=number(0)

@@ -18,6 +18,7 @@ from dialects.nodes import (
     Double,
     Fits,
     Joined,
+    ServerCall,
     Slice,
     UtcNow,
     case,
@@ -168,12 +169,46 @@ def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
     if raw is not None:
         modifiers = modifiers[1:]
     found = _raw_moment(c, value, raw) if raw is not None else _plain_moment(c, value)
+    if raw != "unixepoch" and _may_be_before_first(value) and _reads_calendar(value, modifiers):
+        c.warn(BEFORE_FIRST)
     if raw is None and modifiers and _is_zone(modifiers[0]):
         found = _moment_for_none(c, found, value, modifiers[0])
     for modifier in modifiers:
         c.applies("time-modifiers")
         found = _modified(found, as_text(c, modifier))
     return found
+
+
+BEFORE_FIRST = (
+    "a day before -4713-11-24 is NULL: SQLite computes on from it where a modifier reads the calendar"
+)
+
+_FIRST_YEAR = 366
+"""Days until `start of year` cannot lead before the first day."""
+
+
+def _may_be_before_first(value: Typed) -> bool:
+    """True for a day number of the first year, and for a text that a function of time made of such a one."""
+    if value.kind is Kind.TEXT:
+        calls = value.node.find_all(ServerCall)
+        made = [call for call in calls if call.this in {"moment", "moment_of_julian"}]
+        return not all(isinstance(call.expressions[0], exp.Literal) for call in made)
+    return value.number.low is None or value.number.low < _FIRST_YEAR
+
+
+def _reads_calendar(value: Typed, modifiers: list[Typed]) -> bool:
+    """True if a modifier reads the year, month and day of a text, or those that `start of` has led to."""
+    known = value.kind is Kind.TEXT
+    for modifier in modifiers:
+        found = "" if modifier.constant is None else str(modifier.constant.value).lower()
+        starts = found.startswith("start of")
+        if known and not starts:
+            return bool(_CALENDAR.search(found))
+        known |= starts
+    return False
+
+
+_CALENDAR = re.compile(r"weekday|month|year|^$")
 
 
 def _plain_moment(c: Context, value: Typed) -> exp.Expr:

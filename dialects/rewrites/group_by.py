@@ -209,6 +209,7 @@ def _term(c: Compiler, source: Source, column: ScopeColumn) -> exp.Ordered:
 
 
 ANY_ROW = "a column is neither grouped nor aggregated: SQLite takes it from any row of the group"
+ANY_EQUAL = "of texts that are equal by a collation, SQLite's result is any"
 ANY_EXTREME = (
     "columns come from the row with the least or greatest value: SQLite takes any row where several have it"
 )
@@ -317,7 +318,8 @@ def group(
                 c, scope, found, extremes[-1], result, lambda: scan_order(c, node, scope, holding).terms
             )
         c.applies("bare-column-of-any-row")
-        c.warn(ANY_ROW)
+        equal = any(key.node == found.node and not key.collation_is_binary for _, key in keys)
+        c.warn(ANY_EQUAL if equal else ANY_ROW)
         terms = scan_order(c, node, scope, holding).terms
         if not terms:
             return found.of(node=Whichever(this=found.node), nullable=True)

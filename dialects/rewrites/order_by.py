@@ -217,6 +217,12 @@ def sort_terms(
     foreign = False
     shown = [ascii_lower(result) for result, _, _ in results]
     # The results of a subquery may be renamed, so only their numbers are stable.
+    # Those of expressions without an alias are the target's: PostgreSQL names CASE by its last column.
+    shown += [
+        ascii_lower(part.name if isinstance(part, exp.Column | exp.Anonymous) else part.key)
+        for found, name in zip(values, names, strict=True) if not (name or isinstance(found.node, exp.Column))
+        for part in found.node.find_all(exp.Column, exp.Func)
+    ]  # fmt: skip
     free = [None if derived or not name or shown.count(ascii_lower(name)) > 1 else name for name in names]
     for term in written.expressions:
         inner, collated = _apart(term.this)

@@ -8,7 +8,7 @@ from dialects.coercions import gets_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
-from dialects.nodes import Double, case, every, grouped, is_null, number, some
+from dialects.nodes import Double, case, every, grouped, is_null, number, reads_outer_rows, some
 from dialects.rewrites.comparison import (
     collation,
     compare,
@@ -66,9 +66,14 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
     return parts
 
 
+SKIPPED = "where OFFSET skips all rows of SELECT DISTINCT, SQLite's subquery is the last of them, not NULL"
+
+
 def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """Compile (SELECT ...) as a value."""
     _note_first(c, node)
+    if node.this.args.get("distinct") and node.this.args.get("offset"):
+        c.warn(SKIPPED)
     relation = c.query(node.this, scope, wanted=RowsNeeded.FIRST)
     if len(relation.columns) != 1:
         raise Untranslatable("a subquery as a value", f"it has {len(relation.columns)} columns")
@@ -279,11 +284,16 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     if len(parts) > 1:
         return _row_in_converted(c, parts, inside, source)
     found, inner = parts[0], inside[0]
+    stops = c.lowers("in-any-query") and not c.lowers("lateral-subqueries")
+    if stops and found.node.find(exp.Window) and reads_outer_rows(source):
+        raise Untranslatable(
+            "a window IN a subquery", f"it reads outer rows, and {c.target.title}'s server stops"
+        )
     with c.filtered(True):
         test = equal(c, plain(c, found), inner).node
     if c.lowers("rounded-keys") and inner.kind is Kind.INTEGER and found.kind in {Kind.REAL, Kind.NUMBER}:
-        for column in [each for each in test.find_all(exp.Column) if each == inner.node]:
-            column.replace(exp.Paren(this=exp.Add(this=column.copy(), expression=Double(this=number(0)))))
+        for key in [each for each in test.find_all(exp.Column) if each == inner.node]:
+            key.replace(exp.Paren(this=exp.Add(this=key.copy(), expression=Double(this=number(0)))))
     hit = _hit(test, source)
     if c.filtering:
         return boolean(hit)

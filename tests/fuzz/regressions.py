@@ -870,4 +870,34 @@ REGRESSIONS = (
         "SELECT boss, TIME(IFNULL(seen, '2020-02-29'), '+1.5 days') AS k FROM person AS t GROUP BY k, boss"
         " HAVING NOT EXISTS (SELECT 1 FROM dirty WHERE 1 = TIME(IFNULL(seen, '2020-02-29'), '+1.5 days'))",
     ),
+    Regression(
+        "a subquery of differences beyond 64 bits beside a fraction",
+        'SELECT 1 FROM kind WHERE 0.5 NOT IN (SELECT 9223372036854775807 - "order" FROM kind)',
+    ),
+    Regression(
+        "a window over products beyond 64 bits beside a fraction",
+        "SELECT CASE 0.5 WHEN LAST_VALUE(-9223372036854775808 * id) OVER (ORDER BY id) THEN 1 END FROM far",
+    ),
+    Regression(
+        "integers and reals as texts beside a window",
+        "SELECT LOWER(LEAD(COALESCE(MAX(1, height), nick)) OVER (ORDER BY id)) FROM person",
+    ),
+    Regression(
+        "a window's rank, divided, beside another window",
+        "SELECT FIRST_VALUE(0.0) OVER (ORDER BY id) - CUME_DIST() OVER (PARTITION BY owner ORDER BY id DESC),"
+        " PERCENT_RANK() OVER (PARTITION BY owner ORDER BY id) FROM item",
+    ),
+    Regression(
+        "an alias that is also the last column of CASE, in ORDER BY",
+        "SELECT NULLIF(code, 1), ticket || code AS code FROM event ORDER BY 1, 2",
+    ),
+    Regression(
+        "sorted by a text of several long ones",
+        "SELECT id FROM far ORDER BY (essay || essay || essay || essay) DESC, id",
+    ),
+    Regression(
+        "a window IN a subquery of outer rows that has to be converted",
+        "SELECT DISTINCT MIN(1) OVER () IN (SELECT t.name FROM item) FROM person AS t",
+        untranslatable=(Dialect.MYSQL, Dialect.MARIADB),
+    ),
 )
