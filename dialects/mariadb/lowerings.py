@@ -136,7 +136,10 @@ def _sort_apart(select: exp.Select) -> None:
         for one in find_all(select, exp.Window)
         if one.find_ancestor(exp.Select) is select and not one.args.get("alias")
     ]
-    for place, window in enumerate(windows if len(windows) > len(("one", "in its order")) else ()):
+    # It removes a subquery that reads no row of the SELECT, too: then two are alike.
+    queried = any(term.find(exp.Query) for window in windows for term in window.args.get("order") or ())
+    few = len(("one", "in its order")) - queried
+    for place, window in enumerate(windows if len(windows) > few else ()):
         apart = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Neg(this=nodes.number(place)))
         window.set("partition_by", [apart, *(window.args.get("partition_by") or [])])
 

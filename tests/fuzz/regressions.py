@@ -900,4 +900,8 @@ REGRESSIONS = (
         "SELECT DISTINCT MIN(1) OVER () IN (SELECT t.name FROM item) FROM person AS t",
         untranslatable=(Dialect.MYSQL, Dialect.MARIADB),
     ),
+    Regression(
+        "a rank beside a window that is sorted by a constant subquery",
+        "SELECT RANK() OVER (ORDER BY owner), TOTAL(1) OVER (ORDER BY (SELECT 1 FROM kind)) FROM item",
+    ),
 )
