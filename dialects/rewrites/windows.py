@@ -155,18 +155,22 @@ def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
         c.warn(TIES)
 
 
+_WINDOWS = 8
+"""From more windows in a SELECT on, equal ones are one by name where each takes memory of its own."""
+
+
 def share_windows(c: Compiler, tree: exp.Expr) -> None:
-    """Name the windows of each SELECT in a compiled tree that has more than the target allows.
+    """Name the windows of each SELECT in a compiled tree that has many, if the target allows only so many.
 
     Raises:
         Untranslatable: too many of them are different.
     """
     most = c.most("windows-in-a-select")
-    if most is None or len(list(find_all(tree, exp.Window))) <= most:
+    if most is None or len(list(find_all(tree, exp.Window))) <= _WINDOWS:
         return
     for select in list(find_all(tree, exp.Select)):
         own = [window for window in find_all(select, exp.Window) if window.parent_select is select]
-        if len(own) <= most:
+        if len(own) <= _WINDOWS:
             continue
         names: dict[exp.Expr, exp.Identifier] = {}
         for window in own:

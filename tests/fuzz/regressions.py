@@ -902,6 +902,12 @@ REGRESSIONS = (
     ),
     Regression(
         "a rank beside a window that is sorted by a constant subquery",
-        "SELECT RANK() OVER (ORDER BY owner), TOTAL(1) OVER (ORDER BY (SELECT 1 FROM kind)) FROM item",
+        "SELECT RANK() OVER (ORDER BY owner), TOTAL(1) OVER (ORDER BY (SELECT 1 FROM kind) NULLS LAST)"
+        " FROM item",
+    ),
+    Regression(
+        "a window that a long expression repeats",
+        "SELECT COALESCE(MAX(LEAD(x) OVER (ORDER BY id), 1), 'a'), id FROM extreme"
+        " EXCEPT SELECT 1, 'a' FROM far",
     ),
 )
