@@ -101,7 +101,5 @@ def _tasks(request: Request, databases: Path | None, facts: _Facts, dialect: Eng
         if own.get(dialect) != family:
             raise BadInput(f"{SET_NAME}: is not judged by the scripts of {family}; name its file with --set")
         return sample_tasks(own[dialect])
-    if databases is None:
-        raise BadInput(f"{request.set_name}: name the folder of the databases of its tasks with --databases")
     truth = Path(request.golds[0]) if request.golds else None
     return read_tasks(Path(request.set_name), family, databases, truth, facts.phase)

@@ -1,6 +1,5 @@
 """One evaluation of tasks: judge all answers, print the tables, and keep results and tables in a folder."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -17,7 +16,7 @@ from harness.labs.tasks.cache import VerdictCache, answered, to_judge
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.judging import GOLD, TaskResult, judge
 from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
-from harness.labs.tasks.outcomes import FILE, JudgedTasks, TaskRequest, as_record, write_run
+from harness.labs.tasks.outcomes import FILE, JudgedTasks, TaskRequest, as_record, read_verdicts, write_run
 from harness.labs.tasks.report import task_tables
 from harness.labs.tasks.responses import TaskExtract
 from harness.labs.tasks.sample import SET_NAME, sample_answers, sample_families, sample_tasks
@@ -26,7 +25,7 @@ from harness.report.files import reports_fault
 from harness.report.table_model import TableModel
 from harness.session.request import Request, check_range, refuse_meaningless, refuse_unwritable
 from loaders.base.errors import EngineUnavailable, terminable, to_start
-from loaders.base.files import as_json, read_text
+from loaders.base.files import as_json
 from loaders.base.files import replace as replace_file
 from loaders.base.processes import processors
 from loaders.base.store import Store, allowed_bytes, default_path
@@ -173,16 +172,9 @@ def first_phase(path: Path) -> Mapping[str, Mapping[str, bool]]:
         BadInput: the file cannot be read, or is none of these.
     """
     found: dict[str, dict[str, bool]] = {}
-    path = path / FILE if path.is_dir() else path
-    for number, line in enumerate(read_text(path).text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            passes = record["official"]["passes"]
-            found.setdefault(str(record["predictor"]), {})[str(record["task"])] = bool(passes)
-        except (ValueError, LookupError, TypeError) as error:
-            raise BadInput(f"{path}:{number}: is no result of `lab tasks`; name its run folder") from error
+    for results in read_verdicts(path / FILE if path.is_dir() else path).values():
+        for one in results:
+            found.setdefault(one.predictor, {})[one.task] = one.official.passes
     return found
 
 

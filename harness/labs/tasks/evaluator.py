@@ -318,10 +318,9 @@ def file_evaluator(  # noqa: PLR0913 - the options of an evaluator
         EngineUnavailable: the server is not up.
     """
     _check_meaning(set_name, others)
-    if databases is None:
-        raise BadInput(f"{set_name}: name the folder of the databases of its tasks with --databases")
+    place = None if databases is None else Path(databases)
     part = Phase(one_of(list(Phase), "phase", phase or Phase.FIRST))
-    tasks = read_tasks(Path(set_name), family, Path(databases), None if gold is None else Path(gold), part)
+    tasks = read_tasks(Path(set_name), family, place, None if gold is None else Path(gold), part)
     own = str(tasks.family.dialect)
     if dialects not in (None, own, [own]):
         raise BadInput(f"dialects: tasks of {family} are judged on {own}; leave it out")

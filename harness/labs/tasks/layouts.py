@@ -153,7 +153,7 @@ class TaskAnswers:
 def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
     path: Path,
     family_name: str,
-    databases: Path,
+    databases: Path | None,
     ground_truth: Path | None = None,
     phase: Phase = Phase.FIRST,
     *,
@@ -164,7 +164,7 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
     Args:
         path: JSON lines.
         family_name: the script family that judges them.
-        databases: the folder with a folder or a file for each database.
+        databases: the folder with a folder or a file for each database; None is an error.
         ground_truth: JSON lines by `instance_id` with the fields that the public file leaves empty, or with
             BIRD-CRITIC's schemas.
         phase: which part of the tasks; those without a second one are left out of it.
@@ -176,6 +176,8 @@ def read_tasks(  # noqa: PLR0913 - the files, and what is read of them
     """
     if family_name not in FAMILIES:
         raise BadInput(f"--family {family_name}: unknown; choose from {', '.join(FAMILIES)}")
+    if databases is None:
+        raise BadInput(f"{path}: name the folder of the databases of its tasks with --databases")
     family = FAMILIES[family_name]
     records = {name: record for _, name, record in _records(path)}
     faults = Faults(path, "task")

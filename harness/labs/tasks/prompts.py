@@ -47,8 +47,6 @@ def prompts_of_set(
     """
     if family is None:
         sets = [sample_tasks(name) for name in sample_families().values()]
-    elif databases is None:
-        raise BadInput(f"{set_name}: name the folder of the databases of its tasks with --databases")
     else:
         sets = [read_tasks(Path(set_name), family, databases, needs_gold=False)]
     able = [tasks.family.dialect for tasks in sets]
