@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from tests.docs.blocks import ROOT, Block, commands, every_block
+from tests.docs.blocks import ROOT, commands, every_block
 from tests.frameworks import FRAMEWORKS
 from tests.harness.adapters.scripted_endpoint import calls, endpoint
 from tests.reasons import Reason, skip
@@ -73,18 +73,21 @@ def run_command(framework: str, place: Path, *command: str, **variables: str) ->
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
-def test_an_adapter_works_in_its_framework(name: str, tmp_path: Path) -> None:
-    options = ("-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-o", "filterwarnings=default")
+def test_an_adapter_works_in_its_framework_and_as_the_page_shows(name: str, tmp_path: Path) -> None:
+    """In one process, as to import a framework takes longer than most of the tests there."""
+    options = (
+        "-q", "--noconftest", "-p", "tests.harness.adapters.conftest", "-o", "filterwarnings=default",
+        "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT),
+    )  # fmt: skip
+    shown = [block for block in BLOCKS if block.framework == name]
+    tests = ["import runpy"]
+    for number, block in enumerate(shown):
+        (tmp_path / f"block_{number}.py").write_text(block.text, encoding="utf-8")
+        tests.append(f"def test_{number}():  # {block.where}\n    runpy.run_path('block_{number}.py')")
+    (tmp_path / "test_page.py").write_text("\n".join(tests), encoding="utf-8")
     path = Path(__file__).parent / "frameworks" / f"{name}.py"
-    run(name, tmp_path, "-m", "pytest", *options, "-p", "no:cacheprovider", str(path))
-
-
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.where)
-def test_what_the_page_shows_runs(block: Block, tmp_path: Path) -> None:
-    path = tmp_path / "block.py"
-    path.write_text(block.text, encoding="utf-8")
-    assert block.framework
-    run(block.framework, tmp_path, str(path))
+    run(name, tmp_path, "-m", "pytest", *options, str(path), "test_page.py")
+    assert shown
 
 
 def test_the_command_of_verifiers_runs_in_an_empty_folder(tmp_path: Path) -> None:
