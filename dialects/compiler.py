@@ -144,7 +144,10 @@ class Compiler:
         """See `Context.long_numbers`: decided by the census and by what is written in the statement."""
         written = [each for each in self.nodes[exp.Literal] if _LONG_NUMBER.search(each.name)]
         names = {table.name for table in self.nodes[exp.Table]}
-        if any(each.is_string for each in written) or any(map(self.tables.has_long_numbers, names)):
+        bound = [each for each in self.parameters.samples.values() if isinstance(each, str)]
+        if any(each.is_string for each in written) or any(map(_LONG_NUMBER.search, bound)):
+            return True
+        if any(map(self.tables.has_long_numbers, names)):
             return True
         return (bool(written) or any(map(self.tables.has_long_integers, names))) and self._makes_texts
 

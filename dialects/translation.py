@@ -34,10 +34,13 @@ from dialects.tables import Tables
 from dialects.tagged_values import read_rows
 from dialects.targets import TARGETS
 from dialects.trees import by_type, find_all, has
+from dialects.value_types import Kind
 
 __all__ = ["Translation", "Untranslatable", "translate"]
 
 _NO_SAMPLES: Mapping[str, object] = {}
+_BITS = 64
+"""Of an integer that SQLite holds."""
 _REWRITES = Rewrites(HANDLERS, TRANSPARENT, queries.query)
 
 
@@ -76,7 +79,8 @@ class Translation:
 
         Raises:
             KeyError: a parameter has no value.
-            BadInput: the translation is for another value.
+            BadInput: the translation is for another value, or for reals and the value is an integer that
+                double precision rounds.
         """
         given = values.items() if isinstance(values, Mapping) else enumerate(values, 1)
         # SQLite has no booleans: its drivers bind them as integers.
@@ -84,6 +88,10 @@ class Translation:
         for name, value in self.decided.items():
             if named[name] != value:
                 raise BadInput(f"the parameter {name}: this translation is for {value!r}; make another one")
+        for each in self.parameters:
+            value = named[each.name]
+            if each.kind is Kind.REAL and isinstance(value, int) and _rounds(value):
+                raise BadInput(f"the parameter {each.name}: a real rounds {value}; give it as a sample value")
         if self.style is not None and not self.style.is_by_place and self.style is not ParamStyle.NUMERIC:
             return {each.key: named[each.name] for each in self.parameters}
         return [named[each.name] for each in self.parameters]
@@ -151,6 +159,11 @@ def translate(  # noqa: PLR0913 - what a translation depends on
             ) from error
         fault = f"the translator failed ({type(error).__name__}: {error}); please report it with the text:"
         raise TranslatorFault("the statement", f"{fault} {' '.join(sql.split())}") from error
+
+
+def _rounds(number: int) -> bool:
+    """True if double precision does not hold an integer."""
+    return number.bit_length() > _BITS or float(number) != number
 
 
 def _refuse_unknown(parameters: Parameters) -> None:

@@ -7,8 +7,18 @@ from sqlglot import exp
 
 from dialects import nodes
 from dialects.clauses import is_constant_in, query_of, sources_of
+from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
 from dialects.trees import find_all, has
+
+
+def _refuse_outer_recursion(clauses: exp.With) -> None:
+    around = clauses.parent if clauses.args.get("recursive") else None
+    while around is not None:
+        is_source = isinstance(around, exp.Subquery) and isinstance(around.parent, exp.From | exp.Join)
+        if is_source and nodes.reads_outer_rows(around):
+            raise Untranslatable("a recursion in FROM that reads an outer row", "MySQL computes it once")
+        around = around.parent
 
 
 def _without_zero(division: nodes.Whole | nodes.Quotient | nodes.Remainder) -> None:
@@ -230,6 +240,15 @@ LOWERINGS = (
         "https://dev.mysql.com/doc/refman/9.7/en/window-function-descriptions.html",
         "SELECT id, LAG(id, n) OVER (ORDER BY id) FROM item",
         "A subquery that finds the row by its number.",
+    ),
+    Lowering(
+        "recursion-beside-outer-rows",
+        "A recursion in FROM that reads an outer row is computed for the first one only.",
+        MEASURED,
+        "SELECT id, (SELECT COUNT(*) FROM (WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c"
+        " WHERE i < item.id) SELECT i FROM c)) FROM item",
+        None,
+        change=_refuse_outer_recursion,
     ),
     Lowering(
         "computed-limits",

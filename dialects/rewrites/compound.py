@@ -95,7 +95,7 @@ def _collated(
     if set(collations) <= {None, Collation.BINARY} or last.args.get("distinct") is False:
         return None
     kinds = [[column.value.kind for column in relation.columns] for relation in relations]
-    if any(one != kinds[0] for one in kinds) or Kind.ANY in kinds[0]:
+    if any(len({*column} - {Kind.NULL}) > 1 or Kind.ANY in column for column in zip(*kinds, strict=True)):
         return None
     if all(isinstance(operator, exp.Union) for operator in operators):
         rows: exp.Expr = parts[0].copy()

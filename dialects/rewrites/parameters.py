@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from dialects.coercions import BIGGEST, EXACT
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import Function, find
@@ -43,7 +44,11 @@ def parameter(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         cast = ""
     elif kind is Kind.INTEGER and isinstance(_around(node)[1], exp.Select | exp.Ordered | exp.Group):
         cast = "term"
-    return Typed(BoundValue(this=c.parameters.place(node.name), kind=cast), kind)
+    found = Typed(BoundValue(this=c.parameters.place(node.name), kind=cast), kind)
+    sample = c.parameters.samples.get(name)
+    if kind is Kind.INTEGER and isinstance(sample, int) and abs(sample) >= EXACT:
+        found = found.with_number(low=-BIGGEST - 1, high=BIGGEST)
+    return found
 
 
 def decide(tree: exp.Expr, parameters: Parameters) -> None:

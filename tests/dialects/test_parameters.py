@@ -102,6 +102,12 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE p.pk = ?", [1]),
     ("SELECT name, ncol FROM pragma_table_list WHERE schema = 'main' AND type = ? ORDER BY name", ["table"]),
 )
+SAMPLED: Sequence[tuple[str, Values]] = (
+    ("SELECT id, price * 0 + 9007199254740992.0 < ? FROM t", [2**53 + 1]),
+    ("SELECT id FROM t WHERE price * 0 + 9007199254740992.0 IN (?, 7)", [2**53 + 1]),
+    ("SELECT id FROM t WHERE id * 0 + 9007199254740992 < ? + 0", ["9007199254740993"]),
+)
+"""Integers beyond 2^53 in a place of reals: no translation without the sample takes them."""
 
 
 @pytest.fixture(scope="module")
@@ -149,10 +155,10 @@ def test_bound_values_give_the_rows_of_sqlite(
         closing(sqlite3.connect(database.sqlite_path)) as sqlite,
         connected(server, namespace(database, server.dialect)[0]) as connection,
     ):
-        for sql, values in QUERIES:
+        for sql, values in (*QUERIES, *SAMPLED):
             text, parameters = numbered(sql, {})
             expected = sqlite.execute(text, parameters.bound(by_name(values))).fetchall()
-            for samples in ({}, by_name(values)):
+            for samples in ({}, by_name(values))[(sql, values) in SAMPLED :]:
                 try:
                     found = translate(sql, schema, server.dialect, samples=samples)
                 except Untranslatable as refusal:
@@ -277,3 +283,14 @@ def test_a_translation_for_one_value_is_for_no_other(
         assert found.bind([sample]) == []
         with pytest.raises(BadInput, match=f"the parameter 1: this translation is for {sample!r}"):
             found.bind(["another"])
+
+
+@pytest.mark.parametrize("target", LOADED)
+def test_an_integer_that_a_real_rounds_is_not_bound_as_one(schema: Schema, target: Dialect) -> None:
+    found = translate("SELECT id FROM t WHERE price < ?", schema, target)
+    assert found.bind([2**53]) == [2**53]
+    for value in (2**53 + 1, 10**400):
+        with pytest.raises(BadInput, match="the parameter 1: a real rounds"):
+            found.bind([value])
+    sampled = translate("SELECT id FROM t WHERE price < ?", schema, target, samples={"1": 2**53 + 1})
+    assert sampled.bind([2**53 + 1]) == [2**53 + 1]

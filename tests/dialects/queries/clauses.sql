@@ -312,6 +312,7 @@ SELECT COUNT(*), (SELECT COUNT(n.id) + credits FROM subject ORDER BY code LIMIT 
 SELECT SUM(points), (SELECT COUNT(*) FROM subject WHERE credits > COUNT(n.points)) AS c FROM nobody n HAVING COUNT(*) < 5 ORDER BY c;
 
 -- compound-collation
+SELECT LOWER(n), i FROM (SELECT NULL AS n, 1 AS i UNION SELECT nick, NULL FROM pupil) ORDER BY 1, 2;
 SELECT LOWER(n) FROM (SELECT 'ANN' AS n UNION SELECT nick FROM pupil) ORDER BY 1;
 SELECT LOWER(n), i FROM (SELECT UPPER(name) AS n, id AS i FROM pupil INTERSECT SELECT nick, id FROM pupil) ORDER BY 1, 2;
 SELECT LOWER(n) FROM (SELECT nick AS n FROM pupil UNION SELECT name FROM pupil) ORDER BY 1;
