@@ -60,7 +60,7 @@ _SECONDS_TO_END = 60.0
 """How long the sessions of an answer may take to end."""
 _ADMINISTRATION = (
     "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO', foreign_key_checks = 0, unique_checks = 0,"
-    " lock_wait_timeout = 5, innodb_lock_wait_timeout = 5, time_zone = '+00:00',"
+    " lock_wait_timeout = 60, innodb_lock_wait_timeout = 60, time_zone = '+00:00',"
     " information_schema_stats_expiry = 0, group_concat_max_len = 1000000"
 )
 
