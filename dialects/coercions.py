@@ -25,6 +25,7 @@ from dialects.nodes import (
     number,
     server,
     string,
+    unknown,
 )
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
 from dialects.value_types import (
@@ -226,7 +227,7 @@ def as_condition(c: Context, t: Typed) -> Typed:
         case Kind.ANY:
             return _each(t, lambda part: as_condition(c, part))
         case Kind.NULL:
-            return boolean(exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean")))
+            return boolean(unknown())
     if t.constant is not None and isinstance(t.constant.value, int):
         return boolean(exp.Boolean(this=bool(t.constant.value)), nullable=False)
     c.applies("number-as-condition")

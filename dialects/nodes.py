@@ -291,6 +291,36 @@ def string(value: str) -> exp.Expr:
     return exp.Literal.string(value)
 
 
+def identifier(name: str) -> exp.Identifier:
+    """Return a name in quotes; `plain_names` drops those that a target does not need."""
+    return exp.Identifier(this=name, quoted=True)
+
+
+def column_of(name: str, source: str | None = None) -> exp.Column:
+    """Return a column, of a source if it is given."""
+    return exp.Column(this=identifier(name), table=None if source is None else identifier(source))
+
+
+def aliased(item: exp.Expr, name: str) -> exp.Alias:
+    """Return `item` AS `name`."""
+    return exp.Alias(this=item, alias=identifier(name))
+
+
+def source_alias(name: str) -> exp.TableAlias:
+    """Return the alias of a source."""
+    return exp.TableAlias(this=identifier(name))
+
+
+def subquery(query: exp.Expr, name: str) -> exp.Subquery:
+    """Return a query as a source of that name."""
+    return exp.Subquery(this=query, alias=source_alias(name))
+
+
+def unknown() -> exp.Expr:
+    """Return the condition that is neither true nor false."""
+    return exp.Cast(this=exp.Null(), to=exp.DataType(this=exp.DType.BOOLEAN))
+
+
 def is_constant(node: exp.Expr) -> bool:
     """True for a literal: in GROUP BY and ORDER BY it counts as a position, or is rejected."""
     while isinstance(node, exp.Paren | exp.Neg | exp.Not | Double | Text | Bigint | AsInteger):

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.helper import find_new_name
 
 from dialects.identifiers import ascii_lower
+from dialects.nodes import aliased, column_of
 from dialects.schema import Table
 from dialects.trees import find_all, has
 from dialects.value_types import Collation, TextFacts, Typed
@@ -218,9 +219,9 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
     terms = []
     for at, term in enumerate(relation.sort, start=1):
         name = new_name(f"_o{at}", {ascii_lower(item.alias_or_name) for item in relation.node.selects})
-        relation.node.append("expressions", _aliased(term.this.copy(), name))
+        relation.node.append("expressions", aliased(term.this.copy(), name))
         hidden = term.copy()
-        hidden.set("this", exp.column(exp.to_identifier(name, quoted=True)))
+        hidden.set("this", column_of(name))
         terms.append(hidden)
     return terms
 
@@ -268,9 +269,5 @@ def named(relation: Relation) -> list[str]:
         leaf: exp.Expr = relation.node
         while isinstance(leaf, exp.SetOperation | exp.Subquery):
             leaf = leaf.this
-        leaf.expressions[at].replace(_aliased(item.copy(), name))
+        leaf.expressions[at].replace(aliased(item.copy(), name))
     return names
-
-
-def _aliased(item: exp.Expr, name: str) -> exp.Expr:
-    return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))

@@ -16,7 +16,7 @@ from dialects.coercions import EXACT
 from dialects.enums import Dialect, Profile
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower, collations_in, quoted, register_collations
-from dialects.nodes import signed
+from dialects.nodes import column_of, signed
 from dialects.schema import Column, PortableType, Schema, Table, affinity
 from dialects.scope import LONGEST, ScopeColumn
 from dialects.server_schema import ServerTable, server_tables
@@ -335,7 +335,7 @@ def _all_names(table: ServerTable) -> Iterator[str]:
 
 def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
     """Return a stored column with the census's facts about its values; `escapes` is the schema's."""
-    node = exp.column(exp.to_identifier(name, quoted=True))
+    node = column_of(name)
     declared = affinity(column.declared)
     numeric = declared in {"INTEGER", "REAL", "NUMERIC"}
     found = Affinity.NUMERIC if numeric else Affinity.TEXT if declared == "TEXT" else Affinity.BLOB

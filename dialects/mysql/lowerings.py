@@ -9,6 +9,7 @@ from dialects import nodes
 from dialects.clauses import is_constant_in, query_of, sources_of
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
+from dialects.nodes import column_of
 from dialects.trees import find_all, has
 
 
@@ -57,7 +58,7 @@ def _hide_looked_up(test: exp.In) -> None:
     unions = [each for each in inner if isinstance(each, exp.Union) and each.args.get("distinct")]
     if unions:
         # A star is what `IN` of a query was put into another one with: it has that source alone.
-        stars = [exp.column(exp.to_identifier(name, quoted=True)) for name in unions[0].named_selects]
+        stars = [column_of(name) for name in unions[0].named_selects]
         results = stars if select.is_star else [each.unalias() for each in select.expressions]
         select.set("expressions", [exp.Coalesce(this=each, expressions=[exp.null()]) for each in results])
 

@@ -5,6 +5,7 @@ https://sqlite.org/lang_select.html#the_order_by_clause
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from sqlglot import exp
 
@@ -35,6 +36,7 @@ from dialects.nodes import (
     number,
     server,
     some,
+    unknown,
 )
 from dialects.numbers import well_formed
 from dialects.tagged_values import place_of_hidden, refusal, to_tagged
@@ -322,7 +324,7 @@ def _with_null(operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
             if operator is exp.NullSafeEQ
             else boolean(exp.Not(this=grouped(found.node)), nullable=False)
         )
-    return boolean(exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean")))
+    return boolean(unknown())
 
 
 def _unless_null(truth: exp.Expr, *operands: Typed) -> Typed:
@@ -418,25 +420,28 @@ def _decimal(t: Typed) -> Typed:
     return t.of(node=exp.Neg(this=node) if found < 0 else node)
 
 
+def direction(term: exp.Expr) -> tuple[bool, bool]:
+    """Return whether an ORDER BY term of SQLite's is descending, and whether NULL comes first."""
+    descending, written = bool(term.args.get("desc")), term.args.get("nulls_first")
+    return descending, not descending if written is None else bool(written)
+
+
 def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None) -> list[exp.Expr]:
     """Return the target's ORDER BY terms for one of SQLite's.
 
     `term` is the written one, for DESC and NULLS; `place` is the value's position if it is a result column.
     """
-    descending = bool(term.args.get("desc"))
+    descending, first = direction(term)
     if t.kind is Kind.ANY:
-        return _by_class(c, t, term, descending=descending)
+        return _by_class(c, t, descending=descending, nulls_first=first)
     key = keyed(c, t)
     node = key if place is None or key is not t.node else place
-    natural = not descending
-    written = term.args.get("nulls_first")
-    first = natural if written is None else bool(written)
     if not t.nullable:
         return [exp.Ordered(this=node, desc=descending)]
     if c.target.has_null_order:
         c.applies("null-order")
         return [exp.Ordered(this=node, desc=descending, nulls_first=first)]
-    if first is natural:
+    if first != descending:
         return [may_be_null(exp.Ordered(this=node, desc=descending))]
     c.applies("null-order")
     return [
@@ -468,6 +473,11 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
     return [value(c, t.each(lambda part: as_double(c, part))), value(c, t.each(exactly))]
 
 
+def _of_rank(rank: int, part: Typed) -> Typed:
+    """Return a value of a storage class, or NULL."""
+    return part if RANK.get(part.kind) == rank else literal(None)
+
+
 def _rank(part: Typed) -> Typed:
     """Return the rank of a value's storage class; NULL for NULL."""
     if part.kind not in RANK:
@@ -478,28 +488,24 @@ def _rank(part: Typed) -> Typed:
     return part.of(node=rank, kind=Kind.INTEGER)
 
 
-def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
+def _by_class(c: Context, t: Typed, *, descending: bool, nulls_first: bool) -> list[exp.Expr]:
     """Return terms that sort numbers before texts before blobs, each by value."""
     if t.tagged is not None and t.tagged.opaque and t.collation_is_binary:
-        written = term.args.get("nulls_first")
-        missing = exp.Ordered(
-            this=AsInteger(this=is_null(t.node)), desc=not descending if written is None else bool(written)
-        )
+        missing = exp.Ordered(this=AsInteger(this=is_null(t.node)), desc=nulls_first)
         places = [key for key in place_of_hidden(t) if not isinstance(key, exp.Null)]
         return [missing, *(exp.Ordered(this=key, desc=descending) for key in places)]
     if t.each is None:
         raise Untranslatable("ORDER BY", "values of several types cannot be distinguished")
     rank = t.each(_rank)
-    numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
-    texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
-    blobs = t.each(lambda part: part if part.kind is Kind.BLOB else Typed(exp.Null(), Kind.NULL))
+    numbers, texts, blobs = (t.each(partial(_of_rank, own)) for own in (1, 2, 3))
     nulls = AsInteger(this=null_test(numbers).node), AsInteger(this=is_null(texts.node))
     both = exp.Mul(this=nulls[0], expression=nulls[1])
     if blobs.kind is Kind.BLOB:
         both = exp.Mul(this=both, expression=AsInteger(this=is_null(blobs.node)))
-    written = term.args.get("nulls_first")
-    first = not descending if written is None else bool(written)
     letters = texts if texts.kind is Kind.NULL else texts.with_text(collation=t.text.collation)
     keys = [value(c, rank), *_numbers(c, numbers), keyed(c, letters)]
     keys += [blobs.node] if blobs.kind is Kind.BLOB else []
-    return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]
+    return [
+        exp.Ordered(this=both, desc=nulls_first),
+        *(exp.Ordered(this=key, desc=descending) for key in keys),
+    ]

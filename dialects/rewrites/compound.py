@@ -7,8 +7,18 @@ from sqlglot import exp
 from dialects.coercions import bounds, is_beyond_double
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Double, Text, number
-from dialects.rewrites.comparison import ordered
+from dialects.nodes import (
+    Bigint,
+    Double,
+    Text,
+    aliased,
+    column_of,
+    identifier,
+    number,
+    source_alias,
+    subquery,
+)
+from dialects.rewrites.comparison import direction, ordered
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.order_by import first_row, limit_rows
 from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn, named
@@ -58,7 +68,7 @@ def _sorted_above(
         found.set(clause, rows.args.get(clause))
     for clause in ("with_", "order", "limit", "offset"):
         rows.set(clause, None)
-    alias = exp.TableAlias(this=exp.to_identifier(c.name("all"), quoted=True))
+    alias = source_alias(c.name("all"))
     found.set("from_", exp.From(this=exp.Subquery(this=rows, alias=alias)))
     terms = []
     for term in order.expressions:
@@ -101,7 +111,7 @@ def _collated(
         rows: exp.Expr = parts[0].copy()
         for part in parts[1:]:
             rows = exp.Union(this=rows, expression=part.copy(), distinct=False)
-        table = exp.to_identifier(c.name("all"), quoted=True)
+        table = identifier(c.name("all"))
         found = _listed([(table, rows)], relations[0], collations)
     elif len(operators) == 1:
         found = _met(c, last, relations[0], collations, parts)
@@ -124,7 +134,7 @@ def _met(
     parts: list[exp.Expr],
 ) -> exp.Select:  # fmt: skip
     """Compile INTERSECT or EXCEPT as the rows of one query that are, or are not, in another."""
-    left, right = (exp.to_identifier(c.name("all"), quoted=True) for _ in parts)
+    left, right = (identifier(c.name("all")) for _ in parts)
     same = [
         exp.NullSafeEQ(this=_compared(at, left, collation), expression=_compared(at, right, None))
         for at, collation in enumerate(collations)
@@ -144,7 +154,7 @@ def _listed(
     queries: list[tuple[exp.Identifier, exp.Expr]], first: Relation, collations: tuple[Collation | None, ...]
 ) -> exp.Select:
     """Return a SELECT of the first of named queries, whose columns have the collations that compare them."""
-    names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(first.columns))]
+    names = [identifier(f"c{at}") for at in range(len(first.columns))]
     items = []
     for at, (shown, collation) in enumerate(zip(first.columns, collations, strict=True)):
         item = _compared(at, queries[0][0], collation if first.collations[at] is not collation else None)
@@ -164,7 +174,7 @@ def _listed(
 
 def _compared(at: int, table: exp.Identifier, collation: Collation | None) -> exp.Expr:
     """Return a column of a named query, with the collation that compares it."""
-    node: exp.Expr = exp.column(exp.to_identifier(f"c{at}", quoted=True), table=table.copy())
+    node: exp.Expr = exp.column(identifier(f"c{at}"), table=table.copy())
     return node if collation is None else exp.Collate(this=node, expression=exp.Var(this=collation.name))
 
 
@@ -391,17 +401,15 @@ def _sort(
 
 def _is_turned(c: Compiler, term: exp.Expr) -> bool:
     """True if NULL must be last or first, contrary to the target's default."""
-    first = term.args.get("nulls_first")
-    return not c.target.has_null_order and first is not None and bool(first) is bool(term.args.get("desc"))
+    descending, first = direction(term)
+    return not c.target.has_null_order and first == descending
 
 
 def _selected_from(c: Compiler, relation: Relation, places: list[int]) -> list[Typed]:
     """Move a compound into FROM, so that expressions can use its columns; return those at `places`."""
-    alias = exp.to_identifier(c.name("q"), quoted=True)
-    columns = [
-        exp.column(exp.to_identifier(name, quoted=True), table=alias.copy()) for name in named(relation)
-    ]
-    source = exp.Subquery(this=relation.node, alias=exp.TableAlias(this=alias))
+    alias = c.name("q")
+    columns = [column_of(name, alias) for name in named(relation)]
+    source = subquery(relation.node, alias)
     relation.node = exp.Select(expressions=[column.copy() for column in columns], from_=exp.From(this=source))
     return [relation.columns[at].value.of(node=columns[at].copy()) for at in places]
 
@@ -430,7 +438,7 @@ def compile_values(
     rows = [
         exp.Select(
             expressions=[
-                exp.Alias(this=part.copy(), alias=exp.to_identifier(f"column{at + 1}", quoted=True))
+                aliased(part.copy(), f"column{at + 1}")
                 for at, part in enumerate(row.expressions if isinstance(row, exp.Tuple) else [row])
             ]
         )

@@ -10,7 +10,18 @@ from dialects.coercions import within
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower, quoted
-from dialects.nodes import Bigint, Double, Exact, Wide, number
+from dialects.nodes import (
+    Bigint,
+    Double,
+    Exact,
+    Wide,
+    aliased,
+    column_of,
+    identifier,
+    number,
+    source_alias,
+    subquery,
+)
 from dialects.rewrites import compound
 from dialects.rewrites.order_by import row_counts, set_limit
 from dialects.scope import CommonTable, Relation, Scope, ScopeColumn, keep_whole
@@ -44,8 +55,7 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
                 relation.grouped,
                 relation.node,
             )
-        alias = exp.TableAlias(this=exp.to_identifier(target, quoted=True))
-        clauses.append(exp.CTE(this=_looked_up(c, relation.node), alias=alias))
+        clauses.append(exp.CTE(this=_looked_up(c, relation.node), alias=source_alias(target)))
     return exp.With(expressions=clauses, recursive=recursive)
 
 
@@ -53,8 +63,7 @@ def _looked_up(c: Compiler, node: exp.Expr) -> exp.Expr:
     """Return a query that can be read several times; its rows are distinct already."""
     if not c.lowers("reread-set-operations") or not isinstance(node, exp.Except | exp.Intersect):
         return node
-    alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
-    source = exp.From(this=exp.Subquery(this=node, alias=alias))
+    source = exp.From(this=subquery(node, c.name("q")))
     return exp.Select(expressions=[exp.Star()], from_=source, distinct=exp.Distinct())
 
 
@@ -150,12 +159,12 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
     for at, name in enumerate(targets):
         item = leaf.expressions[at]
         inner = item.this if isinstance(item, exp.Alias) else item
-        item.replace(exp.Alias(this=inner.copy(), alias=exp.to_identifier(name, quoted=True)))
+        item.replace(aliased(inner.copy(), name))
     now = {column.value.node.name: name for name, column in zip(targets, relation.columns, strict=True)}
     relation.distinct = tuple(frozenset(now[name] for name in key) for key in relation.distinct)
     relation.grouped = tuple(now[name] for name in relation.grouped)
     relation.columns = [
-        ScopeColumn(name, column.value.of(node=exp.column(exp.to_identifier(target, quoted=True))))
+        ScopeColumn(name, column.value.of(node=column_of(target)))
         for name, target, column in zip(names, targets, relation.columns, strict=True)
     ]
     relation.keys = ()
@@ -294,11 +303,10 @@ def _limited(
         found.node.set("limit", exp.Limit(expression=number(most + skip)))
         if not skip:
             return found
-    alias = exp.TableAlias(this=exp.to_identifier(target, quoted=True))
-    clauses.append(exp.CTE(this=found.node, alias=alias))
+    clauses.append(exp.CTE(this=found.node, alias=source_alias(target)))
     tree = exp.Select(
         expressions=[column.value.node.copy() for column in found.columns],
-        from_=exp.From(this=exp.Table(this=exp.to_identifier(target, quoted=True))),
+        from_=exp.From(this=exp.Table(this=identifier(target))),
     )
     if counter is not None and found.node.args.get("distinct"):
         tree.set("group", exp.Group(expressions=[column.copy() for column in tree.expressions]))
@@ -327,8 +335,8 @@ def _counted(c: Compiler, node: exp.Query, most: int) -> exp.Expr:
     """End a recursion after some rows by a column that numbers them; return that column."""
     first, step = node.this, node.args["expression"]
     source = step.args["from_"].this
-    name = exp.to_identifier(c.name("n"), quoted=True)
-    before = exp.column(name.copy(), table=exp.to_identifier(source.alias_or_name, quoted=True))
+    name = identifier(c.name("n"))
+    before = exp.column(name.copy(), table=identifier(source.alias_or_name))
     first.append("expressions", exp.Alias(this=Bigint(this=number(1)), alias=name.copy()))
     step.append("expressions", exp.Add(this=before, expression=number(1)))
     step.where(exp.LT(this=before.copy(), expression=number(most)), copy=False)

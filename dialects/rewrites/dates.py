@@ -9,6 +9,7 @@ https://sqlite.org/lang_datefunc.html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
@@ -267,34 +268,21 @@ def _modified(moment: exp.Expr, modifier: Typed) -> exp.Expr:
     return server("modified", moment, modifier.node)
 
 
-def date(c: Context, arguments: list[Typed]) -> Typed:
-    """YYYY-MM-DD."""
+def _shown(
+    name: str, pattern: str, form: Form | None, installed: str, c: Context, arguments: list[Typed]
+) -> Typed:
+    """Return a moment in a format of fixed places, which all texts of `form` have."""
     value, modifiers = _prepared(c, arguments)
-    if (known := _constant(c, "date", value, *modifiers)) is not None:
+    if (known := _constant(c, name, value, *modifiers)) is not None:
         return known
-    if not modifiers and (found := _printed(c, "%Y-%m-%d", value)) is not None:
-        return found.with_text(form=Form.DAY if value.is_dated or _is_now(value) else None)
-    return text(server("day_text", _moment(c, value, modifiers)))
+    if not modifiers and (found := _printed(c, pattern, value)) is not None:
+        return found.with_text(form=form if value.is_dated or _is_now(value) else None)
+    return text(server(installed, _moment(c, value, modifiers)))
 
 
-def time(c: Context, arguments: list[Typed]) -> Typed:
-    """HH:MM:SS."""
-    value, modifiers = _prepared(c, arguments)
-    if (known := _constant(c, "time", value, *modifiers)) is not None:
-        return known
-    if not modifiers and (found := _printed(c, "%H:%M:%S", value)) is not None:
-        return found
-    return text(server("time_text", _moment(c, value, modifiers)))
-
-
-def datetime(c: Context, arguments: list[Typed]) -> Typed:
-    """YYYY-MM-DD HH:MM:SS."""
-    value, modifiers = _prepared(c, arguments)
-    if (known := _constant(c, "datetime", value, *modifiers)) is not None:
-        return known
-    if not modifiers and (found := _printed(c, "%Y-%m-%d %H:%M:%S", value)) is not None:
-        return found.with_text(form=Form.MOMENT if value.is_dated or _is_now(value) else None)
-    return text(server("datetime_text", _moment(c, value, modifiers)))
+date = partial(_shown, "date", "%Y-%m-%d", Form.DAY, "day_text")
+time = partial(_shown, "time", "%H:%M:%S", None, "time_text")
+datetime = partial(_shown, "datetime", "%Y-%m-%d %H:%M:%S", Form.MOMENT, "datetime_text")
 
 
 def julianday(c: Context, arguments: list[Typed]) -> Typed:

@@ -15,14 +15,17 @@ from dialects.nodes import (
     Framed,
     Listed,
     Picked,
+    aliased,
     case,
+    column_of,
     every,
     grouped,
+    identifier,
     number,
     some,
+    subquery,
 )  # fmt: skip
 from dialects.rewrites.group_by import Groups, reached
-from dialects.rewrites.names import aliased
 from dialects.scope import new_name
 from dialects.trees import find_all, has
 
@@ -92,17 +95,13 @@ def _derive(c: Compiler, tree: exp.Select, nest: exp.Join, more: list[exp.Expr])
     c.joined.add(alias)
     inside = exp.Select(expressions=_items(seen), from_=exp.From(this=start), joins=joins)
     _full_joins(c, inside, [])
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    nest.set("this", exp.Subquery(this=inside, alias=named))
+    nest.set("this", subquery(inside, alias))
 
 
 def _items(seen: dict[str, exp.Column]) -> list[exp.Expr]:
     """Return the result columns of a derived table, by name."""
-    items: list[exp.Expr] = [
-        exp.Alias(this=column.copy(), alias=exp.to_identifier(name, quoted=True))
-        for name, column in seen.items()
-    ]
-    return items or [exp.Alias(this=number(1), alias=exp.to_identifier("_", quoted=True))]
+    items: list[exp.Expr] = [aliased(column.copy(), name) for name, column in seen.items()]
+    return items or [aliased(number(1), "_")]
 
 
 def _lacks(c: Compiler, join: exp.Join) -> bool:
@@ -134,14 +133,14 @@ def _remap(
                 name = column.name if column.table in c.joined else f"{column.table}.{column.name}"
                 name = new_name(name, set(seen))
                 seen[name] = column.copy()
-            column.set("this", exp.to_identifier(name, quoted=True))
-            column.set("table", exp.to_identifier(target, quoted=True))
+            column.set("this", identifier(name))
+            column.set("table", identifier(target))
 
 
 def _own_columns(node: exp.Expr, aliases: AbstractSet[str]) -> Iterator[exp.Column]:
     """Yield the columns of some sources; a derived table may have sources of the same names."""
     if isinstance(node, exp.Select):
-        aliases = aliases - {name for item in from_items(node) for name in _names(item.node)}
+        aliases = aliases - _source_names(node)
     if isinstance(node, exp.Column) and node.table in aliases:
         yield node
     for part in node.iter_expressions():
@@ -196,44 +195,39 @@ def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> 
         where=exp.Where(this=exp.Not(this=exp.Exists(this=partner))),
     )  # fmt: skip
     union = exp.Union(this=left, expression=alone, distinct=False)
-    tree.set(
-        "from_",
-        exp.From(
-            this=exp.Subquery(this=union, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-        ),
-    )
+    tree.set("from_", exp.From(this=subquery(union, alias)))
     tree.set("joins", after)
 
 
 def _names(item: exp.Expr) -> set[str]:
-    if isinstance(item, exp.Paren):
-        inner = item.this
-        return _names_of(inner) | {
-            name for join in inner.args.get("joins") or [] for name in _names(join.this)
-        }
-    return _names_of(item)
+    inner = item.this if isinstance(item, exp.Paren) else item
+    joins = inner.args.get("joins") or [] if inner is not item else []
+    return {inner.alias or inner.name}.union(*(_names(join.this) for join in joins))
 
 
-def _names_of(item: exp.Expr) -> set[str]:
-    return {item.alias or item.name}
+def _source_names(select: exp.Select) -> set[str]:
+    """Return the names of the sources in FROM."""
+    return {name for item in from_items(select) for name in _names(item.node)}
+
+
+def _separate(tree: exp.Select, *names: str) -> None:
+    """Copy some clauses: a node that is used twice would be replaced only once."""
+    for name in names:
+        part = tree.args.get(name)
+        tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
 
 
 def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     """Find each group's row with the extreme value by ROW_NUMBER, and pick its columns by CASE."""
     alias, place = c.name("rows"), "_place"
-    own = {
-        name for part in (tree.args["from_"], *(tree.args.get("joins") or [])) for name in _names(part.this)
-    }
+    own = _source_names(tree)
     numbered = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER"),
         partition_by=[node.copy() for node in groups.nodes],
         order=exp.Order(expressions=[term.copy() for term in groups.first]),
         over="OVER",
     )
-    for name in ("expressions", "group", "having", "order"):
-        # A node that is used twice would be replaced only once.
-        part = tree.args.get(name)
-        tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
+    _separate(tree, "expressions", "group", "having", "order")
     outer = _parts(tree, "expressions", "group", "having", "order")
     for part in outer:
         for picked in find_all(part, FirstOf):
@@ -242,40 +236,27 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     _remap(c, outer, own, alias, seen)
     place = new_name(place, set(seen))
     first = exp.EQ(
-        this=exp.column(exp.to_identifier(place, quoted=True), table=exp.to_identifier(alias, quoted=True)),
+        this=column_of(place, alias),
         expression=number(1),
     )
     _replace(outer, lambda picked: exp.Max(this=case((first.copy(), picked))))
     inner = exp.Select(
         expressions=[
-            *(
-                exp.Alias(this=column, alias=exp.to_identifier(name, quoted=True))
-                for name, column in seen.items()
-            ),
-            exp.Alias(this=numbered, alias=exp.to_identifier(place, quoted=True)),
+            *(aliased(column, name) for name, column in seen.items()),
+            aliased(numbered, place),
         ],
         from_=tree.args["from_"],
         joins=tree.args.get("joins"),
         where=tree.args.get("where"),
     )
-    tree.set(
-        "from_",
-        exp.From(
-            this=exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-        ),
-    )
+    tree.set("from_", exp.From(this=subquery(inner, alias)))
     tree.set("joins", None)
     tree.set("where", None)
 
 
 def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
     """Reject outer columns in the HAVING of a subquery of HAVING: MySQL 9.7 does not find them."""
-    own = {
-        name
-        for part in [tree.args.get("from_"), *(tree.args.get("joins") or [])]
-        if part
-        for name in _names(part.this)
-    }
+    own = _source_names(tree)
     for inner in find_all(tree.args["having"], exp.Select):
         having = inner.args.get("having")
         if having is not None and any(column.table in own for column in find_all(having, exp.Column)):
@@ -296,8 +277,7 @@ def _queries(node: exp.Expr) -> Iterator[exp.Query]:
 def _least_keys(node: exp.Expr, keys: list[exp.Expr], hidden: set[str]) -> None:
     """Write a key used in a subquery as its own minimum: PostgreSQL accepts only columns as keys there."""
     if isinstance(node, exp.Select):
-        sources = [node.args.get("from_"), *(node.args.get("joins") or [])]
-        hidden = hidden | {name for part in sources if part for name in _names(part.this)}
+        hidden = hidden | _source_names(node)
     elif isinstance(node, AGGREGATES) and not reached(node) & hidden:
         return
     for key in keys:
@@ -324,9 +304,7 @@ def _outward(c: Compiler, tree: exp.Select) -> None:
     items: list[exp.Expr] = []
     for at, (call, _) in enumerate(found):
         items.append(aliased(call.copy(), str(at)))
-        column = exp.column(
-            exp.to_identifier(str(at), quoted=True), table=exp.to_identifier(alias, quoted=True)
-        )
+        column = column_of(str(at), alias)
         call.replace(column)
     inner = exp.Select(
         expressions=items,
@@ -334,8 +312,7 @@ def _outward(c: Compiler, tree: exp.Select) -> None:
         joins=tree.args.get("joins"),
         where=tree.args.get("where"),
     )
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    tree.set("from_", exp.From(this=exp.Subquery(this=inner, alias=named)))
+    tree.set("from_", exp.From(this=subquery(inner, alias)))
     tree.set("joins", None)
     having = tree.args.get("having")
     tree.set("where", None if having is None else exp.Where(this=having.this))
@@ -350,18 +327,14 @@ def _aggregates(node: exp.Expr, own: set[str], *, nested: bool = False) -> Itera
             yield node, nested
             return
     if isinstance(node, exp.Select):
-        sources = [node.args.get("from_"), *(node.args.get("joins") or [])]
-        own = own - {name for part in sources if part for name in _names(part.this)}
+        own = own - _source_names(node)
     for part in node.iter_expressions():
         yield from _aggregates(part, own, nested=nested or isinstance(node, exp.Query))
 
 
 def _frames(c: Compiler, tree: exp.Select) -> None:
     """Number the rows of each window's partitions, and compute over those whose numbers are in the frame."""
-    for name in ("expressions", "order"):
-        # A node that is used twice would be replaced only once.
-        part = tree.args.get(name)
-        tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
+    _separate(tree, "expressions", "order")
     outer = _parts(tree, "expressions", "order")
     framed = [node for part in outer for node in find_all(part, Framed)]
     alias, again = c.name("rows"), c.name("frame")
@@ -390,8 +363,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
     )  # fmt: skip
 
     def derived(name: str) -> exp.From:
-        named = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
-        return exp.From(this=exp.Subquery(this=inner.copy(), alias=named))
+        return exp.From(this=subquery(inner.copy(), name))
 
     for window, (keys, place, peers) in zip(framed, places, strict=True):
         own, other = (_columns_of(side, [*keys, place, peers]) for side in (alias, again))
@@ -402,7 +374,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
             shown, _, *default = call.expressions
             for column in find_all(shown, exp.Column):
                 if column.table == alias:
-                    column.set("table", exp.to_identifier(again, quoted=True))
+                    column.set("table", identifier(again))
             found = exp.Select(
                 expressions=[shown], from_=derived(again), where=exp.Where(this=every(conditions))
             )
@@ -414,7 +386,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
         conditions += _within(window.args.get("spec"), (own[place], other[place]), (own[peers], other[peers]))
         for column in find_all(call, exp.Column):
             if column.table == alias:
-                column.set("table", exp.to_identifier(again, quoted=True))
+                column.set("table", identifier(again))
         window.replace(exp.Subquery(this=_over_rows(call, other[place], derived(again), conditions)))
     tree.set("from_", derived(alias))
     tree.set("joins", None)
@@ -440,10 +412,7 @@ def _picked(
 
 
 def _columns_of(source: str, names: list[str]) -> dict[str, exp.Expr]:
-    return {
-        name: exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source, quoted=True))
-        for name in names
-    }
+    return {name: column_of(name, source) for name in names}
 
 
 def _numbering(name: str, keys: list[exp.Expr], terms: list[exp.Expr]) -> exp.Expr:

@@ -12,7 +12,17 @@ from sqlglot import exp
 from dialects.clauses import from_items, sources_of
 from dialects.compiler import Compiler
 from dialects.identifiers import ascii_lower
-from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
+from dialects.nodes import (
+    AGGREGATES,
+    AnyOf,
+    FirstOf,
+    Listed,
+    Whichever,
+    column_of,
+    grouped,
+    is_constant,
+    number,
+)
 from dialects.rewrites.comparison import keyed, may_be_null, ordered
 from dialects.scope import Grouping, Scope, ScopeColumn, Source
 from dialects.tables import Loop, Loops
@@ -177,17 +187,8 @@ def _terms(c: Compiler, source: Source, visit: Loop) -> list[exp.Expr] | None:
     if source.table is None:
         return _group_terms(c, source)
     terms = [_term(c, source, column) for name in visit.columns if (column := source.column(name))]
-    if c.target.row_number is not None and source.place is None:
-        place = exp.column(
-            exp.to_identifier(c.target.row_number, quoted=True),
-            table=exp.to_identifier(source.alias, quoted=True),
-        )
-        return [*terms, exp.Ordered(this=place)]
-    if source.place is not None:
-        place = exp.column(
-            exp.to_identifier(source.place, quoted=True), table=exp.to_identifier(source.alias, quoted=True)
-        )
-        return [*terms, exp.Ordered(this=place)]
+    if place := source.place or c.target.row_number:
+        return [*terms, exp.Ordered(this=column_of(place, source.alias))]
     # A WITHOUT ROWID table is in the order of its key.
     last = source.table.primary_key if source.rowid is None else (source.rowid,)
     keys = [column for name in last if (column := source.column(name))]

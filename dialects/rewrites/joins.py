@@ -11,7 +11,19 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import find, rows_of
 from dialects.identifiers import ascii_lower
-from dialects.nodes import Bigint, Lower, case, every, grouped, number
+from dialects.nodes import (
+    Bigint,
+    Lower,
+    aliased,
+    case,
+    column_of,
+    every,
+    grouped,
+    identifier,
+    number,
+    source_alias,
+    subquery,
+)
 from dialects.parameters import literal
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
@@ -195,8 +207,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         )
         if again and common_table.query is not None and c.lowers("self-joined-ctes"):
             # MySQL 9.7 cannot sort or group by the column that joins a common table expression to itself.
-            named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-            return exp.Subquery(this=common_table.query.copy(), alias=named)
+            return subquery(common_table.query.copy(), alias)
         return _named(common_table.target, alias)
     found = c.tables.find(name)
     if found is None and (view := c.tables.view(name)) is not None:
@@ -295,10 +306,9 @@ def _described(c: Compiler, item: exp.Table, name: str, arguments: list[Typed], 
 
 def _beside(tree: exp.Select, alias: str, scope: Scope) -> exp.Expr:
     """Return a source that may read those to the left."""
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     if {source.alias for source in scope.sources[:-1]} & reached(tree):
-        return exp.Lateral(this=exp.Subquery(this=tree), alias=named)
-    return exp.Subquery(this=tree, alias=named)
+        return exp.Lateral(this=exp.Subquery(this=tree), alias=source_alias(alias))
+    return subquery(tree, alias)
 
 
 def _constants(
@@ -317,25 +327,25 @@ def _constants(
     relation = renamed(c.query(query, None, derived=True), list(names))
     keep(c, relation)
     scope.sources.append(Source(item.alias or item.name, alias, relation.columns))
-    return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return subquery(relation.node, alias)
 
 
 def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Expr:
     """Return a table with its rowids, computed from the order in which rows were loaded."""
     c.applies("rowid")
-    order = exp.Ordered(this=exp.column(exp.to_identifier(place, quoted=True)))
+    order = exp.Ordered(this=column_of(place))
     row: exp.Expr = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER"), order=exp.Order(expressions=[order]), over="OVER"
     )
     runs = found.source.rowids
     if runs != ((1, 1),):
         row = case(*((row.copy() >= number(at), _within(row, at, first)) for at, first in reversed(runs)))
-    columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in found.columns]
+    columns = [column_of(column.name) for column in found.columns]
     tree = exp.Select(
-        expressions=[*columns, exp.Alias(this=row, alias=exp.to_identifier(PLACE, quoted=True))],
-        from_=exp.From(this=exp.Table(this=exp.to_identifier(found.name, quoted=True))),
+        expressions=[*columns, aliased(row, PLACE)],
+        from_=exp.From(this=exp.Table(this=identifier(found.name))),
     )
-    return exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return subquery(tree, alias)
 
 
 def _within(row: exp.Expr, start: int, first: int) -> exp.Expr:
@@ -369,13 +379,13 @@ def _view(
     scope.sources.append(
         Source(shown, alias, relation.columns, distinct=relation.distinct, grouped=relation.grouped)
     )
-    return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return subquery(relation.node, alias)
 
 
 def _named(name: str, alias: str) -> exp.Table:
-    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    table = exp.Table(this=identifier(name))
     if alias != name:
-        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+        table.set("alias", source_alias(alias))
     return table
 
 
@@ -413,7 +423,7 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
     order = exported_order(relation) if c.lists else relation.order
     source.order = [_of_source(part, alias) for part in order] if order else None
     scope.sources.append(source)
-    return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return subquery(relation.node, alias)
 
 
 def _shows_all(item: exp.Expr) -> bool:
@@ -429,7 +439,7 @@ def _shares(join: exp.Join) -> bool:
 def _of_source(term: exp.Expr, alias: str) -> exp.Expr:
     term = term.copy()
     for column in find_all(term, exp.Column):
-        column.set("table", exp.to_identifier(alias, quoted=True))
+        column.set("table", identifier(alias))
     return term
 
 

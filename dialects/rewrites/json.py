@@ -22,8 +22,11 @@ from dialects.nodes import (
     JSONString,
     JSONText,
     Slice,
+    aliased,
     case,
+    column_of,
     every,
+    identifier,
     is_not_null,
     number,
     server,
@@ -247,7 +250,7 @@ def rows(
     )
 
     def column(part: str) -> exp.Expr:
-        return exp.column(exp.to_identifier(part), table=exp.to_identifier(alias, quoted=True))
+        return exp.column(exp.to_identifier(part), table=identifier(alias))
 
     key, raw = column("k"), column("v")
     inside = exp.Not(this=exp.Paren(this=_is(raw, "[", "{")))
@@ -269,19 +272,15 @@ def rows(
     ]
     unknown = frozenset({"id", "parent"}) if steps else frozenset()
     tree = exp.Select(
-        expressions=[
-            exp.Alias(this=value.node, alias=exp.to_identifier(one, quoted=True))
-            for one, value in found
-            if one not in unknown
-        ],
-        from_=exp.From(this=JSONRows(this=listed, alias=exp.to_identifier(alias, quoted=True))),
+        expressions=[aliased(value.node, one) for one, value in found if one not in unknown],
+        from_=exp.From(this=JSONRows(this=listed, alias=identifier(alias))),
     )
     exported = [
         (
             one,
             Typed(Alternatives(), Kind.ANY, several=OneOf(_uncounted))
             if one in unknown
-            else value.of(node=exp.column(exp.to_identifier(one, quoted=True)), several=value.tagged),
+            else value.of(node=column_of(one), several=value.tagged),
         )
         for one, value in found
     ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.nodes import JSONRows, Random, case, is_not_null, reads_outer_rows
+from dialects.nodes import JSONRows, Random, aliased, case, is_not_null, reads_outer_rows
 from dialects.trees import find_all, has
 
 _PLAIN = frozenset({"expressions", "from_", "joins", "where", "order"})
@@ -66,7 +66,7 @@ def _merge(select: exp.Select, place: exp.From | exp.Join) -> None:
             first = next(each for each in find_all(value, exp.Column) if each.table in own)
             value = case((is_not_null(first.copy()), value))
         if isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
-            value = exp.Alias(this=value, alias=exp.to_identifier(column.name, quoted=True))
+            value = aliased(value, column.name)
         column.replace(value)
     _join(select, place, inner)
 

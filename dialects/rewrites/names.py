@@ -12,6 +12,7 @@ from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
+from dialects.nodes import column_of
 from dialects.rewrites.operators import mixed
 from dialects.scope import ROWIDS, Nest, Scope, ScopeColumn, Source, new_name
 from dialects.source import Starred, position
@@ -127,7 +128,7 @@ def shared(c: Compiler, scope: Scope, name: str, found: Typed) -> Typed:
 def _rowid(source: Source) -> ScopeColumn:
     column = None if source.rowid is None else source.column(source.rowid)
     if column is None and source.place is not None:
-        node = exp.column(exp.to_identifier(source.place, quoted=True))
+        node = column_of(source.place)
         return ScopeColumn("rowid", integer(node, nullable=False, affinity=Affinity.NUMERIC))
     if column is None:
         raise Untranslatable("rowid", f"those of {source.name} are not loaded, and have too many gaps")
@@ -229,11 +230,6 @@ def unique_names(names: Sequence[str]) -> list[str]:
         taken.add(ascii_lower(unique))
         found.append(unique)
     return found
-
-
-def aliased(item: exp.Expr, name: str) -> exp.Expr:
-    """Return `item` AS `name`."""
-    return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))
 
 
 def _star_of_nest(scope: Scope, nest: Nest) -> list[Result]:

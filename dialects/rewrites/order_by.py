@@ -9,7 +9,20 @@ from dialects.coercions import BIGGEST, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
-from dialects.nodes import Bigint, BoundValue, FirstOf, case, every, is_constant, number, some
+from dialects.nodes import (
+    Bigint,
+    BoundValue,
+    FirstOf,
+    aliased,
+    case,
+    column_of,
+    every,
+    identifier,
+    is_constant,
+    number,
+    some,
+    subquery,
+)
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
@@ -109,45 +122,35 @@ def limited(
         this=exp.Anonymous(this="ROW_NUMBER"),
         order=exp.Order(expressions=terms) if terms else None, over="OVER",
     )  # fmt: skip
-    tree.append("expressions", exp.Alias(this=numbered, alias=exp.to_identifier(place, quoted=True)))
+    tree.append("expressions", aliased(numbered, place))
 
-    conditions: list[exp.Expr] = [exp.GT(this=_column(alias, place), expression=start)]
+    conditions: list[exp.Expr] = [exp.GT(this=column_of(place, alias), expression=start)]
     if most is not None:
         # Row numbers are unsigned on MySQL, where a difference below zero is an error.
-        behind = exp.Sub(this=Bigint(this=_column(alias, place)), expression=start.copy())
+        behind = exp.Sub(this=Bigint(this=column_of(place, alias)), expression=start.copy())
         last = exp.LTE(this=behind, expression=most)
         conditions.append(some([exp.LT(this=most.copy(), expression=number(0)), last]))
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     return exp.Select(
-        expressions=[_column(alias, item.alias_or_name) for item in items],
-        from_=exp.From(this=exp.Subquery(this=tree, alias=named)),
+        expressions=[column_of(item.alias_or_name, alias) for item in items],
+        from_=exp.From(this=subquery(tree, alias)),
         where=exp.Where(this=every(conditions)),
-        order=exp.Order(expressions=[exp.Ordered(this=_column(alias, place))]),
+        order=exp.Order(expressions=[exp.Ordered(this=column_of(place, alias))]),
     )
 
 
 def _below(c: Compiler, tree: exp.Select, terms: list[exp.Expr]) -> tuple[exp.Select, list[exp.Expr]]:
     """Wrap the SELECT, with the terms as columns: a window cannot be sorted by another one."""
     alias, names = c.name("q"), [item.alias_or_name for item in tree.expressions]
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     below = []
     for term in terms:
         hidden, sorting = c.name("sort"), term.copy()
-        tree.append(
-            "expressions", exp.Alias(this=term.this.copy(), alias=exp.to_identifier(hidden, quoted=True))
-        )
-        sorting.set("this", _column(alias, hidden))
+        tree.append("expressions", aliased(term.this.copy(), hidden))
+        sorting.set("this", column_of(hidden, alias))
         below.append(sorting)
     return exp.Select(
-        expressions=[
-            exp.Alias(this=_column(alias, name), alias=exp.to_identifier(name, quoted=True)) for name in names
-        ],
-        from_=exp.From(this=exp.Subquery(this=tree, alias=named)),
+        expressions=[aliased(column_of(name, alias), name) for name in names],
+        from_=exp.From(this=subquery(tree, alias)),
     ), below
-
-
-def _column(table: str, name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
 
 
 def _without_names(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
@@ -360,7 +363,7 @@ def _place(at: int, free: list[str | None], values: list[Typed]) -> exp.Expr | N
     if isinstance(values[at].node, exp.Column):
         return None
     name = free[at]
-    return number(at + 1) if name is None else exp.to_identifier(name, quoted=True)
+    return number(at + 1) if name is None else identifier(name)
 
 
 def _apart(term: exp.Expr) -> tuple[exp.Expr, Collation | None]:

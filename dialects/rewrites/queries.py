@@ -9,12 +9,12 @@ from dialects.coercions import value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
-from dialects.nodes import is_constant, number
+from dialects.nodes import aliased, column_of, is_constant, number
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
 from dialects.rewrites.group_by import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.names import Result, aliased, results_of, target_names, unique_names
+from dialects.rewrites.names import Result, results_of, target_names, unique_names
 from dialects.rewrites.order_by import (
     CUT,
     LISTED,
@@ -306,7 +306,7 @@ def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, der
 
 def _exported_value(found: Typed, name: str) -> Typed:
     """Return a result column as the outer query sees it."""
-    node = exp.column(exp.to_identifier(name, quoted=True))
+    node = column_of(name)
     kind = found.kind
     if found.stored.mixed and found.tagged is None:
         kind = Kind.TEXT if kind is Kind.ANY else Kind.REAL if kind is Kind.NUMBER else kind
@@ -486,6 +486,6 @@ def _exported(order: list[exp.Expr], values: list[Typed], names: list[str | None
         if name is None:
             return []
         changed = term.copy()
-        changed.set("this", exp.column(exp.to_identifier(name, quoted=True)))
+        changed.set("this", column_of(name))
         result.append(changed)
     return result

@@ -8,7 +8,20 @@ from dialects.coercions import gets_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.identifiers import ascii_lower
-from dialects.nodes import Double, case, every, grouped, is_null, number, reads_outer_rows, some
+from dialects.nodes import (
+    Double,
+    case,
+    column_of,
+    every,
+    grouped,
+    identifier,
+    is_null,
+    number,
+    reads_outer_rows,
+    some,
+    subquery,
+    unknown,
+)
 from dialects.rewrites.comparison import (
     collation,
     compare,
@@ -51,14 +64,13 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
     if len(relation.columns) == 1:
         return None
     alias = c.name("q")
-    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     parts = []
     for column, collated in zip(relation.columns, relation.collations, strict=True):
         place = column.value.node.copy()
-        place.set("table", exp.to_identifier(alias, quoted=True))
+        place.set("table", identifier(alias))
         tree = exp.Select(
             expressions=[place],
-            from_=exp.From(this=exp.Subquery(this=relation.node.copy(), alias=named.copy())),
+            from_=exp.From(this=subquery(relation.node.copy(), alias)),
         )
         part = _as_value(c, Relation(tree, [column], one_row=True))
         # Unlike a subquery that is a single value, a column of a row compares as its expression does.
@@ -114,7 +126,7 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     listed = node.expressions
     if node.args.get("field") is not None:
         table = node.args["field"]
-        inside = exp.select("*").from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
+        inside = exp.select("*").from_(exp.Table(this=identifier(table.name)))
     if isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Subquery):
         # In its own parentheses a subquery is a value: only its first row counts.
         c.changed.add(FIRST_ROW)
@@ -264,8 +276,7 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
         names = [ascii_lower(result.alias_or_name) for result in node.selects]
         if len({*names}) < len(names):
             named(relation)
-        alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
-        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=node, alias=alias)))
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=subquery(node, c.name("q"))))
     return node
 
 
@@ -276,11 +287,9 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     alias = c.name("q")
     inside = []
     for column, name in zip(relation.columns, columns, strict=True):
-        node = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
+        node = column_of(name, alias)
         inside.append(told_apart(c, column.value.of(node=node, constant=None).with_number(condition=False)))
-    source = exp.Subquery(
-        this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
-    )
+    source = subquery(relation.node, alias)
     if len(parts) > 1:
         return _row_in_converted(c, parts, inside, source)
     found, inner = parts[0], inside[0]
@@ -298,13 +307,12 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     if c.filtering:
         return boolean(hit)
     # TRUE if the comparison holds for a row, else NULL if an operand is NULL, else FALSE.
-    unknown = []
+    missing = []
     if inner.nullable:
-        unknown.append(_exists(source, null_test(inner).node))
+        missing.append(_exists(source, null_test(inner).node))
     if found.nullable:
-        unknown.append(every([null_test(found).node, _exists(source, None)]))
-    undecided = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
-    branches = [(hit, exp.Boolean(this=True)), *([(some(unknown), undecided)] if unknown else [])]
+        missing.append(every([null_test(found).node, _exists(source, None)]))
+    branches = [(hit, exp.Boolean(this=True)), *([(some(missing), unknown())] if missing else [])]
     return boolean(case(*branches, default=exp.Boolean(this=False)))
 
 
@@ -317,9 +325,7 @@ def _row_in_converted(c: Compiler, parts: list[Typed], inside: list[Typed], sour
     hit = _exists(source, test)
     if c.filtering:
         return boolean(hit)
-    undecided = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
-    unknown = _exists(source, is_null(test))
-    branches = [(hit, exp.Boolean(this=True)), (unknown, undecided)]
+    branches = [(hit, exp.Boolean(this=True)), (_exists(source, is_null(test)), unknown())]
     return boolean(case(*branches, default=exp.Boolean(this=False)))
 
 

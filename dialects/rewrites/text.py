@@ -31,6 +31,7 @@ from dialects.nodes import (
     number,
     server,
     string,
+    unknown,
 )
 from dialects.rewrites.functions import apart, called, folded
 from dialects.tagged_values import begins
@@ -173,14 +174,14 @@ def _folded(c: Context, name: str, operands: list[Typed]) -> Typed | None:
 
 
 def _unknown() -> Typed:
-    return boolean(exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean")))
+    return boolean(unknown())
 
 
 def _never(shown: Typed) -> Typed:
     """Return FALSE, or NULL if the text is NULL."""
     if not shown.nullable:
         return boolean(exp.Boolean(this=False), nullable=False)
-    missing = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
+    missing = unknown()
     test = is_not_null(shown.node)
     return boolean(exp.Case(ifs=[exp.If(this=test, true=exp.Boolean(this=False))], default=missing))
 

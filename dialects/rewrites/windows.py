@@ -9,9 +9,9 @@ from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, lit
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import Role, find
-from dialects.nodes import Bigint, Exact, Framed, Picked, Text, case, is_constant, is_null, number
+from dialects.nodes import Bigint, Exact, Framed, Picked, Text, case, identifier, is_constant, is_null, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
-from dialects.rewrites.comparison import keyed, ordered
+from dialects.rewrites.comparison import direction, keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
 from dialects.tagged_values import from_tagged, to_tagged, together
@@ -91,8 +91,8 @@ def ordered_by_distance(
         # The target fails where a distance leads beyond 64 bits.
         c.applies("range-frame")
         t = t.of(node=Exact(this=t.node)).with_number(low=None, high=None)
-    descending, first = bool(term.args.get("desc")), term.args.get("nulls_first")
-    if c.target.has_null_order or not t.nullable or first is None or bool(first) is not descending:
+    descending, first = direction(term)
+    if c.target.has_null_order or not t.nullable or first != descending:
         return t, term
     if t.kind is Kind.INTEGER and not exact and (t.number.low is None or t.number.low <= -(2**63)):
         raise Untranslatable(
@@ -175,7 +175,7 @@ def share_windows(c: Compiler, tree: exp.Expr) -> None:
         names: dict[exp.Expr, exp.Identifier] = {}
         for window in own:
             shape = exp.Window(**{part: window.args.get(part) for part in ("partition_by", "order", "spec")})
-            name = names.setdefault(shape.copy(), exp.to_identifier(f"_w{len(names) + 1}", quoted=True))
+            name = names.setdefault(shape.copy(), identifier(f"_w{len(names) + 1}"))
             window.replace(exp.Window(this=window.this, alias=name.copy(), over="OVER"))
         if len(names) > most:
             raise Untranslatable("the statement", f"{c.target.title} takes {most} windows in a SELECT")
