@@ -176,13 +176,11 @@ class Compiler:
 
     @property
     def _called(self) -> Iterator[Function]:
-        """Yield the functions that the statement calls."""
         for call in self.nodes[exp.Anonymous]:
             yield from rows_of(ascii_lower(call.name))
 
     @cached_property
     def _collates(self) -> bool:
-        """True if the statement has a COLLATE."""
         return bool(self.nodes[exp.Collate])
 
     @cached_property

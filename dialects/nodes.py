@@ -4,7 +4,7 @@ SQLite's operators depend on the types of their values. Here each node means one
 type, so that `dialects.base_generator` only writes it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from sqlglot import exp
@@ -314,6 +314,19 @@ def source_alias(name: str) -> exp.TableAlias:
 def subquery(query: exp.Expr, name: str) -> exp.Subquery:
     """Return a query as a source of that name."""
     return exp.Subquery(this=query, alias=source_alias(name))
+
+
+def kept_apart(node: exp.Expr) -> exp.Expr:
+    """Return COALESCE of a value and NULL: the optimizers of MySQL and MariaDB do not look into it."""
+    return exp.Coalesce(this=node, expressions=[exp.null()])
+
+
+def numbering(name: str, keys: Iterable[exp.Expr], terms: Sequence[exp.Expr]) -> exp.Window:
+    """Return ROW_NUMBER or a rank (`name`) of the rows with the same keys."""
+    order = exp.Order(expressions=[term.copy() for term in terms]) if terms else None
+    return exp.Window(
+        this=exp.Anonymous(this=name), partition_by=[key.copy() for key in keys], order=order, over="OVER"
+    )
 
 
 def unknown() -> exp.Expr:

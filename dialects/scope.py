@@ -14,7 +14,7 @@ from sqlglot.helper import find_new_name
 from dialects.identifiers import ascii_lower
 from dialects.nodes import aliased, column_of
 from dialects.schema import Table
-from dialects.trees import find_all, has
+from dialects.trees import find_all, first_select, has
 from dialects.value_types import Collation, TextFacts, Typed
 
 ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
@@ -266,8 +266,5 @@ def named(relation: Relation) -> list[str]:
         }
         name = item.name if is_free else new_name(f"_c{at + 1}", taken)
         names.append(name)
-        leaf: exp.Expr = relation.node
-        while isinstance(leaf, exp.SetOperation | exp.Subquery):
-            leaf = leaf.this
-        leaf.expressions[at].replace(aliased(item.copy(), name))
+        first_select(relation.node).expressions[at].replace(aliased(item.copy(), name))
     return names

@@ -140,7 +140,6 @@ class Planner:
         )
 
     def _visits(self, steps: Sequence[str]) -> Loops:
-        """Return the loops of one SELECT."""
         loops = [found for detail in steps if (found := _LOOP.fullmatch(detail))]
         return Loops(
             tuple(Loop(_source(found["name"]), self._columns(found["index"])) for found in loops),

@@ -33,7 +33,7 @@ from dialects.source import foreign, parse, syntax_error
 from dialects.tables import Tables
 from dialects.tagged_values import read_rows
 from dialects.targets import TARGETS
-from dialects.trees import by_type, find_all, has
+from dialects.trees import by_type, find_all, first_select, has
 from dialects.value_types import Kind
 
 __all__ = ["Translation", "Untranslatable", "translate"]
@@ -196,9 +196,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
             has(relation.node, exp.Window, Listed) or any(map(_joins, find_all(relation.node, exp.Ordered)))
         ):
             compiler.hint("sorting-limit")
-        first = relation.node
-        while isinstance(first, exp.SetOperation | exp.Subquery):
-            first = first.this
+        first = first_select(relation.node)
         if compiler.hints and isinstance(first, exp.Select):
             first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         relation.node = laterals.merged(compiler, relation.node)

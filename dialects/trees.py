@@ -38,3 +38,15 @@ def by_type(tree: exp.Expr) -> Mapping[type[exp.Expr], list[Any]]:
     for node in find_all(tree, exp.Expr):
         found[type(node)].append(node)
     return found
+
+
+def first_select(query: exp.Expr) -> exp.Expr:
+    """Return the first SELECT of a compound or parenthesized query."""
+    while isinstance(query, exp.SetOperation | exp.Subquery):
+        query = query.this
+    return query
+
+
+def windows_of(select: exp.Select) -> list[exp.Window]:
+    """Return the windows of a SELECT outside its subqueries."""
+    return [each for each in find_all(select, exp.Window) if each.parent_select is select]

@@ -9,7 +9,7 @@ from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering
 from dialects.mysql import lowerings as mysql
-from dialects.trees import find_all, has
+from dialects.trees import find_all, has, windows_of
 
 _SHIFTS = frozenset({"lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
@@ -47,7 +47,7 @@ def _all_digits(window: exp.Window) -> exp.Expr | None:
     if name not in {"percent_rank", "cume_dist"}:
         return None
     select = window.parent_select
-    if select is None or not any(other != window for other in select.find_all(exp.Window)):
+    if select is None or not any(other != window for other in find_all(select, exp.Window)):
         return exp.Paren(this=exp.Add(this=window, expression=nodes.Double(this=nodes.number(0))))
 
     def counted(call: exp.Expr, *, order: bool) -> exp.Window:
@@ -72,7 +72,7 @@ def _coalesced(window: exp.Window) -> exp.Expr | None:
     picks = isinstance(window.this, exp.Min | exp.Max) or window.this.name.lower() in _PICKS
     if not picks or isinstance(window.parent, exp.Alias | exp.Select):
         return None
-    return exp.Coalesce(this=window, expressions=[exp.null()])
+    return nodes.kept_apart(window)
 
 
 def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
@@ -93,7 +93,7 @@ def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
 
 def _hide_columns(select: exp.Select) -> None:
     """COALESCE keeps the column out of the expression that is taken apart for the window."""
-    windows = [each for each in find_all(select, exp.Window) if each.parent_select is select]
+    windows = windows_of(select)
     if not windows or not _reads_merged(select):
         return
     for window in windows:
@@ -104,7 +104,7 @@ def _hide_columns(select: exp.Select) -> None:
                 each for branch in inner if isinstance(branch, exp.If) for each in branch.iter_expressions()
             ]
             for column in [each for each in inner if isinstance(each, exp.Column)]:
-                column.replace(exp.Coalesce(this=column.copy(), expressions=[exp.null()]))
+                column.replace(nodes.kept_apart(column.copy()))
             around = around.parent
 
 
@@ -131,13 +131,9 @@ def _refuse_offset(select: exp.Select) -> None:
 
 def _sort_apart(select: exp.Select) -> None:
     """Nothing else that is the same in every row makes orders different: MariaDB removes constants."""
-    windows = [
-        one
-        for one in find_all(select, exp.Window)
-        if one.find_ancestor(exp.Select) is select and not one.args.get("alias")
-    ]
+    windows = [one for one in windows_of(select) if not one.args.get("alias")]
     # It removes a subquery that reads no row of the SELECT, too: then two are alike.
-    queried = any(term.find(exp.Query) for window in windows for term in window.args.get("order") or ())
+    queried = any(has(term, exp.Query) for window in windows for term in window.args.get("order") or ())
     few = len(("one", "in its order")) - queried
     for place, window in enumerate(windows if len(windows) > few else ()):
         apart = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Neg(this=nodes.number(place)))
@@ -145,7 +141,6 @@ def _sort_apart(select: exp.Select) -> None:
 
 
 def _outer_join(join: exp.Join) -> exp.Expr | None:
-    """Return ON of a join in a SELECT with an outer join."""
     on, select = join.args.get("on"), join.parent_select
     return on if on and select and any(each.side for each in find_all(select, exp.Join)) else None
 
@@ -201,7 +196,7 @@ def _refuse_row(test: exp.In) -> None:
 
 def _hide_aggregate(test: exp.In) -> None:
     if isinstance(test.this, exp.AggFunc | nodes.AnyOf) and test.args.get("query"):
-        test.set("this", exp.Coalesce(this=test.this, expressions=[exp.null()]))
+        test.set("this", nodes.kept_apart(test.this))
 
 
 def _hide_results(test: exp.In) -> None:
@@ -217,7 +212,7 @@ def _hide_results(test: exp.In) -> None:
             for node in [item.unalias() for item in query.expressions]:
                 read = {column.table for column in find_all(node, exp.Column)}
                 if isinstance(node, nodes.AGGREGATES) and read and not read & {*own, ""}:
-                    node.replace(exp.Coalesce(this=node.copy(), expressions=[exp.null()]))
+                    node.replace(nodes.kept_apart(node.copy()))
 
 
 def _room_for_sign(quotient: nodes.Whole) -> exp.Expr | None:
@@ -250,14 +245,13 @@ def _refuse_single_group(select: exp.Select) -> None:
 
 def _hide_first_key(select: exp.Select) -> None:
     order = select.args.get("order")
-    windows = (each for each in find_all(select, exp.Window) if each.parent_select is select)
-    if order is None or not select.args.get("group") or next(windows, None) is None:
+    if order is None or not select.args.get("group") or not windows_of(select):
         return
     term = order.expressions[0]
     is_place = isinstance(term.this, exp.Literal) and term.this.is_int
     key = select.expressions[int(term.this.this) - 1].unalias() if is_place else term.this
     if isinstance(key, exp.Column):
-        term.set("this", exp.Coalesce(this=key.copy(), expressions=[exp.null()]))
+        term.set("this", nodes.kept_apart(key.copy()))
 
 
 def _refuse_set_operations(test: exp.Exists) -> None:

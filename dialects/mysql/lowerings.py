@@ -60,7 +60,7 @@ def _hide_looked_up(test: exp.In) -> None:
         # A star is what `IN` of a query was put into another one with: it has that source alone.
         stars = [column_of(name) for name in unions[0].named_selects]
         results = stars if select.is_star else [each.unalias() for each in select.expressions]
-        select.set("expressions", [exp.Coalesce(this=each, expressions=[exp.null()]) for each in results])
+        select.set("expressions", [nodes.kept_apart(each) for each in results])
 
 
 def _widen(call: exp.Anonymous) -> None:

@@ -432,7 +432,6 @@ def _refuse_outer_filter(name: str, condition: exp.Expr | None, named: set[str],
 def _json_part(
     c: Compiler, name: str, arguments: list[exp.Expr], found: list[Typed], scope: Scope
 ) -> exp.Expr:
-    """Return one row's element of json_group_array() or json_group_object()."""
     value = element(c, arguments[-1], found[-1], scope)
     return (
         value if name == "json_group_array" else Joined(expressions=[label(c, found[0]), string(":"), value])

@@ -479,7 +479,6 @@ def _of_rank(rank: int, part: Typed) -> Typed:
 
 
 def _rank(part: Typed) -> Typed:
-    """Return the rank of a value's storage class; NULL for NULL."""
     if part.kind not in RANK:
         return literal(None)
     rank: exp.Expr = number(RANK[part.kind])

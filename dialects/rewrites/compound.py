@@ -286,7 +286,7 @@ def _with_room_for_null(relations: list[Relation]) -> None:
         for relation, already in zip(relations, nullable, strict=True):
             if not already and isinstance(relation.node, exp.Select):
                 item = relation.node.expressions[at]
-                inner = item.this if isinstance(item, exp.Alias) else item
+                inner = item.unalias()
                 inner.replace(exp.Nullif(this=inner.copy(), expression=exp.Null()))
 
 
@@ -367,7 +367,7 @@ def _change(node: exp.Expr, at: int, rewrite: Callable[[exp.Expr], exp.Expr]) ->
         _change(node.this, at, rewrite)
     else:
         item = node.expressions[at]
-        inner = item.this if isinstance(item, exp.Alias) else item
+        inner = item.unalias()
         inner.replace(rewrite(inner.copy()))
 
 

@@ -26,7 +26,7 @@ from dialects.rewrites import compound
 from dialects.rewrites.order_by import row_counts, set_limit
 from dialects.scope import CommonTable, Relation, Scope, ScopeColumn, keep_whole
 from dialects.tables import folded, is_portable
-from dialects.trees import find_all, has
+from dialects.trees import find_all, first_select, has
 from dialects.value_types import Collation, Kind, Typed
 
 _STEPS = 2**62
@@ -152,14 +152,10 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
         return relation
     if len(names) != len(relation.columns):
         raise Untranslatable("WITH", f"{len(names)} names are given to {len(relation.columns)} columns")
-    leaf: exp.Expr = relation.node
-    while isinstance(leaf, exp.SetOperation | exp.Subquery):
-        leaf = leaf.this
+    items = first_select(relation.node).expressions
     targets = [name or f"_c{at + 1}" for at, name in enumerate(names)]
-    for at, name in enumerate(targets):
-        item = leaf.expressions[at]
-        inner = item.this if isinstance(item, exp.Alias) else item
-        item.replace(aliased(inner.copy(), name))
+    for item, name in zip(list(items), targets, strict=True):
+        item.replace(aliased(item.unalias().copy(), name))
     now = {column.value.node.name: name for name, column in zip(targets, relation.columns, strict=True)}
     relation.distinct = tuple(frozenset(now[name] for name in key) for key in relation.distinct)
     relation.grouped = tuple(now[name] for name in relation.grouped)
@@ -430,7 +426,7 @@ def _stays_small(step: Relation, at: int) -> bool:
 def _fix(node: exp.Expr, at: int, kind: Kind, *, wide: bool) -> None:
     assert isinstance(node, exp.Query)  # noqa: S101 - a part of a compound
     item = node.selects[at]
-    inner = item.this if isinstance(item, exp.Alias) else item
+    inner = item.unalias()
     fixed: exp.Expr
     match kind:
         case Kind.INTEGER:

@@ -32,6 +32,7 @@ from dialects.nodes import (
     string,
 )
 from dialects.rewrites.functions import folded, size
+from dialects.trees import find_all
 from dialects.value_types import Context, Form, Kind, Typed, integer, null, real, text
 
 _PLACES = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2)}
@@ -144,7 +145,6 @@ def _is_now(value: Typed) -> bool:
 
 
 def _prepared(c: Context, arguments: list[Typed]) -> tuple[Typed, list[Typed]]:
-    """Return the time value and its modifiers."""
     value, *modifiers = arguments or [literal("now")]
     if any(_is_zone(modifier) for modifier in modifiers):
         c.warn("localtime is taken to be UTC")
@@ -191,7 +191,7 @@ _FIRST_YEAR = 366
 def _may_be_before_first(value: Typed) -> bool:
     """True for a day number of the first year, and for a text that a function of time made of such a one."""
     if value.kind is Kind.TEXT:
-        calls = value.node.find_all(ServerCall)
+        calls = find_all(value.node, ServerCall)
         made = [call for call in calls if call.this in {"moment", "moment_of_julian"}]
         return not all(isinstance(call.expressions[0], exp.Literal) for call in made)
     return value.number.low is None or value.number.low < _FIRST_YEAR

@@ -22,6 +22,7 @@ from dialects.nodes import (
     grouped,
     identifier,
     number,
+    numbering,
     some,
     subquery,
 )  # fmt: skip
@@ -206,7 +207,6 @@ def _names(item: exp.Expr) -> set[str]:
 
 
 def _source_names(select: exp.Select) -> set[str]:
-    """Return the names of the sources in FROM."""
     return {name for item in from_items(select) for name in _names(item.node)}
 
 
@@ -221,12 +221,7 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     """Find each group's row with the extreme value by ROW_NUMBER, and pick its columns by CASE."""
     alias, place = c.name("rows"), "_place"
     own = _source_names(tree)
-    numbered = exp.Window(
-        this=exp.Anonymous(this="ROW_NUMBER"),
-        partition_by=[node.copy() for node in groups.nodes],
-        order=exp.Order(expressions=[term.copy() for term in groups.first]),
-        over="OVER",
-    )
+    numbered = numbering("ROW_NUMBER", groups.nodes, groups.first)
     _separate(tree, "expressions", "group", "having", "order")
     outer = _parts(tree, "expressions", "group", "having", "order")
     for part in outer:
@@ -347,8 +342,8 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
         named = [c.name("k") for _ in keys]
         numbers += [aliased(key.copy(), name) for key, name in zip(keys, named, strict=True)]
         numbers += [
-            aliased(_numbering("ROW_NUMBER", keys, [*terms, *window.args["ties"]]), place),
-            aliased(_numbering("DENSE_RANK", keys, terms), peers),
+            aliased(numbering("ROW_NUMBER", keys, [*terms, *window.args["ties"]]), place),
+            aliased(numbering("DENSE_RANK", keys, terms), peers),
         ]
         places.append((named, place, peers))
         for part in ("partition_by", "order", "ties"):
@@ -413,13 +408,6 @@ def _picked(
 
 def _columns_of(source: str, names: list[str]) -> dict[str, exp.Expr]:
     return {name: column_of(name, source) for name in names}
-
-
-def _numbering(name: str, keys: list[exp.Expr], terms: list[exp.Expr]) -> exp.Expr:
-    order = exp.Order(expressions=[term.copy() for term in terms]) if terms else None
-    return exp.Window(
-        this=exp.Anonymous(this=name), partition_by=[key.copy() for key in keys], order=order, over="OVER"
-    )
 
 
 _Pair = tuple[exp.Expr, exp.Expr]

@@ -261,7 +261,6 @@ def coalesce(c: Context, arguments: list[Typed]) -> Typed:
 
 
 def _present(argument: Typed) -> exp.Expr:
-    """Return a condition that the value is not NULL."""
     return exp.Not(this=exp.Paren(this=null_test(argument).node))
 
 

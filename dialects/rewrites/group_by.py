@@ -146,7 +146,6 @@ def scan_order(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr
 
 
 def _reversed(c: Compiler, term: exp.Expr) -> exp.Expr:
-    """Return a term with the reverse order."""
     first = False if c.target.has_null_order and term.args.get("nulls_first") is not None else None
     turned = exp.Ordered(this=term.this, desc=True, nulls_first=first)
     return may_be_null(turned) if term.meta.get("nullable") else turned
@@ -266,7 +265,7 @@ class Groups:
         if isinstance(node, Whichever):
             return exp.Min(this=node.this)
         if isinstance(node, exp.Query):
-            for bare in list(node.find_all(Whichever)):
+            for bare in list(find_all(node, Whichever)):
                 select = bare.parent_select
                 own = {each.node.alias_or_name for each in sources_of(select)} if select else set()
                 if not reached(bare) & own:

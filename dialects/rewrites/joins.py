@@ -21,6 +21,7 @@ from dialects.nodes import (
     grouped,
     identifier,
     number,
+    numbering,
     source_alias,
     subquery,
 )
@@ -106,7 +107,6 @@ def _refuse_outward(*items: exp.Expr) -> None:
 
 
 def _is_nest(item: exp.Expr) -> bool:
-    """True if an item is only joins in parentheses."""
     return (
         isinstance(item, exp.Subquery)
         and isinstance(item.this, exp.Table | exp.Subquery)
@@ -334,9 +334,7 @@ def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Ex
     """Return a table with its rowids, computed from the order in which rows were loaded."""
     c.applies("rowid")
     order = exp.Ordered(this=column_of(place))
-    row: exp.Expr = exp.Window(
-        this=exp.Anonymous(this="ROW_NUMBER"), order=exp.Order(expressions=[order]), over="OVER"
-    )
+    row: exp.Expr = numbering("ROW_NUMBER", [], [order])
     runs = found.source.rowids
     if runs != ((1, 1),):
         row = case(*((row.copy() >= number(at), _within(row, at, first)) for at, first in reversed(runs)))

@@ -19,7 +19,7 @@ from dialects.source import Starred, position
 from dialects.tables import LAST_IN_NAMES, folded, is_portable
 from dialects.tagged_values import from_tagged, to_tagged
 from dialects.trees import find_all, has
-from dialects.value_types import Affinity, Kind, Typed, boolean, integer, null
+from dialects.value_types import Affinity, Kind, Typed, integer, null
 
 _NUMBERED = re.compile(r"(?<=.):[0-9]*\Z", re.DOTALL)
 
@@ -48,8 +48,6 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
     if not qualifier and quoted:
         c.applies("double-quoted-text")
         return literal(name)
-    if not qualifier and ascii_lower(name) in {"true", "false"}:
-        return boolean(exp.Boolean(this=ascii_lower(name) == "true"), nullable=False)
     shown = f"{qualifier}.{name}" if qualifier else name
     raise Untranslatable(f"the name {shown}", "there is no such column", position(node))
 
@@ -233,7 +231,6 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 
 def _star_of_nest(scope: Scope, nest: Nest) -> list[Result]:
-    """Return the columns of joins in parentheses."""
     if nest.shown is None:
         raise Untranslatable("*", "it shows shared columns of parentheses in parentheses")
     shown = [(scope.sources[at].columns[place].name, at, place) for at, place in nest.shown]

@@ -526,13 +526,11 @@ def _exact_integral(
 
 
 def _interval(operator: Arithmetic, left: Typed, right: Typed) -> tuple[float | None, float | None]:
-    """Return the bounds of the result."""
     ends = [_EVALUATED[operator](a, b) for a in left.number.ends for b in right.number.ends]
     return (min(ends), max(ends)) if ends else (None, None)
 
 
 def _may_be(t: Typed, value: int) -> bool:
-    """True if the bounds allow a value."""
     low, high = t.number.low, t.number.high
     return (low is None or low <= value) and (high is None or high >= value)
 

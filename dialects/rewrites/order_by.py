@@ -20,6 +20,7 @@ from dialects.nodes import (
     identifier,
     is_constant,
     number,
+    numbering,
     some,
     subquery,
 )
@@ -118,11 +119,7 @@ def limited(
     if any(has(term, exp.Window) for term in terms):
         tree, terms = _below(c, tree, terms)
     alias, place = c.name("q"), c.name("place")
-    numbered = exp.Window(
-        this=exp.Anonymous(this="ROW_NUMBER"),
-        order=exp.Order(expressions=terms) if terms else None, over="OVER",
-    )  # fmt: skip
-    tree.append("expressions", aliased(numbered, place))
+    tree.append("expressions", aliased(numbering("ROW_NUMBER", [], terms), place))
 
     conditions: list[exp.Expr] = [exp.GT(this=column_of(place, alias), expression=start)]
     if most is not None:
@@ -224,7 +221,7 @@ def sort_terms(
     shown += [
         ascii_lower(part.name if isinstance(part, exp.Column | exp.Anonymous) else part.key)
         for found, name in zip(values, names, strict=True) if not (name or isinstance(found.node, exp.Column))
-        for part in found.node.find_all(exp.Column, exp.Func)
+        for part in find_all(found.node, exp.Column, exp.Func)
     ]  # fmt: skip
     free = [None if derived or not name or shown.count(ascii_lower(name)) > 1 else name for name in names]
     for term in written.expressions:

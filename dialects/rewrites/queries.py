@@ -241,7 +241,6 @@ def _grouped_instead(
 
 
 def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp.Select:
-    """Return SELECT, FROM and WHERE."""
     tree = exp.Select(expressions=items)
     if found.node is not None:
         tree.set("from_", exp.From(this=found.node))
@@ -293,7 +292,6 @@ def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, dis
 
 
 def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
-    """Return a result column."""
     stored = found.tagged is not None or (
         derived and found.stored.mixed and isinstance(found.node, exp.Column)
     )
@@ -413,7 +411,6 @@ def _is_one(limit: exp.Expr | None) -> bool:
 
 
 def _unique(scope: Scope) -> bool:
-    """True if at most one row satisfies the conditions."""
     if not scope.sources or (len(scope.sources) == 1 and scope.sources[0].one_row):
         return True
     reach = determined(scope.sources, scope.holding, [])

@@ -102,7 +102,6 @@ def _note_first(c: Compiler, node: exp.Expr) -> None:
 
 
 def _as_value(c: Compiler, relation: Relation) -> Typed:
-    """Return the only column of the only row."""
     found = relation.columns[0].value
     if found.kind is Kind.NULL:
         return null()
@@ -294,14 +293,14 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
         return _row_in_converted(c, parts, inside, source)
     found, inner = parts[0], inside[0]
     stops = c.lowers("in-any-query") and not c.lowers("lateral-subqueries")
-    if stops and found.node.find(exp.Window) and reads_outer_rows(source):
+    if stops and has(found.node, exp.Window) and reads_outer_rows(source):
         raise Untranslatable(
             "a window IN a subquery", f"it reads outer rows, and {c.target.title}'s server stops"
         )
     with c.filtered(True):
         test = equal(c, plain(c, found), inner).node
     if c.lowers("rounded-keys") and inner.kind is Kind.INTEGER and found.kind in {Kind.REAL, Kind.NUMBER}:
-        for key in [each for each in test.find_all(exp.Column) if each == inner.node]:
+        for key in [each for each in find_all(test, exp.Column) if each == inner.node]:
             key.replace(exp.Paren(this=exp.Add(this=key.copy(), expression=Double(this=number(0)))))
     hit = _hit(test, source)
     if c.filtering:

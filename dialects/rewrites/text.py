@@ -137,7 +137,6 @@ def _parts(pattern: str, mark: str | None) -> list[str] | None:
 
 
 def _matching(c: Context, shown: Typed, parts: list[str], *, nullable: bool, folds: bool) -> Typed:
-    """Match a text against the parts of a pattern."""
     node = shown.node
     letters = any(part.isascii() and part.isalpha() for part in parts)
     if folds and letters:
@@ -364,7 +363,6 @@ def _quoted_number(c: Context, x: Typed) -> exp.Expr:
 
 
 def _typeof(c: Context, arguments: list[Typed]) -> Typed:
-    """Return the storage class of a value."""
     [x] = arguments
     c.applies("typeof")
     if x.kind is Kind.NULL or (not x.nullable and x.kind is not Kind.NUMBER):

@@ -15,7 +15,7 @@ from dialects.rewrites.comparison import direction, keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
 from dialects.tagged_values import from_tagged, to_tagged, together
-from dialects.trees import find_all
+from dialects.trees import find_all, windows_of
 from dialects.value_types import Affinity, Kind, NumberFacts, Typed, integer, null
 
 
@@ -169,7 +169,7 @@ def share_windows(c: Compiler, tree: exp.Expr) -> None:
     if most is None or len(list(find_all(tree, exp.Window))) <= _WINDOWS:
         return
     for select in list(find_all(tree, exp.Select)):
-        own = [window for window in find_all(select, exp.Window) if window.parent_select is select]
+        own = windows_of(select)
         if len(own) <= _WINDOWS:
             continue
         names: dict[exp.Expr, exp.Identifier] = {}
