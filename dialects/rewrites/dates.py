@@ -7,7 +7,7 @@ https://sqlite.org/lang_datefunc.html
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -269,7 +269,12 @@ def _modified(moment: exp.Expr, modifier: Typed) -> exp.Expr:
 
 
 def _shown(
-    name: str, pattern: str, form: Form | None, installed: str, c: Context, arguments: list[Typed]
+    name: str,
+    pattern: str,
+    form: Form | None,
+    installed: Callable[[exp.Expr], exp.Expr],
+    c: Context,
+    arguments: list[Typed],
 ) -> Typed:
     """Return a moment in a format of fixed places, which all texts of `form` have."""
     value, modifiers = _prepared(c, arguments)
@@ -277,12 +282,12 @@ def _shown(
         return known
     if not modifiers and (found := _printed(c, pattern, value)) is not None:
         return found.with_text(form=form if value.is_dated or _is_now(value) else None)
-    return text(server(installed, _moment(c, value, modifiers)))
+    return text(installed(_moment(c, value, modifiers)))
 
 
-date = partial(_shown, "date", "%Y-%m-%d", Form.DAY, "day_text")
-time = partial(_shown, "time", "%H:%M:%S", None, "time_text")
-datetime = partial(_shown, "datetime", "%Y-%m-%d %H:%M:%S", Form.MOMENT, "datetime_text")
+date = partial(_shown, "date", "%Y-%m-%d", Form.DAY, partial(server, "day_text"))
+time = partial(_shown, "time", "%H:%M:%S", None, partial(server, "time_text"))
+datetime = partial(_shown, "datetime", "%Y-%m-%d %H:%M:%S", Form.MOMENT, partial(server, "datetime_text"))
 
 
 def julianday(c: Context, arguments: list[Typed]) -> Typed:

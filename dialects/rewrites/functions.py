@@ -32,12 +32,17 @@ def called(
     foldable: bool = True,
 ) -> Typed:
     """Compile a call of a function whose rewrite takes arguments of one kind each."""
+
+    def is_null(each: Sequence[Typed]) -> bool:
+        return strict and any(argument.kind is Kind.NULL for argument in each)
+
     arguments = [plain(c, argument) for argument in arguments]
-    if strict and any(argument.kind is Kind.NULL for argument in arguments):
+    if is_null(arguments):
         return null()
     if foldable and (found := folded(c, name, arguments)) is not None:
         return found
-    return detached(arguments, apart(arguments, lambda each: rewrite(c, each)))
+    # An alternative may be NULL where the argument as a whole is not.
+    return detached(arguments, apart(arguments, lambda each: null() if is_null(each) else rewrite(c, each)))
 
 
 def formed(row: Function, c: Context, arguments: list[Typed]) -> Typed:

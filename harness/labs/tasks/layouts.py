@@ -310,11 +310,7 @@ def read_answers(path: Path, tasks: TaskSet, policy: TaskExtract = TaskExtract.O
             faults.add(f"{number} ({name})", "has no pred_sqls and no response", _ANSWER)
         elif given == "response" and isinstance(value, str | list | dict | None):
             answers[name] = _taken_out(value, tasks.family, policy, f"{path}: {name}")
-        elif isinstance(value, list):
-            for one in filter(lambda each: not isinstance(each, str), value):
-                faults.add(f"{number} ({name})", f"{given} has {json_type(one)} in it", _ANSWER)
-            answers[name] = tasks.family.statements(value)
-        elif isinstance(value, str):
+        elif isinstance(value, str | list | None):
             answers[name] = tasks.family.statements(value)
         else:
             faults.add(f"{number} ({name})", f"{given} is {json_type(value)}", _ANSWER)
@@ -322,7 +318,7 @@ def read_answers(path: Path, tasks: TaskSet, policy: TaskExtract = TaskExtract.O
     return TaskAnswers(path.stem, answers, sorted(answers.keys() - known), path)
 
 
-_ANSWER = "give a list of statements, or one text; an empty list is no answer"
+_ANSWER = "give a list of statements, or one text; an empty list, or null, is no answer"
 
 
 def _taken_out(value: Any, family: ScriptFamily, policy: TaskExtract, where: str) -> list[str]:
