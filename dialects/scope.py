@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlglot.helper import find_new_name
 
 from dialects.identifiers import ascii_lower
-from dialects.nodes import aliased, column_of
+from dialects.nodes import aliased, column_of, is_signed, signed
 from dialects.schema import Table
 from dialects.trees import find_all, first_select, has
 from dialects.value_types import Collation, TextFacts, Typed
@@ -80,6 +80,8 @@ class Source:
         """Return a column's value, qualified by this source."""
         name = exp.Identifier(this=column.value.node.name, quoted=True)
         node = exp.Column(this=name, table=exp.Identifier(this=self.alias, quoted=True))
+        if is_signed(column.value.node):
+            signed(node)
         return column.value.of(node=node, nullable=column.value.nullable or self.optional)
 
     def column(self, name: str) -> ScopeColumn | None:

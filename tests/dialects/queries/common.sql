@@ -73,6 +73,7 @@ SELECT id, points ISNULL, points NOTNULL, points NOT NULL FROM pupil ORDER BY id
 SELECT id, IIF(points > 3, points, name) + 1 FROM pupil ORDER BY id;
 SELECT LENGTH(CASE WHEN id > 3 THEN height ELSE house END) FROM pupil ORDER BY id;
 SELECT TYPEOF(CASE WHEN id < 3 THEN 1 WHEN id < 5 THEN 1.5 WHEN id < 7 THEN 'x' END) FROM pupil ORDER BY id;
+SELECT SUBSTR(name, 2, CASE id WHEN 1 THEN 1 WHEN 2 THEN 'a' END) FROM pupil ORDER BY id;
 SELECT SUBSTR('héllo', 2, 3), SUBSTR('abc', 5), SUBSTR('abc', -5, 3), SUBSTR('abc', 2, 0), SUBSTR(NULL, 1);
 SELECT id AS points, points AS id FROM pupil ORDER BY id, points;
 SELECT -points AS points FROM pupil ORDER BY points, id;

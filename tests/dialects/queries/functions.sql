@@ -153,7 +153,6 @@ SELECT LOWER('ÀB'), UPPER('straße'), LOWER(points), UPPER(SUBSTR(name, 1, 1)) 
 -- substr
 SELECT SUBSTR(name, 2), SUBSTR(name, -2), SUBSTR(name, -2, 1), SUBSTR(name, 0, 2), SUBSTR(name, 3, -2) FROM pupil ORDER BY id;
 SELECT SUBSTR(name, 1, points), SUBSTR(name, points), SUBSTR(name, -points, 2) FROM pupil ORDER BY id;
-SELECT SUBSTR(name, 2, CASE id WHEN 1 THEN 1 WHEN 2 THEN 'a' END) FROM pupil ORDER BY id;
 SELECT SUBSTRING(born, 1, 4), SUBSTR(born, 6, 2), SUBSTR(born, -2), SUBSTR(points, 1, 1), SUBSTR(height, -2) FROM pupil ORDER BY id;
 SELECT id FROM pupil WHERE SUBSTR(name, -1) = 'n' OR SUBSTR(name, 1, 1) IN ('B', 'Z') ORDER BY id;
 SELECT SUBSTR(joined, 1, INSTR(joined, ' ')), SUBSTR(name, LENGTH(name) - 1) FROM pupil ORDER BY id;
