@@ -83,7 +83,7 @@ _FUNCTIONS: Mapping[str, tuple[tuple[Any, str], ...]] = {
     "comparison and metrics": ((Scorer, "_compared"), (Scorer, "_answered")),
     "error classes": ((Scorer, "_diagnose"),),
     "previews": ((Scorer, "_preview"),),
-    "encoding of rows for the cache": ((judging, "encode"),),
+    "encoding of rows for the cache": ((judging, "encode_execution"),),
     "cache, looked up and written": ((Lookup, "get"), (Lookup, "store"), (Lookup, "note")),
     "run folder": ((RunFolder, "add"), (RunFolder, "finish")),
 }
