@@ -199,6 +199,15 @@ def _hide_aggregate(test: exp.In) -> None:
         test.set("this", nodes.kept_apart(test.this))
 
 
+def _hide_extremes(select: exp.Select) -> None:
+    if select.args.get("group") or not windows_of(select):
+        return
+    for extreme in find_all(select, exp.Min, exp.Max):
+        own = extreme.parent_select is select and not isinstance(extreme.parent, exp.Window)
+        if own and isinstance(extreme.this, exp.Column):
+            extreme.set("this", nodes.kept_apart(extreme.this))
+
+
 def _hide_results(test: exp.In) -> None:
     waiting = [test.args.get("query")]
     while waiting:
@@ -219,28 +228,6 @@ def _room_for_sign(quotient: nodes.Whole) -> exp.Expr | None:
     dividend = quotient.this.unnest()
     is_wide = isinstance(dividend, exp.Column | exp.Count | exp.Sum | exp.Add | exp.Sub | exp.Mul)
     return None if is_wide or isinstance(quotient.expression, exp.Literal) else nodes.Bigint(this=quotient)
-
-
-def _refuse_single_group(select: exp.Select) -> None:
-    order = select.args.get("order")
-    results = [item.unalias() for item in select.expressions] + [term.this for term in order or ()]
-    computed = [
-        window
-        for each in results if not isinstance(each, exp.Window)
-        for window in find_all(each, exp.Window) if window.parent_select is select
-    ]  # fmt: skip
-    if (
-        computed
-        and not select.args.get("group")
-        and any(
-            each.parent_select is select and not isinstance(each.parent, exp.Window)
-            for part in results
-            for each in find_all(part, *nodes.AGGREGATES)
-        )
-    ):
-        raise Untranslatable(
-            "a window in an expression", "MariaDB loses aggregates beside it without GROUP BY"
-        )
 
 
 def _hide_first_key(select: exp.Select) -> None:
@@ -505,11 +492,11 @@ LOWERINGS = (
     ),
     Lowering(
         "windows-of-one-group",
-        "Without GROUP BY, aggregates in expressions are NULL beside a window in an expression.",
+        "Without GROUP BY, MIN and MAX of an indexed column can be NULL beside a window.",
         MEASURED,
         "SELECT MAX(id) = 4, RANK() OVER (ORDER BY MAX(id)) + 1 FROM item",
-        None,
-        change=_refuse_single_group,
+        "MIN or MAX of COALESCE of the column and NULL.",
+        change=_hide_extremes,
     ),
     Lowering(
         "order-of-windows",

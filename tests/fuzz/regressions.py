@@ -906,6 +906,10 @@ REGRESSIONS = (
         " FROM item",
     ),
     Regression(
+        "a computed LIMIT of the only row of an aggregate",
+        "SELECT MIN(person), (\"a-b\" GLOB '') AS k FROM label GROUP BY k ORDER BY 1, 2 LIMIT (SELECT 2)",
+    ),
+    Regression(
         "a window that a long expression repeats",
         "SELECT COALESCE(MAX(LEAD(x) OVER (ORDER BY id), 1), 'a'), id FROM extreme"
         " EXCEPT SELECT 1, 'a' FROM far",
