@@ -134,7 +134,7 @@ def _sort_apart(select: exp.Select) -> None:
     windows = [one for one in windows_of(select) if not one.args.get("alias")]
     # It removes a subquery that reads no row of the SELECT, too: then two are alike.
     queried = any(has(term, exp.Query) for window in windows for term in window.args.get("order") or ())
-    few = len(("one", "in its order")) - queried
+    few = 2 - queried
     for place, window in enumerate(windows if len(windows) > few else ()):
         apart = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Neg(this=nodes.number(place)))
         window.set("partition_by", [apart, *(window.args.get("partition_by") or [])])

@@ -7,7 +7,6 @@ import secrets
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,6 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.pq import ExecStatus
-from psycopg.types.array import ArrayLoader
-from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader, TimetzLoader
-from psycopg.types.string import TextLoader
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
@@ -33,95 +29,13 @@ from harness.labs.tasks.engine import (
 from harness.labs.tasks.families import ScriptFamily
 from harness.labs.tasks.helpers import MOST_ROWS, Rows
 from harness.labs.tasks.postgresql_state import EXACT_SINCE, postgresql_state, tables_made
-from harness.labs.tasks.psycopg2 import Connection, stand_in
+from harness.labs.tasks.psycopg2 import Connection, read_as_psycopg2, stand_in
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import read_text
 from loaders.namespace import Database
 from loaders.server import Server
 
 _RECURSION = "WITH RECURSIVE"
-
-_TEXTS = (
-    *("uuid", "inet", "cidr", "macaddr", "macaddr8", "bit", "varbit", "money", "xml", "record"),
-    *("int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange"),
-    "tstzmultirange",
-)
-"""Types that psycopg2 returns as texts, and psycopg in types of their own."""
-
-_LISTS = frozenset(
-    {
-        *("int2", "int4", "int8", "float4", "float8", "numeric", "bool", "text", "varchar", "bpchar", "name"),
-        *("char", "oid", "bytea", "date", "time", "timetz", "timestamp", "timestamptz", "interval", "inet"),
-        *("cidr", "macaddr", "json", "jsonb", "int2vector", "int4range", "int8range", "numrange"),
-        *("daterange", "tsrange", "tstzrange"),
-    }
-)
-"""Types whose arrays psycopg2 returns as lists; those of all others are texts."""
-
-
-class _DateLoader(DateLoader):
-    """As psycopg2 reads days: without end they are the last and the first that Python knows."""
-
-    def load(self, data: Any) -> date:
-        end = _ENDS.get(bytes(data))
-        return super().load(data) if end is None else end.date()
-
-
-class _MomentLoader(TimestampLoader):
-    def load(self, data: Any) -> datetime:
-        return _ENDS.get(bytes(data)) or super().load(data)
-
-
-class _ZonedMomentLoader(TimestamptzLoader):
-    def load(self, data: Any) -> datetime:
-        return _ENDS.get(bytes(data)) or super().load(data)
-
-
-class _TimeLoader(TimeLoader):
-    """As psycopg2 reads times: the end of a day is its begin."""
-
-    def load(self, data: Any) -> Any:
-        return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
-
-
-class _ZonedTimeLoader(TimetzLoader):
-    """The same."""
-
-    def load(self, data: Any) -> Any:
-        return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
-
-
-_MIDNIGHT = re.compile(rb"\A24")
-_ENDS = {b"infinity": datetime.max, b"-infinity": datetime.min}  # noqa: DTZ901 - compared by their day
-
-
-class _MomentsLoader(ArrayLoader):
-    """As psycopg2 reads lists of days and moments: none is without an end."""
-
-    def load(self, data: Any) -> list[Any]:
-        if b"infinity" in bytes(data):
-            raise psycopg.DataError("unable to parse date")
-        return super().load(data)
-
-
-_LOADERS = {
-    "date": _DateLoader,
-    "timestamp": _MomentLoader,
-    "timestamptz": _ZonedMomentLoader,
-    "time": _TimeLoader,
-    "timetz": _ZonedTimeLoader,
-}
-
-
-def _read_as_psycopg2(adapters: Any) -> None:
-    for name, loader in [*_LOADERS.items(), *((name, TextLoader) for name in _TEXTS)]:
-        adapters.register_loader(name, loader)
-    for info in adapters.types:
-        if info.array_oid and info.name not in _LISTS:
-            adapters.register_loader(info.array_oid, TextLoader)
-        elif info.name in _LOADERS and info.name not in {"time", "timetz"}:
-            made: Any = type("MomentsLoader", (_MomentsLoader,), {"base_oid": info.oid})
-            adapters.register_loader(info.array_oid, made)
 
 
 class PostgreSQLTaskSession:
@@ -141,7 +55,7 @@ class PostgreSQLTaskSession:
         self.place = self.connection.info.dbname
         self._made: Mapping[str, object] = {}
         self._sequences: list[Any] = []
-        _read_as_psycopg2(self.connection.adapters)
+        read_as_psycopg2(self.connection.adapters)
 
     def official(self, text: str) -> Rows:
         """See `TaskSession.official`."""

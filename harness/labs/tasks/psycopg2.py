@@ -4,8 +4,10 @@ Cursors put values into texts themselves, go to the last result of several, and 
 the end of a `with` block ends the transaction and not the connection. https://www.psycopg.org/docs/
 """
 
+import re
 import sys
 from collections.abc import Iterable
+from datetime import date, datetime
 from types import ModuleType, TracebackType
 from typing import Any
 
@@ -13,6 +15,92 @@ import psycopg
 from psycopg.adapt import RecursiveDumper
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row, namedtuple_row
+from psycopg.types.array import ArrayLoader
+from psycopg.types.datetime import DateLoader, TimeLoader, TimestampLoader, TimestamptzLoader, TimetzLoader
+from psycopg.types.string import TextLoader
+
+_TEXTS = (
+    *("uuid", "inet", "cidr", "macaddr", "macaddr8", "bit", "varbit", "money", "xml", "record"),
+    *("int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange"),
+    "tstzmultirange",
+)
+"""Types that psycopg2 returns as texts, and psycopg in types of their own."""
+
+_LISTS = frozenset(
+    {
+        *("int2", "int4", "int8", "float4", "float8", "numeric", "bool", "text", "varchar", "bpchar", "name"),
+        *("char", "oid", "bytea", "date", "time", "timetz", "timestamp", "timestamptz", "interval", "inet"),
+        *("cidr", "macaddr", "json", "jsonb", "int2vector", "int4range", "int8range", "numrange"),
+        *("daterange", "tsrange", "tstzrange"),
+    }
+)
+"""Types whose arrays psycopg2 returns as lists; those of all others are texts."""
+
+
+class _DateLoader(DateLoader):
+    """As psycopg2 reads days: without end they are the last and the first that Python knows."""
+
+    def load(self, data: Any) -> date:
+        end = _ENDS.get(bytes(data))
+        return super().load(data) if end is None else end.date()
+
+
+class _MomentLoader(TimestampLoader):
+    def load(self, data: Any) -> datetime:
+        return _ENDS.get(bytes(data)) or super().load(data)
+
+
+class _ZonedMomentLoader(TimestamptzLoader):
+    def load(self, data: Any) -> datetime:
+        return _ENDS.get(bytes(data)) or super().load(data)
+
+
+class _TimeLoader(TimeLoader):
+    """As psycopg2 reads times: the end of a day is its begin."""
+
+    def load(self, data: Any) -> Any:
+        return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
+
+
+class _ZonedTimeLoader(TimetzLoader):
+    """The same."""
+
+    def load(self, data: Any) -> Any:
+        return super().load(_MIDNIGHT.sub(b"00", bytes(data)))
+
+
+_MIDNIGHT = re.compile(rb"\A24")
+_ENDS = {b"infinity": datetime.max, b"-infinity": datetime.min}  # noqa: DTZ901 - compared by their day
+
+
+class _MomentsLoader(ArrayLoader):
+    """As psycopg2 reads lists of days and moments: none is without an end."""
+
+    def load(self, data: Any) -> list[Any]:
+        if b"infinity" in bytes(data):
+            raise psycopg.DataError("unable to parse date")
+        return super().load(data)
+
+
+_LOADERS = {
+    "date": _DateLoader,
+    "timestamp": _MomentLoader,
+    "timestamptz": _ZonedMomentLoader,
+    "time": _TimeLoader,
+    "timetz": _ZonedTimeLoader,
+}
+
+
+def read_as_psycopg2(adapters: Any) -> None:
+    """Have the adapters of a connection return the values that psycopg2 returns."""
+    for name, loader in [*_LOADERS.items(), *((name, TextLoader) for name in _TEXTS)]:
+        adapters.register_loader(name, loader)
+    for info in adapters.types:
+        if info.array_oid and info.name not in _LISTS:
+            adapters.register_loader(info.array_oid, TextLoader)
+        elif info.name in _LOADERS and info.name not in {"time", "timetz"}:
+            made: Any = type("MomentsLoader", (_MomentsLoader,), {"base_oid": info.oid})
+            adapters.register_loader(info.array_oid, made)
 
 
 class _TupleDumper(RecursiveDumper):

@@ -17,9 +17,10 @@ import pymysql
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from harness.labs.tasks.child import Ended, in_child
 from harness.labs.tasks.engine import UNTOUCHED, State, StatementFault, differences, engine_of, run_whole
 from harness.labs.tasks.families import FAMILIES
-from harness.labs.tasks.judging import GOLD, Ended, in_child, judge
+from harness.labs.tasks.judging import GOLD, judge
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet, read_answers, read_tasks
 from harness.labs.tasks.postgresql import PostgreSQLTaskSession
 from harness.labs.tasks.sqlite import SQLiteCopies, SQLiteTaskSession, sqlite_state
