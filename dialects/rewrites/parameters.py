@@ -115,6 +115,8 @@ def _around(node: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
 def _by_place(c: Compiler, node: exp.Expr, scope: Scope) -> Kind | None:
     """Return the kind that the operator or function around a parameter says; None if it says none."""
     inner, around = _around(node)
+    if isinstance(around, exp.Is) and isinstance(around.expression, exp.Null):
+        return _by_alternative(c, around, scope)
     if isinstance(around, exp.Tuple):
         inner, around = _opposite(inner, around)
     if isinstance(around, _TEXTS):
@@ -134,6 +136,20 @@ def _by_place(c: Compiler, node: exp.Expr, scope: Scope) -> Kind | None:
     if isinstance(around, (*_COMPARED, *_ARITHMETIC, exp.Between, exp.In)):
         found = _of(c, [each for each in around.iter_expressions() if each is not inner], scope)
         return Kind.INTEGER if found is None and isinstance(around, _ARITHMETIC) else found
+    return None
+
+
+def _by_alternative(c: Compiler, test: exp.Is, scope: Scope) -> Kind | None:
+    """Return the kind of the only parameter beside `? IS NULL`: of `? IS NULL OR c = ?`, that of `c`.
+
+    Applications bind one value to both.
+    """
+    whole: exp.Expr = test
+    while isinstance(whole.parent, exp.Or | exp.And | exp.Not | exp.Paren):
+        whole = whole.parent
+        beside = [each for each in find_all(whole, exp.Placeholder) if each is not test.this.unnest()]
+        if beside:
+            return _by_place(c, beside[0], scope) if len(beside) == 1 else None
     return None
 
 

@@ -47,6 +47,8 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT id FROM t WHERE id IN (?, ?, ?)", [1, 3, 99]),
     ("SELECT id FROM t WHERE :x IS NULL OR name = :x", {"x": "bob"}),
     ("SELECT id FROM t WHERE :x IS NULL OR name = :x", {"x": None}),
+    ("SELECT id FROM t WHERE (? IS NULL OR n = ?) AND (name = ? OR ? IS NULL)", [None, None, "Ann", "Ann"]),
+    ("SELECT id FROM t WHERE ? IS NOT NULL AND n = ?", [3, 3]),
     ("SELECT id FROM t WHERE name IS ?", [None]),
     ("SELECT id, n = :one, ? FROM t WHERE (id = ?) = :one", {"one": True, "2": False, "3": 1}),
     ("SELECT id FROM t WHERE data = ?", [b"\x00\xff"]),
