@@ -7,9 +7,11 @@ from contextlib import nullcontext
 from sqlglot import exp
 
 from dialects.coercions import (
+    BIGGEST,
     EXACT,
     SEVERAL_TYPES,
     as_double,
+    as_integer,
     as_number,
     as_text,
     choose,
@@ -37,11 +39,12 @@ from dialects.nodes import (
     case,
     every,
     is_not_null,
+    is_null,
     number,
     server,
     string,
 )  # fmt: skip
-from dialects.rewrites.comparison import RANK, keyed
+from dialects.rewrites.comparison import RANK, compare, keyed
 from dialects.rewrites.group_by import reached
 from dialects.rewrites.json import element, label
 from dialects.rewrites.operators import whole
@@ -105,7 +108,7 @@ def aggregate(
             counted = exp.Count(this=_distinct(key, distinct=distinct))
             return integer(finish(counted), 0, nullable=False, most=_most_rows(scope))
         case "sum":
-            total = _sum(c, first, kept, finish, distinct=distinct)
+            total = _sum(c, first, kept, finish, distinct=distinct, over=over is not None)
             return total.with_number(most=_most_summed(first, scope))
         case "total":
             c.applies("total")
@@ -238,10 +241,18 @@ def _there(t: Typed) -> Typed:
 
 
 def _sum(
-    c: Compiler, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
+    c: Compiler, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool, over: bool
 ) -> Typed:
     whole_values = _counts_as_integer(t)
-    t = _within_doubles("sum()", as_number(c, t))
+    read, t = t, _within_doubles("sum()", as_number(c, t))
+    if t.each is not None and whole_values is not None and not distinct and not over:
+        is_whole = _all_integers(read, whole_values, kept, finish)
+        exact, rounded = (
+            _sum(c, part, kept, finish, distinct=False, over=False)
+            for part in (_integers(c, read), as_double(c, t))
+        )
+        exact = exact.with_number(low=-BIGGEST - 1, high=BIGGEST)
+        return choose(c, [(is_whole, exact)], rounded).of(nullable=True)
     if t.kind is Kind.ANY:
         raise Untranslatable("sum()", "integers beyond 2^53 are added to reals")
     if t.kind is Kind.NULL:
@@ -257,10 +268,16 @@ def _sum(
         return real(call)
     if whole_values is None:
         return Typed(call, Kind.NUMBER)
-    there = case((is_not_null(t.node), AsInteger(this=whole_values)))
-    all_integral = finish(exp.Min(this=kept(there)))
-    all_whole = exp.EQ(this=all_integral, expression=number(1))
+    all_whole = _all_integers(t, whole_values, kept, finish)
     return Typed(call, Kind.NUMBER, number=NumberFacts(integral=all_whole, vanishing=t.number.vanishing))
+
+
+def _all_integers(
+    t: Typed, whole_values: exp.Expr, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
+) -> exp.Expr:
+    """Return a condition that sum() treats each value as INTEGER."""
+    there = case((is_not_null(_there(t).node if t.each else t.node), AsInteger(this=whole_values)))
+    return exp.EQ(this=finish(exp.Min(this=kept(there))), expression=number(1))
 
 
 def _most_rows(scope: Scope) -> int | None:
@@ -369,12 +386,45 @@ def _extreme_of_several(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
     """Return the least number if there is one, else the least text or blob; max() the other way round."""
-    parts = [_alone(t, rank).of(stored=t.stored, affinity=t.affinity) for rank in (1, 2, 3)]
-    parts = [part for part in parts if part.kind is not Kind.NULL]
-    sides = [_extreme(c, name, part, kept, finish) for part in parts] or [_of_nulls(finish)]
+    parts = [_alone(t, rank) for rank in (1, 2, 3)]
+    sides = [
+        _extreme_number(c, name, part, kept, finish)
+        if part.kind is Kind.ANY
+        else _extreme(c, name, part.of(stored=t.stored, affinity=t.affinity), kept, finish)
+        for part in parts
+        if part.kind is not Kind.NULL
+    ] or [_of_nulls(finish)]
     *earlier, last = sides if name == "min" else reversed(sides)
     c.applies("choice-of-types")
-    return choose(c, [(is_not_null(side.node), side) for side in earlier], last).of(nullable=True)
+    there = [is_not_null(_there(side).node if side.each else side.node) for side in earlier]
+    return choose(c, list(zip(there, earlier, strict=True)), last).of(nullable=True)
+
+
+def _extreme_number(
+    c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
+) -> Typed:
+    """Return the extreme of INTEGERs beyond 2^53 and REALs, which are compared exactly."""
+    whole, double = (_extreme(c, name, _only(t, kind), kept, finish) for kind in (Kind.INTEGER, Kind.REAL))
+    beats = compare(c, exp.LT if name == "min" else exp.GT, double, whole).node
+    alone = case((is_null(whole.node), exp.Boolean(this=True)), default=beats)
+    is_double = every([is_not_null(double.node), alone])
+    return choose(c, [(is_double, double)], whole)
+
+
+def _only(t: Typed, kind: Kind) -> Typed:
+    """Return only the INTEGERs or the REALs of a number of both kinds, NULL for the others."""
+    if t.each is not None:
+        return t.each(lambda part: _only(part, kind))
+    if t.kind is Kind.NUMBER:
+        raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")
+    return t if t.kind is kind else literal(None)
+
+
+def _integers(c: Compiler, t: Typed) -> Typed:
+    """Return what sum() treats as INTEGERs; anything for the other values."""
+    if t.each is not None:
+        return t.each(lambda part: _integers(c, part))
+    return as_integer(c, t) if t.kind in {Kind.INTEGER, Kind.TEXT, Kind.NUMBER} else literal(None)
 
 
 def _alone(t: Typed, rank: int) -> Typed:
@@ -382,10 +432,7 @@ def _alone(t: Typed, rank: int) -> Typed:
     if t.kind is Kind.ANY:
         if t.each is None:
             raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
-        found = t.each(lambda part: _alone(part, rank))
-        if found.kind is Kind.ANY:
-            raise Untranslatable(SEVERAL_TYPES, "integers beyond 2^53 are compared with reals")
-        return found
+        return t.each(lambda part: _alone(part, rank))
     return t if RANK.get(t.kind, rank) == rank else literal(None)
 
 

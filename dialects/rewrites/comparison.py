@@ -464,10 +464,11 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
     def exactly(part: Typed) -> Typed:
         if part.number.decimal:
             raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
-        if part.kind is not Kind.REAL:
+        if part.kind in {Kind.NULL, Kind.INTEGER}:
             return part if part.kind is Kind.NULL else Typed(Exact(this=value(c, part)), Kind.INTEGER)
-        far = exp.GTE(this=grouped(part.node.copy()), expression=literal(2.0**63).node)
-        whole = Exact(this=whole_of(part.node.copy()))
+        double = as_double(c, part).node
+        far = exp.GTE(this=grouped(double.copy()), expression=literal(2.0**63).node)
+        whole = Exact(this=whole_of(double.copy()))
         return Typed(case((far, Exact(this=number(2**63))), default=whole), Kind.INTEGER)
 
     return [value(c, t.each(lambda part: as_double(c, part))), value(c, t.each(exactly))]

@@ -108,11 +108,29 @@ def _join(select: exp.Select, place: exp.From | exp.Join, inner: exp.Select) -> 
         and isinstance(place, exp.From)
         and not any(has(each, exp.AggFunc) for each in select.expressions)
     ):
-        select.set("order", inner.args.get("order"))
+        select.set("order", _order_of(inner))
     place.set("this", inner.args["from_"].this)
     added = inner.args.get("joins") or []
     joins = list(select.args.get("joins") or [])
     at = 0 if isinstance(place, exp.From) else 1 + next(n for n, each in enumerate(joins) if each is place)
+    if added and isinstance(place, exp.Join) and place.args.get("on"):
+        # It reads all of them.
+        added[-1].on(place.args["on"], copy=False)
+        place.set("on", None)
     select.set("joins", [*joins[:at], *added, *joins[at:]])
     if inner.args.get("where") is not None:
         select.where(inner.args["where"].this, copy=False)
+
+
+def _order_of(inner: exp.Select) -> exp.Order | None:
+    """Return the order of a SELECT in terms of its sources: places and aliases are those of its results."""
+    order = inner.args.get("order")
+    results = {str(at): each.unalias() for at, each in enumerate(inner.expressions, 1)}
+    results |= {each.alias: each.unalias() for each in inner.expressions if each.alias}
+    terms = []
+    for term in order.expressions if order else ():
+        if isinstance(term.this, exp.Literal | exp.Identifier):
+            term.set("this", results[term.this.name].copy())
+        if has(term, exp.Column):
+            terms.append(term)
+    return exp.Order(expressions=terms) if terms else None

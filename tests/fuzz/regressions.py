@@ -914,4 +914,31 @@ REGRESSIONS = (
         "SELECT COALESCE(MAX(LEAD(x) OVER (ORDER BY id), 1), 'a'), id FROM extreme"
         " EXCEPT SELECT 1, 'a' FROM far",
     ),
+    Regression(
+        "a place in the ORDER BY of a merged subquery",
+        "SELECT (SELECT c2 FROM (SELECT k.`order` AS c1, name || '' AS c2 FROM person WHERE boss = k.`order`"
+        " ORDER BY 1, 2, c1) AS d) FROM kind AS k",
+    ),
+    Regression(
+        "a row with a subquery of a subquery IN a subquery",
+        "SELECT ((SELECT c FROM (SELECT '10' AS c) WHERE code), code) IN (SELECT day, num FROM dirty)"
+        " FROM kind",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "aggregates of integers beyond 2^53, texts and real numbers",
+        "SELECT SUM(CASE WHEN id < 4 THEN big ELSE .5 END) + 1, MAX(CASE WHEN id < 3 THEN big ELSE 1e15 END),"
+        " SUM(CASE WHEN id % 2 THEN big ELSE digits END), MIN(CASE id WHEN 3 THEN big ELSE -9e15 + id END)"
+        " FROM far GROUP BY id > 3",
+    ),
+    Regression(
+        "a condition on the last table of a merged subquery",
+        "SELECT (SELECT COUNT(*) FROM event AS e JOIN (SELECT p.height AS h, f.id FROM far AS f JOIN person p"
+        " ON f.id < 3 WHERE k.`order` = p.id) AS d ON d.h = 1.75 OR d.id = e.amount) FROM kind AS k",
+    ),
+    Regression(
+        "sorted by a real number beyond 2^127 or an integer beyond 2^53",
+        "SELECT id FROM extreme ORDER BY IIF(id % 3 = 1, MAX(x, 1), n), id",
+        ordered=True,
+    ),
 )
