@@ -77,7 +77,7 @@ def as_number(c: Context, t: Typed) -> Typed:
     """Convert the operand of an arithmetic operator. https://sqlite.org/lang_expr.html#operators."""
     match t.kind:
         case Kind.ANY:
-            return _each(t, lambda part: as_number(c, part))
+            return spread(c, t, lambda part: as_number(c, part))
         case Kind.TEXT if t.constant is not None and isinstance(t.constant.value, str):
             c.applies("numeric-prefix")
             return literal(numeric_prefix(t.constant.value))
@@ -114,7 +114,7 @@ def as_double(c: Context, t: Typed) -> Typed:
         return real(server("to_real", t.node), nullable=t.nullable)
     t = as_number(c, t)
     if t.kind is Kind.ANY:
-        return _each(t, lambda part: as_double(c, part))
+        return spread(c, t, lambda part: as_double(c, part))
     if t.constant is not None and isinstance(t.constant.value, int | float):
         return literal(float(t.constant.value))
     if t.kind is Kind.REAL:
@@ -152,7 +152,7 @@ def as_text(c: Context, t: Typed) -> Typed:
         case Kind.TEXT:
             return t
         case Kind.ANY:
-            return _each(t, lambda part: as_text(c, part))
+            return spread(c, t, lambda part: as_text(c, part))
         case Kind.NULL:
             return text(Text(this=t.node), constant=t.constant)
         case Kind.BLOB:
@@ -188,7 +188,7 @@ def as_integer(c: Context, t: Typed) -> Typed:
     """Convert as CAST AS INTEGER does. https://sqlite.org/lang_expr.html#castexpr."""
     match t.kind:
         case Kind.ANY:
-            return _each(t, lambda part: as_integer(c, part))
+            return spread(c, t, lambda part: as_integer(c, part))
         case Kind.INTEGER:
             return plain(c, t)
         case Kind.NULL:
@@ -225,7 +225,7 @@ def as_condition(c: Context, t: Typed) -> Typed:
         return t
     match t.kind:
         case Kind.ANY:
-            return _each(t, lambda part: as_condition(c, part))
+            return spread(c, t, lambda part: as_condition(c, part))
         case Kind.NULL:
             return boolean(unknown())
     if t.constant is not None and isinstance(t.constant.value, int):
@@ -233,7 +233,7 @@ def as_condition(c: Context, t: Typed) -> Typed:
     c.applies("number-as-condition")
     value = as_number(c, t)
     if value.kind is Kind.ANY:
-        return _each(value, lambda part: as_condition(c, part))
+        return spread(c, value, lambda part: as_condition(c, part))
     return boolean(exp.NEQ(this=grouped(value.node), expression=number(0)), nullable=t.nullable)
 
 
@@ -269,7 +269,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.kind is Kind.ANY and t.stored.mixed and t.written is not None:
         return t  # None of its texts reads as a number.
     if t.kind is Kind.ANY:
-        return _each(t, lambda part: with_numeric_affinity(c, part, other))
+        return spread(c, t, lambda part: with_numeric_affinity(c, part, other))
     if t.kind is not Kind.TEXT:
         return t
     if t.constant is not None and isinstance(t.constant.value, str):
@@ -278,27 +278,17 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.text.form is Form.DIGITS:
         return as_number(c, t)
     # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
-    rounds = _gets_far(other)
-
-    def each(rewrite: Rewrite) -> Typed:
-        readings = exact_readings(t.node) if rounds else [reading(t.node)]
-        return choose(c, [(test, rewrite(read)) for test, read in readings], rewrite(t))
-
-    return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, several=OneOf(each, t.node))
+    readings = exact_readings(t.node) if _gets_far(other) else [reading(t.node)]
+    return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, several=OneOf((*readings,), t, t.node))
 
 
 def _gets_far(t: Typed) -> bool:
     """True if numbers among the values are known to get beyond 2^53."""
-    if t.each is None:
-        return bool(t.number.ends) and not within(t, EXACT - 1)
-    found = [False]
-
-    def note(part: Typed) -> Typed:
-        found[0] |= part.kind.is_numeric and _gets_far(part)
-        return literal(None)
-
-    t.each(note)
-    return found[0]
+    return any(
+        part.number.ends and not within(part, EXACT - 1)
+        for part in t.alternatives
+        if part.kind.is_numeric or not t.is_split
+    )
 
 
 def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
@@ -322,6 +312,33 @@ def exact_readings(
     return [(is_whole, whole), (is_number, real(read.node))]
 
 
+def spread(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
+    """Rewrite each alternative of a value of several kinds, and choose among the results.
+
+    Raises:
+        Untranslatable: the target cannot tell the alternatives apart.
+    """
+    several = t.several
+    if not t.is_split or not isinstance(several, OneOf):
+        raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
+    if several.refused:
+        raise Untranslatable(*several.refused)
+
+    def of(part: Typed) -> Typed:
+        if part.is_split:
+            return spread(c, part, rewrite)
+        try:
+            return rewrite(part)
+        except Untranslatable as error:
+            if part.kind is not Kind.BLOB or not several.blobs_in:
+                raise
+            reason = f"{error.reason}; {several.blobs_in} has blobs and other values"
+            raise Untranslatable(error.construct, reason, error.position) from None
+
+    branches = [(test, of(part)) for test, part in several.branches]
+    return choose(c, branches, of(literal(None) if several.default is None else several.default))
+
+
 def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> Typed:
     """Return CASE WHEN condition THEN value ... [ELSE default] END, of the kind that all its values share."""
     values = [found for _, found in branches] + ([] if default is None else [default])
@@ -331,19 +348,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     exact = [found.number.decimal for found in values if found.kind is not Kind.NULL]
     rounded = any(exact) and not all(exact)
     if apart or rounded or (len(kinds) > 1 and any(is_beyond_double(found) for found in values)):
-
-        def each(rewrite: Rewrite) -> Typed:
-            def inside(found: Typed) -> Typed:
-                # A choice within a choice.
-                return rewrite(found) if found.each is None else found.each(rewrite)
-
-            return choose(
-                c,
-                [(test.copy(), inside(found)) for test, found in branches],
-                inside(literal(None) if default is None else default),
-            )
-
-        return Typed(Alternatives(), Kind.ANY, nullable=nullable, several=OneOf(each))
+        return Typed(Alternatives(), Kind.ANY, nullable=nullable, several=OneOf((*branches,), default))
     if values and all(found.number.condition for found in values):
         return boolean(
             _case(
@@ -428,9 +433,3 @@ def integral(t: Typed) -> exp.Expr | None:
     if t.kind is Kind.NUMBER:
         return t.number.integral
     return exp.Boolean(this=t.kind is not Kind.REAL)
-
-
-def _each(t: Typed, rewrite: Rewrite) -> Typed:
-    if t.each is None:
-        raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
-    return t.each(rewrite)

@@ -4,7 +4,7 @@ import math
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -349,7 +349,9 @@ def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
         column.opaque or (column.mixed and infinite) or (column.escaped and not column.mixed)
     )
     if column.unfit:
-        return Typed(node, Kind.ANY, affinity=found, nullable=column.nulls, several=OneOf(_refused(column)))
+        reason = f"it holds {column.unfit}; load the database with --escape, and translate with it"
+        refused = f"the column {column.name}", reason
+        return Typed(node, Kind.ANY, affinity=found, nullable=column.nulls, several=OneOf(refused=refused))
     if not column.mixed:
         return typed.of(stored=Stored(opaque=opaque))
     facts = Stored(
@@ -357,16 +359,6 @@ def stored(column: Column, name: str, *, escapes: bool = False) -> Typed:
         readable=column.readable, escaped=column.escaped, opaque=opaque,
     )  # fmt: skip
     return typed.of(stored=facts)
-
-
-def _refused(column: Column) -> Callable[[Callable[[Typed], Typed]], Typed]:
-    """Return what refuses each use of a column that no type of the target fits."""
-
-    def refuse(_rewrite: Callable[[Typed], Typed]) -> Typed:
-        reason = f"it holds {column.unfit}; load the database with --escape, and translate with it"
-        raise Untranslatable(f"the column {column.name}", reason)
-
-    return refuse
 
 
 def _form(column: Column) -> Form | None:

@@ -4,7 +4,8 @@ No type of a target can store both as SQLite does. JSON can, and distinguishes t
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -12,14 +13,13 @@ from dialects.coercions import (
     BIGGEST,
     EXACT,
     SEVERAL_TYPES,
-    Rewrite,
     as_double,
     beyond_integers,
-    choose,
     exact_readings,
     is_beyond_double,
     literal,
     plain,
+    spread,
     whole_of,
     within,
 )
@@ -78,23 +78,23 @@ def to_tagged(c: Context, t: Typed, *, normal: bool = False) -> Typed:
             raise Untranslatable(SEVERAL_TYPES, "a collation compares their texts")
         return t
     c.applies("values-as-json")
-    t = _exactly(c, t)
+    t = _exactly(t)
     written = _written(c, t, normal=normal)
-    known = _known(t, normal=normal)
+    known = together(map(_of, t.alternatives), normal=normal)
     node = exp.Null() if written.kind is Kind.NULL else written.node
-    several = known if t.each is None else OneOf(t.each, tagged=known)
+    several: OneOf | TaggedValues = known
+    if t.is_split and isinstance(t.several, OneOf):
+        several = replace(t.several, tagged=known, written=None)
     tagged = t.of(node=node, kind=Kind.ANY, constant=None, stored=Stored(), several=several)
     return tagged.with_number(condition=False, integral=None).with_text(form=None)
 
 
 def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
     """Return the JSON of a value: a TEXT, or NULL."""
-    t = _exactly(c, plain(c, t))
+    t = _exactly(plain(c, t))
     match t.kind:
         case Kind.ANY:
-            if t.each is None:
-                raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
-            return t.each(lambda part: _written(c, part, normal=normal))
+            return spread(c, t, lambda part: _written(c, part, normal=normal))
         case Kind.NULL:
             return literal(None)
         case Kind.BLOB:
@@ -127,38 +127,17 @@ def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
     return _number(c, as_double(c, t), normal=normal)
 
 
-def _exactly(c: Context, t: Typed) -> Typed:
+def _exactly(t: Typed) -> Typed:
     """Read a stored column of several storage classes without rounding its INTEGERs."""
     if not t.stored.mixed or t.written is None:
         return t
-    stored = t.written
-
-    def each(rewrite: Rewrite) -> Typed:
-        numbers = exact_readings(stored, t.number.low, t.number.high)
-        readings = [(test, rewrite(found)) for test, found in numbers]
-        return choose(c, readings, rewrite(text(stored, collation=t.text.collation)))
-
-    return t.of(several=OneOf(each, stored, t.tagged), stored=Stored())
-
-
-def _known(t: Typed, *, normal: bool) -> TaggedValues:
-    """Return the facts about a value's kinds."""
-    parts: list[Typed] = []
-
-    def note(part: Typed) -> Typed:
-        if part.each is not None:
-            return part.each(note)
-        parts.append(part)
-        return literal(None)
-
-    if t.each is not None:
-        t.each(note)
-    else:
-        parts.append(t)
-    return together((_of(part) for part in parts), normal=normal)
+    numbers = exact_readings(t.written, t.number.low, t.number.high)
+    default = text(t.written, collation=t.text.collation)
+    return t.of(several=OneOf((*numbers,), default, t.written, t.tagged), stored=Stored())
 
 
 def _of(t: Typed) -> TaggedValues:
+    """Return the facts about a value of one kind."""
     if t.kind is Kind.INTEGER:
         return TaggedValues(integers=True, low=t.number.low, high=t.number.high)
     if t.kind is Kind.NUMBER and t.number.integral is not None:
@@ -196,44 +175,37 @@ def together(several: Iterable[TaggedValues], *, normal: bool = False) -> Tagged
 def from_tagged(c: Context, t: Typed) -> Typed:
     """Split a column of JSON values by their kinds."""
     known = t.tagged
-    if known is None or t.each is not None:
+    if known is None or t.is_split:
         return t
     if known.opaque:
-        return t.of(several=OneOf(_refused(t), tagged=known))
+        return t.of(several=OneOf(tagged=known, refused=_refused(t)))
     node = written = t.node
     if c.lowers("early-casts") and has(node, exp.Window):
         written = exp.Anonymous(this="REGEXP_REPLACE", expressions=[node, string('^["{].*'), string("0")])
-
-    def each(rewrite: Rewrite) -> Typed:
-        branches: list[tuple[exp.Expr, Typed]] = []
-        if known.texts:
-            branches.append((begins(node, '"'), text(JSONText(this=node.copy()), collation=t.text.collation)))
-        if known.blobs:
-            length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
-            octets = Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))
-            branches.append((begins(node, "{"), Typed(octets, Kind.BLOB)))
-        if known.integers:
-            digits = Fits(this=node.copy(), expression=string("-?[0-9]+"))
-            branches.append((digits, _whole(written, known)))
-        if known.reals:
-            double = Double(this=written.copy())
-            last = real(double) if known.told_reals else Typed(double, Kind.NUMBER)
-            branches.append((exp.Boolean(this=True), last))
-        if not branches:
-            return rewrite(literal(None))
-        *several, (_, default) = branches
-        return choose(c, [(test, rewrite(part)) for test, part in several], rewrite(default))
-
-    return t.of(several=OneOf(each, tagged=known))
+    branches: list[tuple[exp.Expr, Typed]] = []
+    if known.texts:
+        branches.append((begins(node, '"'), text(JSONText(this=node.copy()), collation=t.text.collation)))
+    if known.blobs:
+        branches.append((begins(node, "{"), Typed(_octets(node), Kind.BLOB)))
+    if known.integers:
+        whole = integer(Bigint(this=written.copy()), known.low, known.high)
+        if not known.told_integers and is_beyond_double(whole):
+            unknown = SEVERAL_TYPES, "it is unknown whether one is an integer or a real"
+            return t.of(several=OneOf(tagged=known, refused=unknown))
+        number_ = whole if known.told_integers else Typed(Double(this=written.copy()), Kind.NUMBER)
+        branches.append((Fits(this=node.copy(), expression=string("-?[0-9]+")), number_))
+    if known.reals:
+        double = Double(this=written.copy())
+        last = real(double) if known.told_reals else Typed(double, Kind.NUMBER)
+        branches.append((exp.Boolean(this=True), last))
+    default = branches.pop()[1] if branches else None
+    return t.of(several=OneOf((*branches,), default, tagged=known))
 
 
-def _whole(node: exp.Expr, known: TaggedValues) -> Typed:
-    found = integer(Bigint(this=node.copy()), known.low, known.high)
-    if known.told_integers:
-        return found
-    if is_beyond_double(found):
-        raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")
-    return Typed(Double(this=node.copy()), Kind.NUMBER)
+def _octets(node: exp.Expr) -> exp.Expr:
+    """Return the bytes of a blob."""
+    length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
+    return Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))
 
 
 def begins(node: exp.Expr, start: str) -> exp.Expr:
@@ -261,7 +233,7 @@ def hidden(c: Context, t: Typed) -> Typed:
         texts=True, blobs=True, integers=numbers, reals=numbers, opaque=True,
         low=t.number.low, high=t.number.high,
     )  # fmt: skip
-    return t.of(node=node, kind=Kind.ANY, several=OneOf(_refused(t), tagged=known))
+    return t.of(node=node, kind=Kind.ANY, several=OneOf(tagged=known, refused=_refused(t)))
 
 
 def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
@@ -276,11 +248,11 @@ def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
     assert known is not None  # noqa: S101 - the caller has looked
     if known.integers and not within(real(node, known.low, known.high), EXACT):
         raise refusal(t)
-    length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
-    written = Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))
     is_text, is_written = begins(node, '"'), begins(node, "{")
     ranks = [(is_text, number(2)), (begins(node, '{"t'), number(2)), (is_written, number(3))]
-    octets = case((is_text.copy(), Bytes(this=JSONText(this=node.copy()))), (is_written.copy(), written))
+    octets = case(
+        (is_text.copy(), Bytes(this=JSONText(this=node.copy()))), (is_written.copy(), _octets(node))
+    )
     either = exp.In(
         this=Slice(this=node.copy(), start=number(1), length=number(1)),
         expressions=[string('"'), string("{")],
@@ -291,18 +263,12 @@ def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
 
 def refusal(t: Typed) -> Untranslatable:
     """Return the error for any other use of such a column."""
+    return Untranslatable(*_refused(t))
+
+
+def _refused(t: Typed) -> tuple[str, str]:
     name = next((column.name for column in find_all(t.node, exp.Column)), "")
-    return Untranslatable(
-        f"the column {name}",
-        "it has an infinite number, or a text with a NUL or with invalid bytes",
-    )
-
-
-def _refused(t: Typed) -> Callable[[Rewrite], Typed]:
-    def each(_: Rewrite) -> Typed:
-        raise refusal(t)
-
-    return each
+    return f"the column {name}", "it has an infinite number, or a text with a NUL or with invalid bytes"
 
 
 def read(value: object) -> object:

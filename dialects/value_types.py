@@ -4,13 +4,14 @@ SQLite types values, not columns: https://sqlite.org/datatype3.html. An expressi
 its values; a comparison also needs the affinity and the collation.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol, Self
 
 from sqlglot import exp
 
+from dialects.errors import Untranslatable
 from dialects.targets import TargetFacts
 
 
@@ -173,14 +174,20 @@ class TaggedValues:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A value of one of several kinds, depending on the row: an alternative for each kind."""
+    """A value of one of several kinds, depending on the row: `coercions.spread` rewrites each alternative."""
 
-    each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] = field(compare=False)
-    """Applies a rewrite to each alternative and combines the results."""
+    branches: tuple[tuple[exp.Expr, "Typed"], ...] = field(default=(), compare=False)
+    """The alternatives, each with its condition: the first that holds counts."""
+    default: "Typed | None" = field(default=None, compare=False)
+    """The alternative where no condition holds; None for NULL."""
     written: exp.Expr | None = field(default=None, compare=False)
     """The stored text; the value is a number if the whole text reads as one, else the text."""
     tagged: TaggedValues | None = None
     """Facts about the values if `Typed.node` is their JSON; see `dialects.tagged_values`."""
+    blobs_in: str = ""
+    """The column of the blobs among the values, for what is refused because of them."""
+    refused: tuple[str, str] | None = None
+    """Construct and reason, where the target cannot tell the alternatives apart: then none is given."""
 
 
 @dataclass(frozen=True)
@@ -247,9 +254,25 @@ class Typed:
     """ANY: the alternatives, or facts about a column of JSON that is not split yet."""
 
     @property
-    def each(self) -> Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None:
-        """See `OneOf.each`; None for a column of JSON that is not split, and for a value of one kind."""
-        return self.several.each if self.kind is Kind.ANY and isinstance(self.several, OneOf) else None
+    def is_split(self) -> bool:
+        """True if its alternatives are known: not for a column of JSON, nor for a value of one kind."""
+        return self.kind is Kind.ANY and isinstance(self.several, OneOf)
+
+    @property
+    def alternatives(self) -> "Iterator[Typed]":
+        """The alternatives of a value that is split, each of a single kind; else the value itself.
+
+        Raises:
+            Untranslatable: the target cannot tell them apart.
+        """
+        if not isinstance(self.several, OneOf) or not self.is_split:
+            yield self
+            return
+        if self.several.refused:
+            raise Untranslatable(*self.several.refused)
+        for part in (*(part for _, part in self.several.branches), self.several.default):
+            if part is not None:
+                yield from part.alternatives
 
     @property
     def written(self) -> exp.Expr | None:

@@ -18,6 +18,7 @@ from dialects.coercions import (
     integral,
     literal,
     plain,
+    spread,
     value,
 )
 from dialects.compiler import Compiler
@@ -228,25 +229,25 @@ def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
         return t.node
     if t.kind is Kind.ANY and distinct:
         return keyed(c, t)
-    if t.each is not None:
-        return _there(t).node
+    if t.is_split:
+        return _there(c, t).node
     return keyed(c, t) if distinct else value(c, t)
 
 
-def _there(t: Typed) -> Typed:
+def _there(c: Compiler, t: Typed) -> Typed:
     """Return 1 if a value is not NULL, else NULL."""
-    if t.each is not None:
-        return t.each(_there)
+    if t.is_split:
+        return spread(c, t, lambda part: _there(c, part))
     return integer(case((is_not_null(t.node), number(1))))
 
 
 def _sum(
     c: Compiler, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool, over: bool
 ) -> Typed:
-    whole_values = _counts_as_integer(t)
+    whole_values = _counts_as_integer(c, t)
     read, t = t, _within_doubles("sum()", as_number(c, t))
-    if t.each is not None and whole_values is not None and not distinct and not over:
-        is_whole = _all_integers(read, whole_values, kept, finish)
+    if t.is_split and whole_values is not None and not distinct and not over:
+        is_whole = _all_integers(c, read, whole_values, kept, finish)
         exact, rounded = (
             _sum(c, part, kept, finish, distinct=False, over=False)
             for part in (_integers(c, read), as_double(c, t))
@@ -268,15 +269,15 @@ def _sum(
         return real(call)
     if whole_values is None:
         return Typed(call, Kind.NUMBER)
-    all_whole = _all_integers(t, whole_values, kept, finish)
+    all_whole = _all_integers(c, t, whole_values, kept, finish)
     return Typed(call, Kind.NUMBER, number=NumberFacts(integral=all_whole, vanishing=t.number.vanishing))
 
 
 def _all_integers(
-    t: Typed, whole_values: exp.Expr, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
+    c: Compiler, t: Typed, whole_values: exp.Expr, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> exp.Expr:
     """Return a condition that sum() treats each value as INTEGER."""
-    there = case((is_not_null(_there(t).node if t.each else t.node), AsInteger(this=whole_values)))
+    there = case((is_not_null(_there(c, t).node if t.is_split else t.node), AsInteger(this=whole_values)))
     return exp.EQ(this=finish(exp.Min(this=kept(there))), expression=number(1))
 
 
@@ -320,19 +321,12 @@ def _average(
     return real(averaged, t.number.low, t.number.high)
 
 
-def _counts_as_integer(t: Typed) -> exp.Expr | None:
+def _counts_as_integer(c: Compiler, t: Typed) -> exp.Expr | None:
     """Return a condition that sum() treats a value as INTEGER; a text only if all of it is one."""
-    if t.each is not None:
-        unknown = False
-
-        def each(part: Typed) -> Typed:
-            nonlocal unknown
-            found = _counts_as_integer(part)
-            unknown = unknown or found is None
-            return boolean(found or exp.Null())
-
-        parts = t.each(each)
-        return None if unknown else parts.node
+    if t.is_split:
+        if any(_counts_as_integer(c, part) is None for part in t.alternatives):
+            return None
+        return spread(c, t, lambda part: boolean(_counts_as_integer(c, part) or exp.Null())).node
     if t.kind is Kind.TEXT:
         return every([is_not_null(server("as_number", t.node.copy())), server("is_integer", t.node.copy())])
     return exp.Boolean(this=False) if t.kind is Kind.BLOB else integral(t)
@@ -386,7 +380,7 @@ def _extreme_of_several(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
     """Return the least number if there is one, else the least text or blob; max() the other way round."""
-    parts = [_alone(t, rank) for rank in (1, 2, 3)]
+    parts = [_alone(c, t, rank) for rank in (1, 2, 3)]
     sides = [
         _extreme_number(c, name, part, kept, finish)
         if part.kind is Kind.ANY
@@ -396,7 +390,7 @@ def _extreme_of_several(
     ] or [_of_nulls(finish)]
     *earlier, last = sides if name == "min" else reversed(sides)
     c.applies("choice-of-types")
-    there = [is_not_null(_there(side).node if side.each else side.node) for side in earlier]
+    there = [is_not_null(_there(c, side).node if side.is_split else side.node) for side in earlier]
     return choose(c, list(zip(there, earlier, strict=True)), last).of(nullable=True)
 
 
@@ -404,17 +398,17 @@ def _extreme_number(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
     """Return the extreme of INTEGERs beyond 2^53 and REALs, which are compared exactly."""
-    whole, double = (_extreme(c, name, _only(t, kind), kept, finish) for kind in (Kind.INTEGER, Kind.REAL))
+    whole, double = (_extreme(c, name, _only(c, t, kind), kept, finish) for kind in (Kind.INTEGER, Kind.REAL))
     beats = compare(c, exp.LT if name == "min" else exp.GT, double, whole).node
     alone = case((is_null(whole.node), exp.Boolean(this=True)), default=beats)
     is_double = every([is_not_null(double.node), alone])
     return choose(c, [(is_double, double)], whole)
 
 
-def _only(t: Typed, kind: Kind) -> Typed:
+def _only(c: Compiler, t: Typed, kind: Kind) -> Typed:
     """Return only the INTEGERs or the REALs of a number of both kinds, NULL for the others."""
-    if t.each is not None:
-        return t.each(lambda part: _only(part, kind))
+    if t.is_split:
+        return spread(c, t, lambda part: _only(c, part, kind))
     if t.kind is Kind.NUMBER:
         raise Untranslatable(SEVERAL_TYPES, "it is unknown whether one is an integer or a real")
     return t if t.kind is kind else literal(None)
@@ -422,17 +416,15 @@ def _only(t: Typed, kind: Kind) -> Typed:
 
 def _integers(c: Compiler, t: Typed) -> Typed:
     """Return what sum() treats as INTEGERs; anything for the other values."""
-    if t.each is not None:
-        return t.each(lambda part: _integers(c, part))
+    if t.is_split:
+        return spread(c, t, lambda part: _integers(c, part))
     return as_integer(c, t) if t.kind in {Kind.INTEGER, Kind.TEXT, Kind.NUMBER} else literal(None)
 
 
-def _alone(t: Typed, rank: int) -> Typed:
+def _alone(c: Compiler, t: Typed, rank: int) -> Typed:
     """Return only the numbers, texts or blobs of a value of several kinds, NULL for the others."""
     if t.kind is Kind.ANY:
-        if t.each is None:
-            raise Untranslatable(SEVERAL_TYPES, "the target cannot distinguish them")
-        return t.each(lambda part: _alone(part, rank))
+        return spread(c, t, lambda part: _alone(c, part, rank))
     return t if RANK.get(t.kind, rank) == rank else literal(None)
 
 

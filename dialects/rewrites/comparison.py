@@ -17,6 +17,7 @@ from dialects.coercions import (
     beyond_integers,
     gets_beyond_double,
     literal,
+    spread,
     value,
     whole_of,
     with_numeric_affinity,
@@ -102,8 +103,8 @@ def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     """Return the key to compare, group or sort by, whose bytewise order is the collation's."""
     if t.kind is Kind.ANY:
         collated = chosen or t.text.collation
-        if t.each is not None and collated not in {None, Collation.BINARY}:
-            t = t.each(lambda part: _folded(c, part, collated))
+        if t.is_split and collated not in {None, Collation.BINARY}:
+            t = spread(c, t, lambda part: _folded(c, part, collated))
             collated = None
         return to_tagged(c, t.with_text(collation=collated), normal=True).node
     node = value(c, t)
@@ -132,10 +133,10 @@ def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRU
     )
 
 
-def null_test(t: Typed) -> Typed:
+def null_test(c: Context, t: Typed) -> Typed:
     """Compile IS NULL, for any kind."""
-    if t.each is not None and t.tagged is None:
-        return t.each(null_test)
+    if t.is_split and t.tagged is None:
+        return spread(c, t, partial(null_test, c))
     return boolean(is_null(t.node), nullable=False)
 
 
@@ -170,8 +171,8 @@ def _noting(c: Context, before: Typed, after: Typed) -> Typed:
 
 
 def _with_text_affinity(c: Context, t: Typed) -> Typed:
-    if t.each is not None:
-        return t.each(lambda part: _with_text_affinity(c, part))
+    if t.is_split:
+        return spread(c, t, lambda part: _with_text_affinity(c, part))
     return as_text(c, t) if t.kind.is_numeric else t
 
 
@@ -180,18 +181,16 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
         first, second = pair
         return boolean(exp.EQ(this=grouped(first), expression=grouped(second)))
     for side, other in ((left, right), (right, left)):
-        if side.tagged is not None and side.tagged.opaque and other.each is None:
+        if side.tagged is not None and side.tagged.opaque and not other.is_split:
             mirrored = operator if side is left else _MIRRORED.get(operator, operator)
             return _with_hidden(c, mirrored, side, other, chosen)
     for side in (right, left) if left.tagged is not None and left.tagged.opaque else (left, right):
-        if side.each is not None:
-            return side.each(
-                (lambda part: _compared(c, operator, part, right, chosen))
-                if side is left
-                else (lambda part: _compared(c, operator, left, part, chosen))
-            )
+        if side.is_split and side is left:
+            return spread(c, left, lambda part: _compared(c, operator, part, right, chosen))
+        if side.is_split:
+            return spread(c, right, lambda part: _compared(c, operator, left, part, chosen))
     if Kind.NULL in {left.kind, right.kind}:
-        return _with_null(operator, left, right)
+        return _with_null(c, operator, left, right)
     if left.kind.is_numeric and right.kind.is_numeric:
         if (known := _of_constants(operator, left, right)) is not None:
             return known
@@ -216,7 +215,7 @@ def _with_hidden(
 ) -> Typed:
     """Compare with a column of values that the target cannot store: by bytes, as BINARY does."""
     if other.kind is Kind.NULL:
-        return _with_null(operator, hidden, other)
+        return _with_null(c, operator, hidden, other)
     rank, digits, octets = place_of_hidden(hidden)
     if (other.kind is Kind.TEXT and chosen is not Collation.BINARY) or gets_beyond_double(other):
         raise refusal(hidden)
@@ -315,10 +314,10 @@ def _native(
     return boolean(node, nullable=operator not in _NULL_SAFE and (a.nullable or b.nullable))
 
 
-def _with_null(operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
+def _with_null(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
     if operator in _NULL_SAFE:
         other = right if left.kind is Kind.NULL else left
-        found = null_test(other)
+        found = null_test(c, other)
         return (
             found
             if operator is exp.NullSafeEQ
@@ -458,7 +457,7 @@ def may_be_null(term: exp.Ordered) -> exp.Ordered:
 
 def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
     """Return terms that sort INTEGERs and REALs together: as doubles, then exactly for equal doubles."""
-    if t.each is None:
+    if not t.is_split:
         return [value(c, t)]
 
     def exactly(part: Typed) -> Typed:
@@ -471,7 +470,7 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
         whole = Exact(this=whole_of(double.copy()))
         return Typed(case((far, Exact(this=number(2**63))), default=whole), Kind.INTEGER)
 
-    return [value(c, t.each(lambda part: as_double(c, part))), value(c, t.each(exactly))]
+    return [value(c, spread(c, t, lambda part: as_double(c, part))), value(c, spread(c, t, exactly))]
 
 
 def _of_rank(rank: int, part: Typed) -> Typed:
@@ -494,11 +493,11 @@ def _by_class(c: Context, t: Typed, *, descending: bool, nulls_first: bool) -> l
         missing = exp.Ordered(this=AsInteger(this=is_null(t.node)), desc=nulls_first)
         places = [key for key in place_of_hidden(t) if not isinstance(key, exp.Null)]
         return [missing, *(exp.Ordered(this=key, desc=descending) for key in places)]
-    if t.each is None:
+    if not t.is_split:
         raise Untranslatable("ORDER BY", "values of several types cannot be distinguished")
-    rank = t.each(_rank)
-    numbers, texts, blobs = (t.each(partial(_of_rank, own)) for own in (1, 2, 3))
-    nulls = AsInteger(this=null_test(numbers).node), AsInteger(this=is_null(texts.node))
+    rank = spread(c, t, _rank)
+    numbers, texts, blobs = (spread(c, t, partial(_of_rank, own)) for own in (1, 2, 3))
+    nulls = AsInteger(this=null_test(c, numbers).node), AsInteger(this=is_null(texts.node))
     both = exp.Mul(this=nulls[0], expression=nulls[1])
     if blobs.kind is Kind.BLOB:
         both = exp.Mul(this=both, expression=AsInteger(this=is_null(blobs.node)))

@@ -220,7 +220,7 @@ def _is(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if _is_truth(wanted, scope):
         return comparison.is_value(c, found, wanted.this)
     if isinstance(wanted, exp.Null):
-        return comparison.null_test(found)
+        return comparison.null_test(c, found)
     return comparison.compare(c, exp.NullSafeEQ, found, c.expression(wanted, scope))
 
 

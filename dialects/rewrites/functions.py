@@ -10,7 +10,7 @@ from functools import partial
 
 from sqlglot import exp
 
-from dialects.coercions import as_condition, as_double, as_text, bounds, choose, literal, plain
+from dialects.coercions import as_condition, as_double, as_text, bounds, choose, literal, plain, spread
 from dialects.errors import Untranslatable
 from dialects.functions import Function, rows_of
 from dialects.nodes import case, every, is_not_null, server, some
@@ -42,7 +42,9 @@ def called(
     if foldable and (found := folded(c, name, arguments)) is not None:
         return found
     # An alternative may be NULL where the argument as a whole is not.
-    return detached(arguments, apart(arguments, lambda each: null() if is_null(each) else rewrite(c, each)))
+    return detached(
+        arguments, apart(c, arguments, lambda each: null() if is_null(each) else rewrite(c, each))
+    )
 
 
 def formed(row: Function, c: Context, arguments: list[Typed]) -> Typed:
@@ -87,15 +89,13 @@ def as_real(c: Context, x: Typed) -> Typed:
 _CONVERSIONS: dict[Kind | None, Callable[[Context, Typed], Typed]] = {Kind.TEXT: as_text, Kind.REAL: as_real}
 
 
-def apart(arguments: Sequence[Typed], rewrite: Callable[[list[Typed]], Typed]) -> Typed:
+def apart(c: Context, arguments: Sequence[Typed], rewrite: Callable[[list[Typed]], Typed]) -> Typed:
     """Rewrite once per combination of the arguments' alternatives, each of a single kind."""
     position = next((at for at, argument in enumerate(arguments) if argument.kind is Kind.ANY), None)
     if position is None:
         return rewrite(list(arguments))
-    each, before, after = arguments[position].each, arguments[:position], arguments[position + 1 :]
-    if each is None:
-        raise Untranslatable("values of several types", "the target cannot distinguish them")
-    return each(lambda part: apart([*before, part, *after], rewrite))
+    before, after = arguments[:position], arguments[position + 1 :]
+    return spread(c, arguments[position], lambda part: apart(c, [*before, part, *after], rewrite))
 
 
 def size(node: exp.Expr) -> int:
@@ -261,12 +261,12 @@ def coalesce(c: Context, arguments: list[Typed]) -> Typed:
         found = Typed(node, last.kind, nullable=last.nullable, number=NumberFacts(low, high))
         return detached(kept, found)
     c.applies("choice-of-types")
-    chosen = choose(c, [(_present(argument), argument) for argument in earlier], last)
+    chosen = choose(c, [(_present(c, argument), argument) for argument in earlier], last)
     return detached(kept, chosen.of(nullable=last.nullable))
 
 
-def _present(argument: Typed) -> exp.Expr:
-    return exp.Not(this=exp.Paren(this=null_test(argument).node))
+def _present(c: Context, argument: Typed) -> exp.Expr:
+    return exp.Not(this=exp.Paren(this=null_test(c, argument).node))
 
 
 def _bare(argument: Typed) -> Typed:
@@ -327,7 +327,7 @@ def _extreme(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
         return known
     c.applies("scalar-min-max")
     alike = [argument.of(affinity=Affinity.NONE).with_text(collation=chosen) for argument in arguments]
-    found = apart(alike, lambda each: _of_kinds(c, each, name))
+    found = apart(c, alike, lambda each: _of_kinds(c, each, name))
     return found.with_text(collation=None, collates=False)
 
 
@@ -338,7 +338,7 @@ def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     if numbers and texts:
         ruling, others = (numbers, texts) if name == "min" else (texts, numbers)
         found = _of_kinds(c, ruling, name)
-        missing = [null_test(argument).node for argument in others if argument.nullable]
+        missing = [null_test(c, argument).node for argument in others if argument.nullable]
         return choose(c, [(some(missing), literal(None))], found) if missing else found
     first, *rest = arguments
     if not rest:
@@ -374,7 +374,7 @@ def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:
     operator = exp.GTE if name == "min" else exp.LT
     test = compare(c, operator, left.of(node=left.node.copy()), right.of(node=right.node.copy()))
     branches = [(test.node, right)]
-    missing = [null_test(side).node for side in (left, right) if side.nullable]
+    missing = [null_test(c, side).node for side in (left, right) if side.nullable]
     if missing:
         branches.insert(0, (some(missing), literal(None)))
     return choose(c, branches, left).with_text(collation=left.text.collation)

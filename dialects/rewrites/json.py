@@ -10,7 +10,7 @@ from contextlib import closing
 
 from sqlglot import exp
 
-from dialects.coercions import BIGGEST, Rewrite, as_text, choose, literal
+from dialects.coercions import BIGGEST, as_text, literal, spread
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import Function, rows_of
@@ -130,31 +130,19 @@ def _digits(raw: exp.Expr) -> exp.Expr:
 
 def _value(c: Context, raw: exp.Expr) -> Typed:
     """Return the value that SQLite extracts from JSON; a list or an object is a text."""
-
-    def each(rewrite: Rewrite) -> Typed:
-        double, whole = server("to_real", raw.copy()), server("is_integer", raw.copy())
-        if c.long_numbers:
-            exact = integer(server("to_integer", raw.copy()), -BIGGEST - 1, BIGGEST)
-            numbers = [(every([_digits(raw), whole.copy()]), rewrite(exact))]
-            last = rewrite(real(double))
-        else:
-            numbers = []
-            last = rewrite(Typed(double, Kind.NUMBER, number=NumberFacts(integral=whole)))
-        return choose(
-            c,
-            [
-                (_is(raw, '"'), rewrite(text(JSONText(this=raw.copy())))),
-                (_is(raw, "[", "{"), rewrite(text(raw.copy()))),
-                (
-                    _is(raw, "t", "f"),
-                    rewrite(integer(case((_is(raw, "t"), number(1)), default=number(0)), 0, 1)),
-                ),
-                (_is(raw, "n"), rewrite(literal(None))),
-                *numbers,
-            ],
-            last,
-        )
-
+    branches = [
+        (_is(raw, '"'), text(JSONText(this=raw.copy()))),
+        (_is(raw, "[", "{"), text(raw.copy())),
+        (_is(raw, "t", "f"), integer(case((_is(raw, "t"), number(1)), default=number(0)), 0, 1)),
+        (_is(raw, "n"), literal(None)),
+    ]
+    double, whole = server("to_real", raw.copy()), server("is_integer", raw.copy())
+    if c.long_numbers:
+        exact = integer(server("to_integer", raw.copy()), -BIGGEST - 1, BIGGEST)
+        branches.append((every([_digits(raw), whole]), exact))
+        last = real(double)
+    else:
+        last = Typed(double, Kind.NUMBER, number=NumberFacts(integral=whole))
     # A JSON number that does not fit an INTEGER is a REAL.
     far = every([_digits(raw), exp.Not(this=server("is_integer", raw.copy()))])
     tagged = case(
@@ -167,7 +155,7 @@ def _value(c: Context, raw: exp.Expr) -> Typed:
     )
     low, high = (-BIGGEST - 1, BIGGEST) if c.long_numbers else (None, None)
     known = TaggedValues(texts=True, integers=True, reals=True, low=low, high=high)
-    return Typed(tagged, Kind.ANY, several=OneOf(each, tagged=known))
+    return Typed(tagged, Kind.ANY, several=OneOf((*branches,), last, tagged=known))
 
 
 def json_valid(c: Context, arguments: list[Typed]) -> Typed:
@@ -228,6 +216,9 @@ ROW = frozenset({"key", "value", "type", "atom", "id", "parent", "fullkey", "pat
 _PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
+_UNCOUNTED = ("id of json_each()", "SQLite counts from the beginning of the text, not of the path")
+
+
 def rows(
     c: Context, name: str, arguments: list[Typed], alias: str
 ) -> tuple[exp.Select, list[tuple[str, Typed]]]:
@@ -278,17 +269,13 @@ def rows(
     exported = [
         (
             one,
-            Typed(Alternatives(), Kind.ANY, several=OneOf(_uncounted))
+            Typed(Alternatives(), Kind.ANY, several=OneOf(refused=_UNCOUNTED))
             if one in unknown
             else value.of(node=column_of(one), several=value.tagged),
         )
         for one, value in found
     ]
     return tree, exported
-
-
-def _uncounted(_: Rewrite) -> Typed:
-    raise Untranslatable("id of json_each()", "SQLite counts from the beginning of the text, not of the path")
 
 
 def _step(label: str) -> str:
@@ -361,8 +348,8 @@ def _element(c: Context, t: Typed) -> exp.Expr:
             return string("null")
         case Kind.BLOB:
             raise Untranslatable("JSON of a blob", "SQLite refuses it")
-        case Kind.ANY if t.each is not None:
-            return t.each(lambda part: text(_element(c, part), nullable=False)).node
+        case Kind.ANY if t.is_split:
+            return spread(c, t, lambda part: text(_element(c, part), nullable=False)).node
         case Kind.TEXT:
             node = _string(c, t)
         case _:

@@ -73,7 +73,7 @@ def told_apart(c: Compiler, found: Typed) -> Typed:
     """Split a column by the storage classes of its values, if it has several."""
     if found.tagged is not None:
         return from_tagged(c, found)
-    raw = found.stored.is_raw and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
+    raw = found.stored.is_raw and found.kind in {Kind.REAL, Kind.TEXT} and not found.is_split
     return mixed(c, found) if raw else found
 
 

@@ -23,6 +23,7 @@ from dialects.coercions import (
     is_beyond_double,
     literal,
     reading,
+    spread,
     within,
 )
 from dialects.compiler import Compiler
@@ -94,8 +95,8 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
     if wanted == "BLOB" and t.kind not in {Kind.BLOB, Kind.NULL}:
         if not c.in_utf8:
             raise Untranslatable("CAST AS BLOB", "the bytes of a text depend on the file's encoding")
-        if t.each is not None:
-            return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=Affinity.BLOB)
+        if t.is_split:
+            return spread(c, t, lambda part: cast_to(c, part, wanted)).of(affinity=Affinity.BLOB)
         c.applies("cast")
         found = as_text(c, t)
         return Typed(Bytes(this=found.node), Kind.BLOB, nullable=found.nullable, affinity=Affinity.BLOB)
@@ -103,9 +104,9 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         return t.of(affinity=Affinity.BLOB)
     if t.kind is Kind.NULL:
         return null().of(affinity=Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC)
-    if t.each is not None:
+    if t.is_split:
         demanded = Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC
-        found = t.each(lambda part: cast_to(c, part, wanted))
+        found = spread(c, t, lambda part: cast_to(c, part, wanted))
         return found.of(affinity=demanded).with_text(collation=t.text.collation)
     c.applies("cast")
     collation = t.text.collation
@@ -121,8 +122,10 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         read = as_number(c, t)
         if read.constant:
             found = _as_cast(read)
-        elif read.each is not None:
-            found = read.each(lambda part: part if part.kind is Kind.INTEGER else _stored_as_integer(c, part))
+        elif read.is_split:
+            found = spread(
+                c, read, lambda part: part if part.kind is Kind.INTEGER else _stored_as_integer(c, part)
+            )
         else:
             # Digits only: it is an INTEGER already.
             found = read if read.kind is Kind.INTEGER else read.with_number(integral=whole(read.node, *_CAST))
@@ -188,21 +191,9 @@ def mixed(c: Context, t: Typed) -> Typed:
         readings = []
     elif not stored.reals and not within(t, EXACT):
         readings = exact_readings(t.node, t.number.low, t.number.high)
-
-    def each(rewrite: Rewrite) -> Typed:
-        def of(part: Typed) -> Typed:
-            try:
-                return rewrite(part)
-            except Untranslatable as error:
-                if part.kind is not Kind.BLOB:
-                    raise
-                reason = f"{error.reason}; {t.node.name} has blobs and other values"
-                raise Untranslatable(error.construct, reason, error.position) from None
-
-        parts = [(test.copy(), of(part)) for test, part in (*blobs, *readings)]
-        return choose(c, parts, rewrite(plain))
-
-    return t.of(kind=Kind.ANY, several=OneOf(each, None if stored.escaped or stored.blobs else t.node))
+    written = None if stored.escaped or stored.blobs else t.node
+    several = OneOf((*blobs, *readings), plain, written, blobs_in=t.node.name if blobs else "")
+    return t.of(kind=Kind.ANY, several=several)
 
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
@@ -231,8 +222,8 @@ _EVALUATED: dict[type[exp.Expr], Callable[[float, float], float]] = {
 def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
     """Compile +, - or *."""
     left, right = as_number(c, left), as_number(c, right)
-    if spread := _spread(left, right, lambda a, b: arithmetic(c, operator, a, b)):
-        return spread
+    if split := _either_spread(c, left, right, lambda a, b: arithmetic(c, operator, a, b)):
+        return split
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     if Kind.REAL not in {left.kind, right.kind}:
@@ -308,8 +299,8 @@ def _doubles(c: Context, left: Typed, right: Typed) -> tuple[exp.Expr, exp.Expr]
 def divide(c: Context, left: Typed, right: Typed) -> Typed:
     """Compile /."""
     left, right = as_number(c, left), as_number(c, right)
-    if spread := _spread(left, right, lambda a, b: divide(c, a, b)):
-        return spread
+    if split := _either_spread(c, left, right, lambda a, b: divide(c, a, b)):
+        return split
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     if Kind.REAL not in {left.kind, right.kind}:
@@ -366,8 +357,8 @@ def _quotient(left: object, right: object) -> int:
 
 def modulo(c: Context, left: Typed, right: Typed) -> Typed:
     """Compile %: casts both operands to INTEGER; the result is a REAL if one of them was."""
-    if spread := _spread(left, right, lambda a, b: modulo(c, a, b)):
-        return spread
+    if split := _either_spread(c, left, right, lambda a, b: modulo(c, a, b)):
+        return split
     a, b = as_integer(c, left), as_integer(c, right)
     left, right = as_number(c, left), as_number(c, right)
     if Kind.NULL in {left.kind, right.kind}:
@@ -389,8 +380,8 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
 def negate(c: Context, operand: Typed) -> Typed:
     """Compile unary minus."""
     operand = as_number(c, operand)
-    if operand.each is not None:
-        return operand.each(lambda part: negate(c, part))
+    if operand.is_split:
+        return spread(c, operand, lambda part: negate(c, part))
     if operand.kind is Kind.NULL:
         return null()
     if operand.constant is not None and isinstance(operand.constant.value, int | float):
@@ -411,8 +402,8 @@ def negate(c: Context, operand: Typed) -> Typed:
 def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
     """Compile ||."""
     left, right = as_text(c, left), as_text(c, right)
-    if spread := _spread(left, right, lambda a, b: concatenate(c, a, b)):
-        return spread
+    if split := _either_spread(c, left, right, lambda a, b: concatenate(c, a, b)):
+        return split
     c.applies("concatenation")
     parts = [
         part
@@ -432,8 +423,8 @@ def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
 def bits(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
     """Compile &, |, << or >>."""
     left, right = as_integer(c, left), as_integer(c, right)
-    if spread := _spread(left, right, lambda a, b: bits(c, operator, a, b)):
-        return spread
+    if split := _either_spread(c, left, right, lambda a, b: bits(c, operator, a, b)):
+        return split
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     if operator in {exp.BitwiseLeftShift, exp.BitwiseRightShift}:
@@ -461,8 +452,8 @@ def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) ->
 def invert(c: Context, operand: Typed) -> Typed:
     """Compile ~."""
     operand = as_integer(c, operand)
-    if operand.each is not None:
-        return operand.each(lambda part: invert(c, part))
+    if operand.is_split:
+        return spread(c, operand, lambda part: invert(c, part))
     if operand.kind is Kind.NULL:
         return null()
     c.applies("bits")
@@ -482,13 +473,13 @@ def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Ex
     return operator(this=grouped(left), expression=grouped(right))
 
 
-def _spread(left: Typed, right: Typed, again: Callable[[Typed, Typed], Typed]) -> Typed | None:
+def _either_spread(
+    c: Context, left: Typed, right: Typed, again: Callable[[Typed, Typed], Typed]
+) -> Typed | None:
     """Apply the operator to each alternative, if an operand has several; else None."""
-    if left.each is not None:
-        return left.each(lambda part: again(part, right))
-    if right.each is not None:
-        return right.each(lambda part: again(left, part))
-    return None
+    if left.is_split:
+        return spread(c, left, lambda part: again(part, right))
+    return spread(c, right, lambda part: again(left, part)) if right.is_split else None
 
 
 def _both_integral(left: Typed, right: Typed) -> exp.Expr | None:

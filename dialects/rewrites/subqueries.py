@@ -308,9 +308,9 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     # TRUE if the comparison holds for a row, else NULL if an operand is NULL, else FALSE.
     missing = []
     if inner.nullable:
-        missing.append(_exists(source, null_test(inner).node))
+        missing.append(_exists(source, null_test(c, inner).node))
     if found.nullable:
-        missing.append(every([null_test(found).node, _exists(source, None)]))
+        missing.append(every([null_test(c, found).node, _exists(source, None)]))
     branches = [(hit, exp.Boolean(this=True)), *([(some(missing), unknown())] if missing else [])]
     return boolean(case(*branches, default=exp.Boolean(this=False)))
 

@@ -56,7 +56,7 @@ def like(c: Context, matched: Typed, pattern: Typed, escape: Typed | None = None
     asked = [operands[1], operands[0]] + ([] if escape is None else [escape])
     if (known := _folded(c, "like", asked)) is not None:
         return known
-    return apart(operands, lambda each: _like(c, each[0], each[1], mark))
+    return apart(c, operands, lambda each: _like(c, each[0], each[1], mark))
 
 
 def glob(c: Context, matched: Typed, pattern: Typed) -> Typed:
@@ -66,7 +66,7 @@ def glob(c: Context, matched: Typed, pattern: Typed) -> Typed:
         return _unknown()
     if (known := _folded(c, "glob", [operands[1], operands[0]])) is not None:
         return known
-    return apart(operands, lambda each: _glob(c, each[0], each[1]))
+    return apart(c, operands, lambda each: _glob(c, each[0], each[1]))
 
 
 def _refuse_blobs(name: str, *operands: Typed) -> None:
