@@ -152,6 +152,12 @@ class Compiler:
         return (bool(written) or any(map(self.tables.has_long_integers, names))) and self._makes_texts
 
     @cached_property
+    def first_year(self) -> bool:
+        """See `Context.first_year`."""
+        written = any(each.is_string and each.name.startswith("-4713-") for each in self.nodes[exp.Literal])
+        return written or any(self.tables.has_first_year(table.name) for table in self.nodes[exp.Table])
+
+    @cached_property
     def reads_long_texts(self) -> bool:
         """True if a table of the statement has texts so long that few fit a sort buffer of 256 KB."""
         return any(self.tables.has_long_texts(table.name) for table in self.nodes[exp.Table])

@@ -54,6 +54,8 @@ class Column:
     """Text of any declaration: True if every value is an INTEGER, written as SQLite prints it."""
     long_numbers: bool = False
     """Text of any declaration: True if a value has 16 digits in a row: an INTEGER in it may exceed 2^53."""
+    first_year: bool = False
+    """Text of any declaration: True if a value begins with -4713-, the year of the first day."""
     fractions: bool = False
     """DATETIME: True if a value has a fraction of a second other than zero."""
     escaped: bool = False

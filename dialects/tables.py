@@ -258,6 +258,10 @@ class Tables:
         """True if a text of a table, or of any table if a view is named, has a number of 16 digits."""
         return any(column.long_numbers for column in self._named(name))
 
+    def has_first_year(self, name: str) -> bool:
+        """True if a text of a table, or of any table if a view is named, begins with -4713-."""
+        return any(column.first_year for column in self._named(name))
+
     def has_long_integers(self, name: str) -> bool:
         """True if a number of a table, or of any table if a view is named, may be an INTEGER beyond 2^53."""
         columns = [column for column in self._named(name) if column.type is not PortableType.REAL]

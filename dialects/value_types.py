@@ -35,6 +35,10 @@ class Context(Protocol):
         """True if a text of the statement may read as an INTEGER beyond 2^53."""
 
     @property
+    def first_year(self) -> bool:
+        """True if a text of the statement may be a day before the first that SQLite's functions return."""
+
+    @property
     def infinite_texts(self) -> bool:
         """True if a text of the statement reads as an infinite number, which the target does not hold."""
 

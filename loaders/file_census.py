@@ -211,6 +211,7 @@ def _measured(column: DeclaredColumn, found: ColumnStatistics, rows: int, chosen
         moments=found.moments and not found.slashes,
         digits=found.digits,
         long_numbers=found.long_numbers,
+        first_year=found.first_year,
         fractions=found.fractions,
         mixed=len(found.classes) > 1,
         apart=found.apart,
@@ -372,6 +373,7 @@ _EXTREMES = (
     "CASE WHEN typeof(max({0})) IN ('integer', 'real') THEN max({0}) END",
     "min({0}) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*' AND max({0}) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'",
     "min({0}) GLOB '[-0-9]*' AND max({0}) GLOB '[-0-9]*'",
+    "min({0}) < '-4713.' AND max({0}) > '-4713-'",
 )  # fmt: skip
 """SQLite sorts NULL, numbers, texts, blobs: the classes of the extremes bound those of all values.
 
@@ -391,6 +393,8 @@ _SUM_CLASS = "typeof(sum({0}))"
 _LONG = 16
 _LONG_NUMBER = f"max({{0}} GLOB '*{'[0-9]' * _LONG}*')"
 """True if a text has 16 digits in a row, as many as 2^53 has."""
+
+_FIRST_YEAR = "max({0} GLOB '-4713-*')"
 
 _DIGITS = (
     "min(CAST({0} AS TEXT) = CAST(CAST({0} AS INTEGER) AS TEXT) COLLATE BINARY)",
@@ -453,12 +457,14 @@ def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str,
         is_real = affinity(column.declared) == "REAL"  # Integers in it become fractions when they are read.
         return () if is_real or known.get(_SUM_CLASS) == "integer" else _NUMBER_CLASSES
     if lowest == highest == "text":
+        first_year = (_FIRST_YEAR,) if extremes[7] else ()
         dated = dated or declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
         if dated:
-            return (_LENGTH, *DATE_FIGURES)
+            return (_LENGTH, *DATE_FIGURES, *first_year)
         if counted:
-            return (_LENGTH, *_DIGITS)
-        return (_LENGTH,) if known.get(_LENGTH, _LONG) < _LONG else (_LENGTH, _LONG_NUMBER)
+            return (_LENGTH, *_DIGITS, *first_year)
+        longer = known.get(_LENGTH, _LONG) >= _LONG
+        return (_LENGTH, _LONG_NUMBER, *first_year) if longer else (_LENGTH, *first_year)
     return (_LENGTH,) if lowest == highest == "blob" else ()
 
 
@@ -474,7 +480,8 @@ def _stored(
     found = ColumnStatistics(values=extremes[0], classes=classes, least=extremes[3], greatest=extremes[4])
     if classes <= _NUMBER:
         return found
-    found = replace(found, longest=known[_LENGTH], long_numbers=bool(known.get(_LONG_NUMBER)))
+    long_numbers, first_year = (bool(known.get(text)) for text in (_LONG_NUMBER, _FIRST_YEAR))
+    found = replace(found, longest=known[_LENGTH], long_numbers=long_numbers, first_year=first_year)
     if known.get(_DIGITS[0]):
         _, least, greatest = (known[text] for text in _DIGITS)
         return replace(found, digits=True, least=least, greatest=greatest)

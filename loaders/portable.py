@@ -66,6 +66,8 @@ class ColumnStatistics:
     """See `dialects.schema.Column.digits`."""
     long_numbers: bool = False
     """See `dialects.schema.Column.long_numbers`."""
+    first_year: bool = False
+    """See `dialects.schema.Column.first_year`."""
     slashes: bool = False
     """See `dialects.schema.Column.slashes`."""
     fractions: bool = False

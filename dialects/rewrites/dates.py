@@ -172,6 +172,8 @@ def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
     found = _raw_moment(c, value, raw) if raw is not None else _plain_moment(c, value)
     if raw != "unixepoch" and _may_be_before_first(value) and _reads_calendar(value, modifiers):
         c.warn(BEFORE_FIRST)
+    if raw is None and modifiers and c.first_year and value.kind is Kind.TEXT and not value.is_dated:
+        c.warn(BEFORE_FIRST)
     if raw is None and modifiers and _is_zone(modifiers[0]):
         found = _moment_for_none(c, found, value, modifiers[0])
     for modifier in modifiers:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import Column, ForeignKey, PortableType, Table
+from dialects.translation import translate
 from loaders.file_census import census
 from loaders.portable import DAY, DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
 from tests.loaders.conftest import MakeFile
@@ -243,6 +245,26 @@ def test_texts_that_are_integers_are_known_with_their_extremes(
     [column] = census(make_file(f"CREATE TABLE t (c TEXT); INSERT INTO t VALUES {values}")).tables[0].columns
     found = (column.least, column.greatest) if column.digits else None
     assert (column.type, found) == (PortableType.TEXT, digits)
+
+
+@pytest.mark.parametrize("declared", ["TEXT", "DATE", "VARCHAR(99)"])
+@pytest.mark.parametrize(
+    ("values", "first_year"),
+    [
+        ("('-4713-01-01'), ('2020-01-01')", True),
+        ("(''), ('-4713-11-24 10:00'), (NULL), ('x')", True),
+        ("('-4712-01-01'), ('2020-01-01')", False),
+        ("(''), ('-4714-01-01'), ('a longer text than others')", False),
+    ],
+)
+def test_days_of_the_first_year_are_known_and_warned_of(
+    make_file: MakeFile, declared: str, values: str, *, first_year: bool
+) -> None:
+    schema = census(make_file(f"CREATE TABLE t (c {declared}); INSERT INTO t VALUES {values}"))
+    assert schema.tables[0].columns[0].first_year == first_year
+    for sql, warns in (("SELECT date(c, '+1 month') FROM t", first_year), ("SELECT date(c) FROM t", False)):
+        found = translate(sql, schema, Dialect.MYSQL)
+        assert any("before -4713-11-24" in each for each in found.warnings) == warns
 
 
 def test_half_a_surrogate_pair_stops_the_load_of_a_utf16_file(make_file: MakeFile) -> None:
