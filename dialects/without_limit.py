@@ -83,26 +83,46 @@ def _key(tree: exp.Query, ordered: exp.Ordered, *, with_aliases: bool) -> _Key |
     https://www.postgresql.org/docs/current/queries-order.html
     """
     columns, this = tree.selects, ordered.this.unnest()
-    column = None
-    if isinstance(this, exp.Literal) and this.is_int:
-        column = int(this.name) - 1
-        if not 0 <= column < len(columns) or any(before.is_star for before in columns[: column + 1]):
-            return None
-    elif isinstance(this, exp.Column) and not this.table:
-        names = [it.output_name.lower() for it in columns]
-        column = names.index(this.name.lower()) if this.name.lower() in names else None
-    if column is None:
-        column = next((place for place, it in enumerate(columns) if it.unalias() == this), None)
-    if column is None and isinstance(tree, exp.SetOperation):
+    collate = this if isinstance(tree, exp.SetOperation) and isinstance(this, exp.Collate) else None
+    this = collate.this.unnest() if collate else this
+    column = _place(tree, this)
+    if column is None and (
+        isinstance(tree, exp.SetOperation) or (isinstance(this, exp.Literal) and this.is_int)
+    ):
         return None
     resolved = ordered.copy()
     if column is not None:
-        resolved.set("this", columns[column].unalias().copy())
+        found = columns[column].unalias().copy()
+        resolved.set("this", exp.Collate(this=found, expression=collate.expression) if collate else found)
     elif with_aliases:
         for alias in list(_aliases(resolved.this, columns)):
             meant = next(it for it in columns if it.alias.lower() == alias.name.lower())
             alias.replace(exp.paren(meant.unalias(), copy=True))
     return _Key(resolved, column)
+
+
+def _place(tree: exp.Query, key: exp.Expr) -> int | None:
+    """Return the result column that a sort key is; None if it is none, or behind a star."""
+    columns = tree.selects
+    if isinstance(key, exp.Literal) and key.is_int:
+        place = int(key.name) - 1
+        known = 0 <= place < len(columns) and not any(before.is_star for before in columns[: place + 1])
+        return place if known else None
+    if isinstance(key, exp.Column) and not key.table:
+        for part in _parts(tree):
+            names = [it.output_name.lower() for it in part.selects]
+            if key.name.lower() in names:
+                return names.index(key.name.lower())
+    return next((place for place, it in enumerate(columns) if it.unalias() == key), None)
+
+
+def _parts(tree: exp.Query) -> Iterator[exp.Query]:
+    """Yield the SELECTs of a compound SELECT from the left: SQLite looks for names in each."""
+    if isinstance(tree, exp.SetOperation):
+        yield from _parts(tree.left)
+        yield from _parts(tree.right)
+    else:
+        yield tree
 
 
 def _aliases(key: exp.Expr, columns: Sequence[exp.Expr]) -> Iterator[exp.Column]:
@@ -170,7 +190,10 @@ def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
     )
     ordered = [key.ordered.copy() for key in keys]
     for one, name in zip(ordered, names, strict=True):
-        one.set("this", exp.column(name))
+        if isinstance(one.this, exp.Collate):
+            one.this.set("this", exp.column(name))
+        else:
+            one.set("this", exp.column(name))
     return exp.Select(
         with_=exp.With(expressions=[exp.CTE(this=bare, alias=alias)]),
         expressions=[*map(exp.column, own), *map(exp.column, names), _rank(ordered)],
