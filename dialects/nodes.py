@@ -1,7 +1,8 @@
 """Operations that mean the same on every target, and what each target writes for them (`SPELLINGS`).
 
 SQLite's operators depend on the types of their values. Here each node means one thing for operands of known
-type, so that `dialects.base_generator` only writes it.
+type, so that `dialects.base_generator` only writes it. A node has one operand, `this`, unless its `arg_types`
+say otherwise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,13 +41,9 @@ class Joined(exp.Expression):
 class AsInteger(exp.Expression):
     """A condition as 1, 0 or NULL."""
 
-    arg_types = {"this": True}
-
 
 class Bigint(exp.Expression):
     """An exact number without fraction as a 64-bit integer."""
-
-    arg_types = {"this": True}
 
 
 class Digits(Bigint):
@@ -59,61 +56,41 @@ class Digits(Bigint):
 class Truncated(exp.Expression):
     """A REAL within 64 bits as an INTEGER, its fraction cut off."""
 
-    arg_types = {"this": True}
-
 
 class WithoutFraction(exp.Expression):
     """A REAL without its fraction, still a REAL."""
-
-    arg_types = {"this": True}
 
 
 class HexadecimalInteger(exp.Expression):
     """The hexadecimal digits of an INTEGER's 64 bits."""
 
-    arg_types = {"this": True}
-
 
 class Thousands(exp.Expression):
     """The decimal digits of an INTEGER with commas between the thousands."""
-
-    arg_types = {"this": True}
 
 
 class Octets(exp.Expression):
     """The number of bytes of a TEXT or BLOB."""
 
-    arg_types = {"this": True}
-
 
 class Double(exp.Expression):
     """A number of any type in double precision."""
-
-    arg_types = {"this": True}
 
 
 class Exact(exp.Expression):
     """A number as an exact decimal number."""
 
-    arg_types = {"this": True}
-
 
 class Text(exp.Expression):
     """An INTEGER, or a NULL, as a text."""
-
-    arg_types = {"this": True}
 
 
 class Lower(exp.Expression):
     """A TEXT with A-Z, and nothing else, in lower case."""
 
-    arg_types = {"this": True}
-
 
 class Upper(exp.Expression):
     """A TEXT with a-z, and nothing else, in upper case."""
-
-    arg_types = {"this": True}
 
 
 class Matches(exp.Expression):
@@ -124,8 +101,6 @@ class Matches(exp.Expression):
 
 class Characters(exp.Expression):
     """The number of characters of a TEXT, as a 64-bit integer."""
-
-    arg_types = {"this": True}
 
 
 class Position(exp.Expression):
@@ -149,13 +124,9 @@ class Hexadecimal(exp.Expression):
 class Bytes(exp.Expression):
     """The UTF-8 bytes of a TEXT as a BLOB."""
 
-    arg_types = {"this": True}
-
 
 class Unhexed(exp.Expression):
     """The bytes that a TEXT gives in hexadecimal, as a BLOB."""
-
-    arg_types = {"this": True}
 
 
 class Decoded(exp.Expression):
@@ -167,13 +138,9 @@ class Decoded(exp.Expression):
 class JSONString(exp.Expression):
     """A TEXT as a string of JSON, in quotes."""
 
-    arg_types = {"this": True}
-
 
 class JSONNumber(exp.Expression):
     """A REAL as a number of JSON, with all its digits and a fraction or an exponent."""
-
-    arg_types = {"this": True}
 
 
 class BoundValue(exp.Expression):
@@ -195,8 +162,6 @@ class Random(exp.Expression):
 class JSONText(exp.Expression):
     """The TEXT value of a quoted JSON string."""
 
-    arg_types = {"this": True}
-
 
 class JSONRows(exp.Expression):
     """A source in FROM: one row per object, with members k, v, n, p, f and q, of a JSON list `this`."""
@@ -213,13 +178,9 @@ class UtcNow(exp.Expression):
 class AnyOf(exp.Expression):
     """Aggregate: the value that all rows of a group have in common."""
 
-    arg_types = {"this": True}
-
 
 class Whichever(exp.Expression):
     """Aggregate: the value of one row of a group, the same row for all columns."""
-
-    arg_types = {"this": True}
 
 
 class FirstOf(exp.Expression):
@@ -281,6 +242,22 @@ def server(name: str, *arguments: exp.Expr) -> ServerCall:
     return ServerCall(this=name, expressions=list(arguments))
 
 
+def builtin(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    """Call a function of the target's own."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def coalesced(node: exp.Expr, *others: exp.Expr) -> exp.Coalesce:
+    """Return the first of several values that is not NULL."""
+    return exp.Coalesce(this=node, expressions=list(others))
+
+
+def select(items: Sequence[exp.Expr], source: exp.Expr, where: exp.Expr | None = None) -> exp.Select:
+    """Return SELECT `items` FROM `source` [WHERE `where`]."""
+    condition = None if where is None else exp.Where(this=where)
+    return exp.Select(expressions=list(items), from_=exp.From(this=source), where=condition)
+
+
 def number(value: float) -> exp.Expr:
     """Return a literal INTEGER."""
     return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
@@ -318,7 +295,7 @@ def subquery(query: exp.Expr, name: str) -> exp.Subquery:
 
 def kept_apart(node: exp.Expr) -> exp.Expr:
     """Return COALESCE of a value and NULL: the optimizers of MySQL and MariaDB do not look into it."""
-    return exp.Coalesce(this=node, expressions=[exp.null()])
+    return coalesced(node, exp.null())
 
 
 def numbering(name: str, keys: Iterable[exp.Expr], terms: Sequence[exp.Expr]) -> exp.Window:
@@ -410,13 +387,9 @@ class Wide(exp.Expression):
     The first rows of a recursive query give its columns their types; MySQL also needs it for REPLACE.
     """
 
-    arg_types = {"this": True}
-
 
 class DayNumber(exp.Expression):
     """The days from 2000-01-01 to the day that a TEXT YYYY-MM-DD names, as an INTEGER."""
-
-    arg_types = {"this": True}
 
 
 class Fits(exp.Expression):

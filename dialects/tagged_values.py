@@ -39,7 +39,9 @@ from dialects.nodes import (
     Text,
     Truncated,
     Unhexed,
+    builtin,
     case,
+    coalesced,
     number,
     string,
 )
@@ -115,7 +117,7 @@ def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
         return Text(this=t.node)
     if t.kind is Kind.REAL:
         node = JSONNumber(this=t.node)
-        return exp.Coalesce(this=Text(this=whole_of(t.node.copy())), expressions=[node]) if normal else node
+        return coalesced(Text(this=whole_of(t.node.copy())), node) if normal else node
     if t.number.integral is not None:
         whole = Bigint(this=t.node) if t.number.decimal else Truncated(this=Double(this=t.node.copy()))
         if normal and t.number.decimal and t.number.rounded is None:
@@ -181,7 +183,7 @@ def from_tagged(c: Context, t: Typed) -> Typed:
         return t.of(several=OneOf(tagged=known, refused=_refused(t)))
     node = written = t.node
     if c.lowers("early-casts") and has(node, exp.Window):
-        written = exp.Anonymous(this="REGEXP_REPLACE", expressions=[node, string('^["{].*'), string("0")])
+        written = builtin("REGEXP_REPLACE", node, string('^["{].*'), string("0"))
     branches: list[tuple[exp.Expr, Typed]] = []
     if known.texts:
         branches.append((begins(node, '"'), text(JSONText(this=node.copy()), collation=t.text.collation)))

@@ -61,7 +61,7 @@ def _all_digits(window: exp.Window) -> exp.Expr | None:
     if name == "cume_dist":
         place: exp.Expr = counted(exp.Count(this=exp.Star()), order=True)
     else:
-        rank = counted(exp.Anonymous(this="RANK"), order=True)
+        rank = counted(nodes.builtin("RANK"), order=True)
         place = exp.Paren(this=exp.Sub(this=rank, expression=nodes.number(1)))
         others = exp.Sub(this=rows, expression=nodes.number(1))
         rows = exp.Greatest(this=others, expressions=[nodes.number(1)], ignore_nulls=False)
@@ -136,7 +136,7 @@ def _sort_apart(select: exp.Select) -> None:
     queried = any(has(term, exp.Query) for window in windows for term in window.args.get("order") or ())
     few = 2 - queried
     for place, window in enumerate(windows if len(windows) > few else ()):
-        apart = exp.LT(this=exp.Anonymous(this="RAND"), expression=exp.Neg(this=nodes.number(place)))
+        apart = exp.LT(this=nodes.builtin("RAND"), expression=exp.Neg(this=nodes.number(place)))
         window.set("partition_by", [apart, *(window.args.get("partition_by") or [])])
 
 
@@ -173,7 +173,7 @@ def _hide_conditions(join: exp.Join) -> None:
         read = {column.table for column in find_all(part, exp.Column)} - inner
         calls = {call.name for call in find_all(part, exp.Anonymous)}
         if read and not read & own and "RAND" not in calls:
-            never = exp.LT(this=exp.Anonymous(this="RAND"), expression=nodes.number(0))
+            never = exp.LT(this=nodes.builtin("RAND"), expression=nodes.number(0))
             part.replace(exp.Paren(this=exp.Or(this=part.copy(), expression=never)))
 
 
@@ -257,9 +257,7 @@ def _escape(test: nodes.Matches) -> None:
     is_literal = isinstance(pattern, exp.Literal)
     if (is_literal and "\\" not in pattern.this) or test.args.get("escape") is not None:
         return
-    doubled: exp.Expr = exp.Anonymous(
-        this="REPLACE", expressions=[pattern, nodes.string("|"), nodes.string("||")]
-    )
+    doubled: exp.Expr = nodes.builtin("REPLACE", pattern, nodes.string("|"), nodes.string("||"))
     test.set("expression", nodes.string(pattern.this.replace("|", "||")) if is_literal else doubled)
     test.set("escape", nodes.string("|"))
 

@@ -38,6 +38,7 @@ from dialects.nodes import (
     Unhexed,
     Whole,
     case,
+    coalesced,
     every,
     is_not_null,
     is_null,
@@ -116,7 +117,7 @@ def aggregate(
             double = _within_doubles("total()", as_double(c, first))
             summed = finish(exp.Sum(this=_distinct(kept(double.node), distinct=distinct)))
             zero = Double(this=exp.Literal.number("0.0"))
-            return real(exp.Coalesce(this=summed, expressions=[zero]), nullable=False)
+            return real(coalesced(summed, zero), nullable=False)
         case "avg":
             read = _within_doubles("avg()", as_number(c, first))
             return _average(c, read, kept, finish, distinct=distinct)
@@ -490,7 +491,7 @@ def _listed_as_json(
         c.warn(UNORDERED.format(name))
     listed = _list(c, kept(node), ",", order)
     c.documents.append(scope)
-    empty = exp.Coalesce(this=finish(listed), expressions=[string("")])
+    empty = coalesced(finish(listed), string(""))
     c.applies("json-text")
     begin, end = "[]" if name == "json_group_array" else "{}"
     return text(Joined(expressions=[string(begin), empty, string(end)]), nullable=False)

@@ -15,6 +15,7 @@ from dialects.nodes import (
     column_of,
     identifier,
     number,
+    select,
     source_alias,
     subquery,
 )
@@ -139,10 +140,7 @@ def _met(
         exp.NullSafeEQ(this=_compared(at, left, collation), expression=_compared(at, right, None))
         for at, collation in enumerate(collations)
     ]
-    partner = exp.Select(
-        expressions=[number(1)], from_=exp.From(this=exp.Table(this=right.copy())),
-        where=exp.Where(this=exp.and_(*same)),
-    )  # fmt: skip
+    partner = select([number(1)], exp.Table(this=right.copy()), exp.and_(*same))
     there: exp.Expr = exp.Exists(this=partner)
     found = _listed(list(zip((left, right), parts, strict=True)), first, collations)
     kept = there if isinstance(operator, exp.Intersect) else exp.Not(this=there)
@@ -410,7 +408,7 @@ def _selected_from(c: Compiler, relation: Relation, places: list[int]) -> list[T
     alias = c.name("q")
     columns = [column_of(name, alias) for name in named(relation)]
     source = subquery(relation.node, alias)
-    relation.node = exp.Select(expressions=[column.copy() for column in columns], from_=exp.From(this=source))
+    relation.node = select([column.copy() for column in columns], source)
     return [relation.columns[at].value.of(node=columns[at].copy()) for at in places]
 
 

@@ -19,6 +19,7 @@ from dialects.nodes import (
     column_of,
     identifier,
     number,
+    select,
     source_alias,
     subquery,
 )
@@ -300,10 +301,7 @@ def _limited(
         if not skip:
             return found
     clauses.append(exp.CTE(this=found.node, alias=source_alias(target)))
-    tree = exp.Select(
-        expressions=[column.value.node.copy() for column in found.columns],
-        from_=exp.From(this=exp.Table(this=identifier(target))),
-    )
+    tree = select([column.value.node.copy() for column in found.columns], exp.Table(this=identifier(target)))
     if counter is not None and found.node.args.get("distinct"):
         tree.set("group", exp.Group(expressions=[column.copy() for column in tree.expressions]))
         counter = exp.Min(this=counter)

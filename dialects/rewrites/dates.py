@@ -23,6 +23,7 @@ from dialects.nodes import (
     Slice,
     UtcNow,
     case,
+    coalesced,
     every,
     grouped,
     is_not_null,
@@ -256,7 +257,7 @@ def _moment_for_none(c: Context, moment: exp.Expr, value: Typed, zone: Typed) ->
     found = server("as_number", value.node.copy()) if is_text else as_double(c, value).node.copy()
     is_utc = zone.constant is not None and str(zone.constant.value).lower() == "utc"
     made = number(0 if is_utc else _MIDNIGHT_2000)
-    return exp.Coalesce(this=moment, expressions=[case((is_not_null(found), made))])
+    return coalesced(moment, case((is_not_null(found), made)))
 
 
 def _modified(moment: exp.Expr, modifier: Typed) -> exp.Expr:

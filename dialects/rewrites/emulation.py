@@ -23,6 +23,7 @@ from dialects.nodes import (
     identifier,
     number,
     numbering,
+    select,
     some,
     subquery,
 )  # fmt: skip
@@ -186,15 +187,12 @@ def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> 
         expressions=[number(1)], from_=tree.args["from_"].copy(), joins=[join.copy() for join in before],
         where=exp.Where(this=on.copy()),
     )  # fmt: skip
-    alone = exp.Select(
-        expressions=[
-            item.copy() if not isinstance(item.this, exp.Column) or item.this.table in right_aliases
-            else exp.Alias(this=exp.Null(), alias=item.args["alias"].copy())
-            for item in items
-        ],
-        from_=exp.From(this=full.this.copy()),
-        where=exp.Where(this=exp.Not(this=exp.Exists(this=partner))),
-    )  # fmt: skip
+    shown = [
+        item.copy() if not isinstance(item.this, exp.Column) or item.this.table in right_aliases
+        else exp.Alias(this=exp.Null(), alias=item.args["alias"].copy())
+        for item in items
+    ]  # fmt: skip
+    alone = select(shown, full.this.copy(), exp.Not(this=exp.Exists(this=partner)))
     union = exp.Union(this=left, expression=alone, distinct=False)
     tree.set("from_", exp.From(this=subquery(union, alias)))
     tree.set("joins", after)
@@ -230,23 +228,19 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     seen: dict[str, exp.Column] = {}
     _remap(c, outer, own, alias, seen)
     place = new_name(place, set(seen))
-    first = exp.EQ(
-        this=column_of(place, alias),
-        expression=number(1),
-    )
+    first = exp.EQ(this=column_of(place, alias), expression=number(1))
     _replace(outer, lambda picked: exp.Max(this=case((first.copy(), picked))))
-    inner = exp.Select(
-        expressions=[
-            *(aliased(column, name) for name, column in seen.items()),
-            aliased(numbered, place),
-        ],
-        from_=tree.args["from_"],
-        joins=tree.args.get("joins"),
-        where=tree.args.get("where"),
-    )
-    tree.set("from_", exp.From(this=subquery(inner, alias)))
-    tree.set("joins", None)
-    tree.set("where", None)
+    items = [*(aliased(column, name) for name, column in seen.items()), aliased(numbered, place)]
+    tree.set("from_", exp.From(this=subquery(_moved_inside(tree, items), alias)))
+
+
+def _moved_inside(tree: exp.Select, items: list[exp.Alias]) -> exp.Select:
+    """Take FROM and WHERE out of a SELECT, and return the query of `items` that has them."""
+    clauses = ("from_", "joins", "where")
+    inner = exp.Select(expressions=items, **{name: tree.args.get(name) for name in clauses})
+    for name in clauses:
+        tree.set(name, None)
+    return inner
 
 
 def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
@@ -296,19 +290,11 @@ def _outward(c: Compiler, tree: exp.Select) -> None:
     if any(has(part, exp.Window) for part in outer):
         raise Untranslatable("an aggregate in a subquery", "with a window function")
     alias = c.name("all")
-    items: list[exp.Expr] = []
+    items: list[exp.Alias] = []
     for at, (call, _) in enumerate(found):
         items.append(aliased(call.copy(), str(at)))
-        column = column_of(str(at), alias)
-        call.replace(column)
-    inner = exp.Select(
-        expressions=items,
-        from_=tree.args.get("from_"),
-        joins=tree.args.get("joins"),
-        where=tree.args.get("where"),
-    )
-    tree.set("from_", exp.From(this=subquery(inner, alias)))
-    tree.set("joins", None)
+        call.replace(column_of(str(at), alias))
+    tree.set("from_", exp.From(this=subquery(_moved_inside(tree, items), alias)))
     having = tree.args.get("having")
     tree.set("where", None if having is None else exp.Where(this=having.this))
     tree.set("having", None)
@@ -333,7 +319,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
     outer = _parts(tree, "expressions", "order")
     framed = [node for part in outer for node in find_all(part, Framed)]
     alias, again = c.name("rows"), c.name("frame")
-    numbers: list[exp.Expr] = []
+    numbers: list[exp.Alias] = []
     places: list[tuple[list[str], str, str]] = []
     for window in framed:
         keys, place, peers = [key.copy() for key in window.args["partition_by"]], c.name("n"), c.name("g")
@@ -352,13 +338,10 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
     seen: dict[str, exp.Column] = {}
     _remap(c, outer, {name for source in sources for name in _names(source)}, alias, seen)
     columns = [aliased(column, name) for name, column in seen.items()]
-    inner = exp.Select(
-        expressions=[*columns, *numbers], from_=tree.args.get("from_"), joins=tree.args.get("joins"),
-        where=tree.args.get("where"),
-    )  # fmt: skip
+    inner = _moved_inside(tree, [*columns, *numbers])
 
-    def derived(name: str) -> exp.From:
-        return exp.From(this=subquery(inner.copy(), name))
+    def derived(name: str) -> exp.Subquery:
+        return subquery(inner.copy(), name)
 
     for window, (keys, place, peers) in zip(framed, places, strict=True):
         own, other = (_columns_of(side, [*keys, place, peers]) for side in (alias, again))
@@ -370,9 +353,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
             for column in find_all(shown, exp.Column):
                 if column.table == alias:
                     column.set("table", identifier(again))
-            found = exp.Select(
-                expressions=[shown], from_=derived(again), where=exp.Where(this=every(conditions))
-            )
+            found = select([shown], derived(again), every(conditions))
             node: exp.Expr = exp.Subquery(this=found)
             if default:
                 node = case((exp.Exists(this=found.copy()), node), default=default[0])
@@ -383,9 +364,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
             if column.table == alias:
                 column.set("table", identifier(again))
         window.replace(exp.Subquery(this=_over_rows(call, other[place], derived(again), conditions)))
-    tree.set("from_", derived(alias))
-    tree.set("joins", None)
-    tree.set("where", None)
+    tree.set("from_", exp.From(this=derived(alias)))
 
 
 def _picked(
@@ -396,10 +375,7 @@ def _picked(
     rows = grouped(call.expressions[1].copy())
     if call.name == "nth_value":
         number_of = exp.EQ(this=Bigint(this=other[place].copy()), expression=rows)
-        return [
-            *_within(frame, (own[place], other[place]), (own[peers], other[peers])),
-            number_of,
-        ]
+        return [*_within(frame, (own[place], other[place]), (own[peers], other[peers])), number_of]
     here, there = (Bigint(this=side[place].copy()) for side in (own, other))
     if call.name == "lag":
         here, there = there, here
@@ -440,11 +416,9 @@ def _within(frame: exp.Expr | None, place: _Pair, peers: _Pair) -> list[exp.Expr
     return [condition.copy() for condition in result]
 
 
-def _over_rows(call: exp.Expr, place: exp.Expr, rows: exp.From, conditions: list[exp.Expr]) -> exp.Select:
+def _over_rows(call: exp.Expr, place: exp.Expr, rows: exp.Subquery, conditions: list[exp.Expr]) -> exp.Select:
     """Return an aggregate, or one row's value, over the rows of a frame."""
-    result = exp.Select(expressions=[call], from_=rows)
-    if conditions:
-        result.set("where", exp.Where(this=every(conditions)))
+    result = select([call], rows, every(conditions) if conditions else None)
     if isinstance(call, Listed):
         call.set("order", exp.Order(expressions=[exp.Ordered(this=place.copy())]))
     if not isinstance(call, exp.Anonymous):

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dialects.coercions import as_condition, as_double, as_text, bounds, choose, literal, plain, spread
 from dialects.errors import Untranslatable
 from dialects.functions import Function, rows_of
-from dialects.nodes import case, every, is_not_null, server, some
+from dialects.nodes import builtin, case, coalesced, every, is_not_null, server, some
 from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.source import Plus
 from dialects.trees import has
@@ -52,7 +52,7 @@ def formed(row: Function, c: Context, arguments: list[Typed]) -> Typed:
     name = c.target.natives.get(row.names[0], row.form)
     if name is None:
         raise Untranslatable(f"{row.names[0]}()", f"{c.target.title} has no such function")
-    form = partial(_native_call, name) if isinstance(name, str) else name
+    form = partial(builtin, name) if isinstance(name, str) else name
     if row.rule is not None:
         c.applies(row.rule)
     read = [_CONVERSIONS[row.takes_at(at)](c, argument) for at, argument in enumerate(arguments)]
@@ -64,10 +64,6 @@ def formed(row: Function, c: Context, arguments: list[Typed]) -> Typed:
         c.applies("math-domain")
         node = case((row.domain(read[0].node.copy()), node))
     return Typed(node, row.result, nullable=nullable, number=NumberFacts(row.low, row.high))
-
-
-def _native_call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
 
 
 def as_math(c: Context, x: Typed) -> Typed:
@@ -257,7 +253,7 @@ def coalesce(c: Context, arguments: list[Typed]) -> Typed:
         return last
     if len(kinds) == 1 and kinds <= {Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BLOB}:
         low, high = bounds(kept)
-        node = exp.Coalesce(this=kept[0].node, expressions=[argument.node for argument in kept[1:]])
+        node = coalesced(kept[0].node, *(argument.node for argument in kept[1:]))
         found = Typed(node, last.kind, nullable=last.nullable, number=NumberFacts(low, high))
         return detached(kept, found)
     c.applies("choice-of-types")

@@ -16,12 +16,14 @@ from dialects.nodes import (
     Lower,
     aliased,
     case,
+    coalesced,
     column_of,
     every,
     grouped,
     identifier,
     number,
     numbering,
+    select,
     source_alias,
     subquery,
 )
@@ -295,10 +297,10 @@ def _described(c: Compiler, item: exp.Table, name: str, arguments: list[Typed], 
     source = _constants(c, item, inner, rows, (wanted, *names), scope)
     found = scope.sources.pop()
     columns = found.columns[1:]
-    tree = exp.Select(
-        expressions=[column.value.node.copy() for column in columns],
-        from_=exp.From(this=source),
-        where=exp.Where(this=exp.EQ(this=found.columns[0].value.node.copy(), expression=Lower(this=asked))),
+    tree = select(
+        [column.value.node.copy() for column in columns],
+        source,
+        exp.EQ(this=found.columns[0].value.node.copy(), expression=Lower(this=asked)),
     )
     scope.sources.append(Source(item.alias or name, alias, columns))
     return _beside(tree, alias, scope)
@@ -339,10 +341,7 @@ def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Ex
     if runs != ((1, 1),):
         row = case(*((row.copy() >= number(at), _within(row, at, first)) for at, first in reversed(runs)))
     columns = [column_of(column.name) for column in found.columns]
-    tree = exp.Select(
-        expressions=[*columns, aliased(row, PLACE)],
-        from_=exp.From(this=exp.Table(this=identifier(found.name))),
-    )
+    tree = select([*columns, aliased(row, PLACE)], exp.Table(this=identifier(found.name)))
     return subquery(tree, alias)
 
 
@@ -405,7 +404,7 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
             raise Untranslatable(
                 f"* of parentheses called {shown}", "SQLite shows shared columns in an order of its own"
             )
-        inside = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=inside)))
+        inside = select([exp.Star()], exp.Subquery(this=inside))
     relation = c.query(inside, scope.parent, derived=True)
     keep(c, relation)
     alias = _alias(c, scope, shown) if shown else c.name("q")
@@ -568,7 +567,7 @@ def _first_of(name: str, columns: list[Typed]) -> Typed:
         reason = "a RIGHT or FULL JOIN makes one value of columns of several types"
         raise Untranslatable(f"USING ({name})", reason)
     first, *others = (each.node.copy() for each in columns)
-    found = columns[0].of(node=exp.Coalesce(this=first, expressions=others), affinity=Affinity.NONE)
+    found = columns[0].of(node=coalesced(first, *others), affinity=Affinity.NONE)
     found = found.with_number(low=None, high=None).with_text(collation=None)
     if len(kinds) == 1:
         return found

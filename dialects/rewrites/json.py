@@ -24,11 +24,13 @@ from dialects.nodes import (
     Slice,
     aliased,
     case,
+    coalesced,
     column_of,
     every,
     identifier,
     is_not_null,
     number,
+    select,
     server,
     string,
 )
@@ -162,7 +164,7 @@ def json_valid(c: Context, arguments: list[Typed]) -> Typed:
     """Return a condition that a text is JSON; NULL is not."""
     c.applies("json-part")
     valid = server("json_is_valid", as_text(c, arguments[0]).node)
-    return boolean(exp.Coalesce(this=valid, expressions=[exp.Boolean(this=False)]), nullable=False)
+    return boolean(coalesced(valid, exp.Boolean(this=False)), nullable=False)
 
 
 def json(c: Context, arguments: list[Typed]) -> Typed:
@@ -182,7 +184,7 @@ def _array(c: Context, document: Typed, paths: Sequence[Typed]) -> Typed:
     pieces: list[exp.Expr] = []
     for path in paths:
         part = _located(c, document, _path(path))
-        pieces += [string("," if pieces else "["), exp.Coalesce(this=part, expressions=[string("null")])]
+        pieces += [string("," if pieces else "["), coalesced(part, string("null"))]
     there = is_not_null(as_text(c, document).node)
     return text(case((there, Joined(expressions=[*pieces, string("]")]))))
 
@@ -262,9 +264,9 @@ def rows(
         ("path", text(column("q"))),
     ]
     unknown = frozenset({"id", "parent"}) if steps else frozenset()
-    tree = exp.Select(
-        expressions=[aliased(value.node, one) for one, value in found if one not in unknown],
-        from_=exp.From(this=JSONRows(this=listed, alias=identifier(alias))),
+    tree = select(
+        [aliased(value.node, one) for one, value in found if one not in unknown],
+        JSONRows(this=listed, alias=identifier(alias)),
     )
     exported = [
         (
@@ -335,7 +337,7 @@ def _written(c: Context, begin: str, parts: Sequence[exp.Expr], end: str) -> Typ
 def element(c: Compiler, written: exp.Expr, found: Typed, scope: Scope) -> exp.Expr:
     """Return a value as JSON: a TEXT that is never NULL."""
     if _is_document(written, scope):
-        return exp.Coalesce(this=found.node, expressions=[string("null")]) if found.nullable else found.node
+        return coalesced(found.node, string("null")) if found.nullable else found.node
     if (raw := _raw_part(c, written, scope)) is not None:
         return case((_is(raw, "[", "{"), raw.copy()), default=_element(c, found))
     _refuse_hidden_documents(c, written, scope)
@@ -354,7 +356,7 @@ def _element(c: Context, t: Typed) -> exp.Expr:
             node = _string(c, t)
         case _:
             node = as_text(c, t).node
-    return exp.Coalesce(this=node, expressions=[string("null")]) if t.nullable else node
+    return coalesced(node, string("null")) if t.nullable else node
 
 
 def label(c: Context, t: Typed) -> exp.Expr:
@@ -364,7 +366,7 @@ def label(c: Context, t: Typed) -> exp.Expr:
     if t.kind is Kind.NULL:
         return string("")
     quoted = _string(c, as_text(c, t))
-    return exp.Coalesce(this=quoted, expressions=[string("")]) if t.nullable else quoted
+    return coalesced(quoted, string("")) if t.nullable else quoted
 
 
 def _string(c: Context, t: Typed) -> exp.Expr:

@@ -25,7 +25,9 @@ from dialects.nodes import (
     Thousands,
     Truncated,
     WithoutFraction,
+    builtin,
     case,
+    coalesced,
     every,
     grouped,
     number,
@@ -95,7 +97,7 @@ def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
     x = as_math(c, arguments[0])
     if x.kind in {Kind.NULL, Kind.INTEGER}:
         return x
-    node = WithoutFraction(this=x.node) if name == "TRUNC" else exp.Anonymous(this=name, expressions=[x.node])
+    node = WithoutFraction(this=x.node) if name == "TRUNC" else builtin(name, x.node)
     low = None if x.number.low is None else math.floor(x.number.low)
     high = None if x.number.high is None else math.ceil(x.number.high)
     return x.of(node=signed(node)).with_number(low=low, high=high)
@@ -120,7 +122,7 @@ def _logarithm(c: Context, base: Typed, x: Typed) -> Typed:
         return null()
     c.applies("math-domain")
     below, above = as_double(c, base).node, as_double(c, x).node
-    logs = [exp.Anonymous(this="LN", expressions=[part.copy()]) for part in (above, below)]
+    logs = [builtin("LN", part.copy()) for part in (above, below)]
     defined = every(
         [exp.GT(this=above.copy(), expression=number(0)), exp.GT(this=below.copy(), expression=number(1))]
     )
@@ -132,7 +134,7 @@ def power(c: Context, arguments: list[Typed]) -> Typed:
     read = [as_real(c, argument) for argument in arguments]
     if any(argument.kind is Kind.NULL for argument in read):
         return null()
-    call = exp.Anonymous(this="POWER", expressions=[argument.node for argument in read])
+    call = builtin("POWER", *(argument.node for argument in read))
     found = real(call, nullable=any(argument.nullable for argument in read))
     base, exponent = (as_double(c, as_number(c, argument)) for argument in arguments)
     if base.number.low is not None and base.number.low >= 0:
@@ -258,7 +260,7 @@ def _with_zeros(
     if not lacking:
         return digits
     many = lacking[0] if len(lacking) == 1 else exp.Greatest(this=lacking[0], expressions=lacking[1:])
-    zeros = exp.Anonymous(this="REPEAT", expressions=[string("0"), many])
+    zeros = builtin("REPEAT", string("0"), many)
     return Joined(expressions=[zeros, digits])
 
 
@@ -297,8 +299,8 @@ def _text(c: Context, x: Typed, flags: str, width: int, precision: int | None) -
         return _padded(string(""), flags, width)
     shown = as_text(c, x).node
     if precision is not None:
-        shown = exp.Anonymous(this="LEFT", expressions=[shown, number(precision)])
-    return _padded(exp.Coalesce(this=shown, expressions=[string("")]) if x.nullable else shown, flags, width)
+        shown = builtin("LEFT", shown, number(precision))
+    return _padded(coalesced(shown, string("")) if x.nullable else shown, flags, width)
 
 
 def _escaped(mark: str, null_as: str, around: str = "") -> Callable[..., exp.Expr]:
@@ -313,7 +315,7 @@ def _escaped(mark: str, null_as: str, around: str = "") -> Callable[..., exp.Exp
         if around:
             shown = Joined(expressions=[string(around), shown, string(around)])
         if x.nullable:
-            shown = exp.Coalesce(this=shown, expressions=[string(null_as)])
+            shown = coalesced(shown, string(null_as))
         return _padded(shown, flags, width)
 
     return convert
@@ -323,7 +325,7 @@ def _hexadecimal(case_of: str) -> Callable[[Context, Typed, str, int, int | None
     def convert(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
         if "," in flags:
             raise Untranslatable("%x in printf()", "with commas")
-        shown = exp.Anonymous(this=case_of, expressions=[HexadecimalInteger(this=_integer(c, x).node)])
+        shown = builtin(case_of, HexadecimalInteger(this=_integer(c, x).node))
         return _padded(_with_zeros(shown, flags, width, precision), flags, width)
 
     return convert
@@ -369,7 +371,7 @@ def _integer(c: Context, x: Typed) -> Typed:
 def _zero_for_null(x: Typed, zero: Typed) -> Typed:
     if not x.nullable:
         return x
-    found = x.of(node=exp.Coalesce(this=x.node, expressions=[zero.node]), nullable=False)
+    found = x.of(node=coalesced(x.node, zero.node), nullable=False)
     return found.with_number(low=None, high=None)
 
 
@@ -398,13 +400,11 @@ def _padded(shown: exp.Expr, flags: str, width: int) -> exp.Expr:
     """Pad with blanks up to a width in bytes, or in characters with flag !."""
     if not width:
         return shown
-    length = exp.Anonymous(this="CHAR_LENGTH", expressions=[shown.copy()])
+    length = builtin("CHAR_LENGTH", shown.copy())
     taken = length if "!" in flags else Octets(this=shown.copy())
-    blanks = exp.Anonymous(
-        this="REPEAT", expressions=[string(" "), exp.Sub(this=number(width), expression=taken)]
-    )
+    blanks = builtin("REPEAT", string(" "), exp.Sub(this=number(width), expression=taken))
     return Joined(expressions=[shown, blanks] if "-" in flags else [blanks, shown])
 
 
 def _replaced(shown: exp.Expr, old: str, new: str) -> exp.Expr:
-    return exp.Anonymous(this="REPLACE", expressions=[shown, string(old), string(new)])
+    return builtin("REPLACE", shown, string(old), string(new))

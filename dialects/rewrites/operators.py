@@ -44,6 +44,7 @@ from dialects.nodes import (
     Unhexed,
     Whole,
     case,
+    coalesced,
     every,
     grouped,
     number,
@@ -159,7 +160,7 @@ def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
     cut = exp.Case(
         ifs=[exp.If(this=inside, true=exp.EQ(this=node.copy(), expression=Truncated(this=node.copy())))]
     )
-    return exp.Coalesce(this=cut, expressions=[exp.Boolean(this=False)])
+    return coalesced(cut, exp.Boolean(this=False))
 
 
 def mixed(c: Context, t: Typed) -> Typed:

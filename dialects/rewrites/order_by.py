@@ -21,6 +21,7 @@ from dialects.nodes import (
     is_constant,
     number,
     numbering,
+    select,
     some,
     subquery,
 )
@@ -144,10 +145,7 @@ def _below(c: Compiler, tree: exp.Select, terms: list[exp.Expr]) -> tuple[exp.Se
         tree.append("expressions", aliased(term.this.copy(), hidden))
         sorting.set("this", column_of(hidden, alias))
         below.append(sorting)
-    return exp.Select(
-        expressions=[aliased(column_of(name, alias), name) for name in names],
-        from_=exp.From(this=subquery(tree, alias)),
-    ), below
+    return select([aliased(column_of(name, alias), name) for name in names], subquery(tree, alias)), below
 
 
 def _without_names(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:

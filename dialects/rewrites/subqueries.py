@@ -18,6 +18,7 @@ from dialects.nodes import (
     is_null,
     number,
     reads_outer_rows,
+    select,
     some,
     subquery,
     unknown,
@@ -68,10 +69,7 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
     for column, collated in zip(relation.columns, relation.collations, strict=True):
         place = column.value.node.copy()
         place.set("table", identifier(alias))
-        tree = exp.Select(
-            expressions=[place],
-            from_=exp.From(this=subquery(relation.node.copy(), alias)),
-        )
+        tree = select([place], subquery(relation.node.copy(), alias))
         part = _as_value(c, Relation(tree, [column], one_row=True))
         # Unlike a subquery that is a single value, a column of a row compares as its expression does.
         parts.append(part.with_text(collation=collated))
@@ -275,7 +273,7 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
         names = [ascii_lower(result.alias_or_name) for result in node.selects]
         if len({*names}) < len(names):
             named(relation)
-        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=subquery(node, c.name("q"))))
+        return select([exp.Star()], subquery(node, c.name("q")))
     return node
 
 
@@ -329,7 +327,7 @@ def _row_in_converted(c: Compiler, parts: list[Typed], inside: list[Typed], sour
 
 
 def _exists(source: exp.Subquery, condition: exp.Expr | None) -> exp.Expr:
-    query = exp.Select(expressions=[number(1)], from_=exp.From(this=source.copy()))
+    query = select([number(1)], source.copy())
     if condition is not None:
         query.set("where", exp.Where(this=condition.copy()))
     return exp.Exists(this=query)
@@ -346,7 +344,7 @@ def _hit(test: exp.Expr, source: exp.Subquery) -> exp.Expr:
             beyond = {column.table == source.alias for column in find_all(outside, exp.Column)}
             # An aggregate would belong to the subquery there.
             if within == {True} and True not in beyond and not has(inside, exp.AggFunc, exp.Window):
-                query = exp.Select(expressions=[inside.copy()], from_=exp.From(this=source.copy()))
+                query = select([inside.copy()], source.copy())
                 return exp.In(this=grouped(outside.copy()), query=exp.Subquery(this=query))
     if has(test, exp.AggFunc, exp.Window):
         raise Untranslatable("IN", "an aggregate is compared with values of another type")

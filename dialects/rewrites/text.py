@@ -24,7 +24,9 @@ from dialects.nodes import (
     Tail,
     Text,
     Trimmed,
+    builtin,
     case,
+    coalesced,
     grouped,
     is_not_null,
     is_null,
@@ -104,7 +106,7 @@ def _with_escape(c: Context, matches: exp.Expr, shown: Typed, pattern: exp.Expr,
     if isinstance(last, exp.Literal) and not last.this.endswith(mark):
         return matches
     other = "!" if mark == _MARK else _MARK
-    unpaired = exp.Anonymous(this="REPLACE", expressions=[pattern.copy(), string(mark * 2), string("")])
+    unpaired = builtin("REPLACE", pattern.copy(), string(mark * 2), string(""))
     ends = Matches(this=unpaired, expression=string(f"%{other}{mark}"), escape=string(other))
     return case((ends, _never(shown).node.copy()), default=matches)
 
@@ -286,7 +288,7 @@ def replace(c: Context, arguments: list[Typed]) -> Typed:
         return x
     nullable = x.nullable or y.nullable or z.nullable
     shown = [as_text(c, part).node for part in (x, y, z)]
-    replaced = exp.Anonymous(this="REPLACE", expressions=shown)
+    replaced = builtin("REPLACE", *shown)
     if known is not None or y.kind is not Kind.TEXT:
         return text(replaced, nullable=nullable)
     if x.kind is not Kind.TEXT:
@@ -329,7 +331,7 @@ def hexadecimal(c: Context, arguments: list[Typed]) -> Typed:
     found: exp.Expr = Hexadecimal(this=x.node if is_blob else as_text(c, x).node, blob=is_blob)
     if x.nullable:
         c.applies("hex-null")
-        found = exp.Coalesce(this=found, expressions=[string("")])
+        found = coalesced(found, string(""))
     return text(found, nullable=False)
 
 
@@ -338,7 +340,7 @@ def quote(c: Context, arguments: list[Typed]) -> Typed:
     [x] = arguments
     match x.kind:
         case Kind.TEXT:
-            doubled = exp.Anonymous(this="REPLACE", expressions=[x.node, string("'"), string("''")])
+            doubled = builtin("REPLACE", x.node, string("'"), string("''"))
             shown: exp.Expr = Joined(expressions=[string("'"), doubled, string("'")])
         case Kind.BLOB:
             shown = Joined(expressions=[string("X'"), Hexadecimal(this=x.node, blob=True), string("'")])
@@ -347,7 +349,7 @@ def quote(c: Context, arguments: list[Typed]) -> Typed:
         case _:
             shown = _quoted_number(c, x)
     if x.nullable:
-        shown = exp.Coalesce(this=shown, expressions=[string("NULL")])
+        shown = coalesced(shown, string("NULL"))
     return text(shown, nullable=False)
 
 

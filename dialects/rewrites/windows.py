@@ -9,7 +9,19 @@ from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, lit
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import Role, find
-from dialects.nodes import Bigint, Exact, Framed, Picked, Text, case, identifier, is_constant, is_null, number
+from dialects.nodes import (
+    Bigint,
+    Exact,
+    Framed,
+    Picked,
+    Text,
+    builtin,
+    case,
+    identifier,
+    is_constant,
+    is_null,
+    number,
+)
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import direction, keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
@@ -222,12 +234,12 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if row.form is not None:
         if name == "row_number":
             spec.note_ties()
-        ranked: exp.Expr = spec.over(exp.Anonymous(this=row.form))
+        ranked: exp.Expr = spec.over(builtin(str(row.form)))
         ranked = _signed(c, ranked) if row.result is Kind.INTEGER else ranked
         return Typed(ranked, row.result, nullable=False, number=NumberFacts(row.low, row.high))
     spec.note_ties()
     if name == "ntile":
-        numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[number(_count(arguments[0], name))]))
+        numbered = spec.over(builtin("NTILE", number(_count(arguments[0], name))))
         return integer(_signed(c, numbered), 1)
     return _pick(c, name, arguments, spec)
 
@@ -283,15 +295,18 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         count = _count(arguments[1], name, 1 if name == "nth_value" else -BIGGEST)
         name = name if count >= 0 else _BACKWARDS[name]
         parts.append(number(abs(count)))
-    result = first
     if len(arguments) > 2:  # noqa: PLR2004 - lag(value, offset, default)
         parts.append(default.node if default.tagged else value(c, default))
-        low, high = bounds([first, default])
-        result = (first if default.kind is Kind.NULL else default).with_number(low=low, high=high)
-    node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
-    found = result.of(node=node, nullable=True, affinity=Affinity.NONE, constant=None)
-    found = found.with_number(integral=None).with_text(collation=None, form=None)
-    return found if found.tagged is None else from_tagged(c, found.of(several=found.tagged))
+    return _picked(c, spec.over(builtin(name.upper(), *parts)), first, default)
+
+
+def _picked(c: Compiler, node: exp.Expr, first: Typed, default: Typed) -> Typed:
+    """Return a value or its default with what is known of both."""
+    low, high = bounds([first, default])
+    result = first if default.kind is Kind.NULL else default
+    result = result.of(node=node, nullable=True, affinity=Affinity.NONE, constant=None)
+    result = result.with_number(integral=None, low=low, high=high).with_text(collation=None, form=None)
+    return result if result.tagged is None else from_tagged(c, result.of(several=result.tagged))
 
 
 _FARTHEST = 2**31 - 1
@@ -315,14 +330,10 @@ def _pick_computed(
         limited = exp.Greatest(this=near, expressions=[number(-_FARTHEST)])
         arguments = [shown, exp.Cast(this=limited, to=exp.DataType.build("int"))]
         arguments += [] if other is None else [other]
-        found = spec.over(exp.Anonymous(this=name.upper(), expressions=arguments))
+        found = spec.over(builtin(name.upper(), *arguments))
         if other is not None and count.nullable:
             found = case((is_null(rows), other.copy()), default=found)
-    low, high = bounds([first, default])
-    result = first if default.kind is Kind.NULL else default
-    result = result.of(node=found, nullable=True, affinity=Affinity.NONE, constant=None)
-    result = result.with_number(integral=None, low=low, high=high).with_text(collation=None, form=None)
-    return result if result.tagged is None else from_tagged(c, result.of(several=result.tagged))
+    return _picked(c, found, first, default)
 
 
 def _both_carried(c: Compiler, first: Typed, default: Typed) -> tuple[Typed, Typed]:
