@@ -12,7 +12,6 @@ by its query. DEFAULT, CHECK and COLLATE clauses do not matter to a database tha
 counterpart; SQLite's own tables (`sqlite_sequence`, `sqlite_stat1`) are not data.
 """
 
-import os
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,14 +27,9 @@ from dialects.errors import BadInput
 from dialects.identifiers import collations_in, quoted, register_collations
 from dialects.schema import CatalogueRow, ForeignKey, PortableType, Table, View
 from dialects.server_schema import LARGEST_REAL, TYPES, ServerTable
+from loaders.base.files import unwritten
 from loaders.base.processes import ended_by
 from loaders.portable import escaped_text
-
-_JOURNALS = {"-wal": 32, "-journal": 0}
-"""Suffixes of files with changes that are not yet in the database, and the bytes of such a file without any.
-
-https://sqlite.org/tempfiles.html, https://sqlite.org/walformat.html
-"""
 
 _SINGLE = struct.Struct("f")
 
@@ -55,35 +49,6 @@ def text_of(name: str) -> str:
     A text is passed unchanged, so that its reader can report invalid bytes.
     """
     return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN exact_text({name}) ELSE {name} END"
-
-
-def unwritten(path: Path) -> str | None:
-    """Return why a database file cannot be read as it is: a journal next to it has changes that it lacks.
-
-    None if there is none. SQLite looks for a journal next to the file that a link leads to. A journal whose
-    first byte is zero is over: https://sqlite.org/lockingv3.html#hot_journals.
-    """
-    for suffix, empty in _JOURNALS.items():
-        journal = f"{os.path.realpath(path)}{suffix}"
-        try:
-            size = os.stat(journal).st_size  # noqa: PTH116 - for each session: a path takes as long again
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            return f"{os.path.basename(journal)} cannot be read ({error.strerror}); check its permissions"  # noqa: PTH119 - as above
-        if size > empty and _begins(journal):
-            name = os.path.basename(journal)  # noqa: PTH119 - as above
-            return f"{name} holds changes not yet in it; open it once with sqlite3 and close it"
-    return None
-
-
-def _begins(journal: str) -> bool:
-    """Return True if the first byte of a file is not zero, or cannot be read."""
-    try:
-        with Path(journal).open("rb") as file:
-            return file.read(1) != b"\0"
-    except OSError:
-        return True
 
 
 @contextmanager

@@ -21,8 +21,9 @@ from harness.engines import EngineName
 from harness.metrics import METRICS
 from harness.session.batches import BatchEvaluator
 from harness.session.evaluator import Evaluator
+from harness.session.request import within
 from harness.session.resolver import Answer, Triple, one_of
-from loaders.base.errors import brief, within
+from loaders.base.errors import brief
 from loaders.base.files import one_line
 
 _log = logging.getLogger(__name__)

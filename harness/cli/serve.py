@@ -10,8 +10,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import USUAL_METRICS, option, say
 from harness.session.evaluator import open_evaluator
-from harness.session.request import Request
-from loaders.base.errors import within
+from harness.session.request import Request, within
 from loaders.base.processes import processors
 
 _NEEDS = "serve: the server is not installed ({}); pip install 'bird-harness[serve]'"

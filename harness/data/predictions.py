@@ -231,7 +231,7 @@ def _expand(paths: Sequence[Path], say: Callable[[str], None] | None) -> list[Pa
             inside = [one for one in inside if one.name not in {ANSWERS, JOURNAL, MANIFEST}]
             inside += _inside(path / PREDICTIONS)[0] if (path / PREDICTIONS).is_dir() else []
             left = []
-        untold = brief(", ".join(one.name for one in left), _SHOWN)
+        untold = brief(", ".join(one.name for one in left), _SHOWN) if left else ""
         remedy = f"name each with --predictions, or rename it to {SCHEME}"
         if not inside and left:
             refuse(

@@ -246,17 +246,15 @@ _ROOM = 256 * 2**20
 class SuiteVerdict:
     """The result of one prediction on the variants.
 
-    `score` is 1.0 unless it is wrong on a variant: `failed_variant` is the first such, `fault` the reason.
-    None: there is no verdict by the script's rules, because gold failed there. `compared` counts the variants
-    on which it was compared with gold: 0 for the text of gold itself, and if gold runs on no variant, so that
-    the score is that of the database itself. `left_out` has the variants tried on which gold failed.
+    `score` is 1.0 unless it is wrong on a variant: `failed_variant` is the first such. None: there is no
+    verdict by the script's rules, because gold failed there. `compared` counts the variants on which it was
+    compared with gold: 0 for the text of gold itself, and if gold runs on no variant, so that the score is
+    that of the database itself.
     """
 
     score: float | None
     failed_variant: str | None = None
-    fault: str | None = None
     compared: int = 0
-    left_out: tuple[str, ...] = ()
 
 
 _Rows = tuple[tuple[Row, ...] | None, float]
@@ -308,17 +306,14 @@ class Suite:
         if not gold.is_by_rows and sql.strip() == reference.strip():
             return SuiteVerdict(1.0)
         compared = 0
-        left_out: list[str] = []
         for name in self._variants.telling[gold.question.db_id]:
             rows, seconds = self._rows(name, gold, reference, is_set=True)
             if rows is None:
-                left_out.append(name)
                 continue
             compared += 1
-            fault = self._fault(gold, self._execute(name, gold, sql), rows, seconds)
-            if fault is not None:
-                return SuiteVerdict(0.0, name, fault, compared, tuple(left_out))
-        return SuiteVerdict(1.0, None, None, compared, tuple(left_out))
+            if not self._is_right(gold, self._execute(name, gold, sql), rows, seconds):
+                return SuiteVerdict(0.0, name, compared)
+        return SuiteVerdict(1.0, compared=compared)
 
     def script_score(self, gold: Gold, sql: str) -> SuiteVerdict:
         """Check a prediction on every database of its suite, its own among them, as Spider's script does.
@@ -336,28 +331,24 @@ class Suite:
         for compared, name in enumerate(self._variants.suites[gold.question.db_id], 1):
             rows, _ = self._rows(name, gold, reference, is_set=False)
             if rows is None:
-                return SuiteVerdict(None, name, "gold fails", compared - 1, (name,))
+                return SuiteVerdict(None, name, compared - 1)
             ran = self._execute(name, gold, text)
             if ran.ending is not Ending.ROWS:
-                return SuiteVerdict(0.0, name, ran.error or ran.ending, compared)
+                return SuiteVerdict(0.0, name, compared)
             predicted, expected = _alike(gold, ran.rows, rows)
             if not spider_suite.same_result(predicted, expected, is_ordered=is_ordered):
-                return SuiteVerdict(0.0, name, "other rows", compared)
-        return SuiteVerdict(1.0, None, None, len(self._variants.suites[gold.question.db_id]))
+                return SuiteVerdict(0.0, name, compared)
+        return SuiteVerdict(1.0, compared=len(self._variants.suites[gold.question.db_id]))
 
     def _execute(self, name: str, gold: Gold, sql: str, engine: Engine | None = None) -> Execution:
         database = self._variants.database(name, gold.question.db_id, self._profile)
         return execute_patiently(engine or self._engine, database, sql, self._limits)
 
-    def _fault(
-        self, gold: Gold, predicted: Execution, rows: tuple[Row, ...], gold_seconds: float
-    ) -> str | None:
-        """Return what is wrong with a prediction on a variant; None if it is right."""
-        if predicted.ending is not Ending.ROWS:
-            return predicted.error or predicted.ending
-        if predicted.seconds + gold_seconds > self._limits.seconds:
-            return f"with its gold it took longer than {self._limits.seconds:g} s"
-        return None if ex(*_alike(gold, predicted.rows, rows)) == 1.0 else "other rows"
+    def _is_right(self, gold: Gold, predicted: Execution, rows: tuple[Row, ...], gold_seconds: float) -> bool:
+        """Return whether a prediction is right on a variant, within the time for it and its gold together."""
+        if predicted.ending is not Ending.ROWS or predicted.seconds + gold_seconds > self._limits.seconds:
+            return False
+        return ex(*_alike(gold, predicted.rows, rows)) == 1.0
 
     def _rows(self, name: str, gold: Gold, sql: str, *, is_set: bool) -> _Rows:
         """Return gold's rows on a variant, kept or run again; `is_set`: distinct ones suffice."""

@@ -28,7 +28,7 @@ from harness.metrics import (
     question_metrics,
 )
 from harness.session.options import OPTIONS
-from loaders.base.errors import brief, within
+from loaders.base.errors import brief
 from loaders.base.processes import processors
 
 AUTO = OPTIONS["dialects"].default
@@ -282,6 +282,24 @@ def check_range(field: str, value: float | None, name: str | None = None, unit: 
     if option.range is not None:
         least, most, usual = option.range
         within(name or f"--{option.flag}", value, least, most, unit or usual)
+
+
+def within(name: str, value: float | None, least: float, most: float, unit: str = "") -> None:
+    """Reject a value that is not a number in a range; None means that none was given.
+
+    A range with integer bounds contains only integers.
+
+    Raises:
+        BadInput: the value is rejected; the message calls it `name`.
+    """
+    whole = isinstance(least, int) and isinstance(most, int)
+    if value is not None and not (_is_number(value, whole=whole) and least <= value <= most):
+        allowed = f"must be between {least:,.15g} and {most:,.15g}{unit and ' '}{unit}"
+        raise BadInput(f"{name} {brief(value)}: {allowed}")
+
+
+def _is_number(value: object, *, whole: bool) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int if whole else int | float)
 
 
 def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import current_thread, main_thread
 from typing import NoReturn
 
-from dialects.errors import BadInput, HarnessError
+from dialects.errors import HarnessError
 
 _MAKEFILE = Path(__file__).parents[2] / "Makefile"
 
@@ -63,24 +63,6 @@ def brief(value: object, most: int = 80) -> str:
     except ValueError:  # https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
         return "a number of thousands of digits"
     return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
-
-
-def within(name: str, value: float | None, least: float, most: float, unit: str = "") -> None:
-    """Reject a value that is not a number in a range; None means that none was given.
-
-    A range with integer bounds contains only integers.
-
-    Raises:
-        BadInput: the value is rejected; the message calls it `name`.
-    """
-    whole = isinstance(least, int) and isinstance(most, int)
-    if value is not None and not (_is_number(value, whole=whole) and least <= value <= most):
-        allowed = f"must be between {least:,.15g} and {most:,.15g}{unit and ' '}{unit}"
-        raise BadInput(f"{name} {brief(value)}: {allowed}")
-
-
-def _is_number(value: object, *, whole: bool) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int if whole else int | float)
 
 
 _WORDS = {"images": "up --build --no-start"}

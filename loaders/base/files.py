@@ -40,6 +40,12 @@ _KINDS = (
     (stat.S_ISBLK, "a device"),
 )
 
+_JOURNALS = {"-wal": 32, "-journal": 0}
+"""Suffixes of files with changes that are not yet in the database, and the bytes of such a file without any.
+
+https://sqlite.org/tempfiles.html, https://sqlite.org/walformat.html
+"""
+
 _NO_TEXTS = {
     b"\x1f\x8b": "compressed by gzip",
     b"BZh": "compressed by bzip2",
@@ -220,6 +226,35 @@ def _kind(path: Path) -> str | None:
     except (OSError, ValueError):
         return None
     return next((name for is_kind, name in _KINDS if is_kind(mode)), None)
+
+
+def unwritten(path: Path) -> str | None:
+    """Return why a database file cannot be read as it is: a journal next to it has changes that it lacks.
+
+    None if there is none. SQLite looks for a journal next to the file that a link leads to. A journal whose
+    first byte is zero is over: https://sqlite.org/lockingv3.html#hot_journals.
+    """
+    for suffix, empty in _JOURNALS.items():
+        journal = f"{os.path.realpath(path)}{suffix}"
+        try:
+            size = os.stat(journal).st_size  # noqa: PTH116 - for each session: a path takes as long again
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            return f"{os.path.basename(journal)} cannot be read ({error.strerror}); check its permissions"  # noqa: PTH119 - as above
+        if size > empty and _begins(journal):
+            name = os.path.basename(journal)  # noqa: PTH119 - as above
+            return f"{name} holds changes not yet in it; open it once with sqlite3 and close it"
+    return None
+
+
+def _begins(journal: str) -> bool:
+    """Return True if the first byte of a file is not zero, or cannot be read."""
+    try:
+        with Path(journal).open("rb") as file:
+            return file.read(1) != b"\0"
+    except OSError:
+        return True
 
 
 _LEFT_BEHIND = {"thumbs.db", "ehthumbs.db", "desktop.ini", "__macosx"}

@@ -46,8 +46,9 @@ from loaders.base.files import (
     read_json_lines,
     read_text,
     refuse,
+    unwritten,
 )
-from loaders.source import declarations, opened, unwritten
+from loaders.source import declarations, opened
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""

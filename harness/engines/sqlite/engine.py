@@ -39,9 +39,10 @@ from harness.engines.base import (
 from harness.engines.clock import pin_sqlite
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.plans import CountingConnection, read_plan
+from loaders.base.files import unwritten
 from loaders.namespace import Database
 from loaders.server import Parameters
-from loaders.source import DeclaredTable, unwritten
+from loaders.source import DeclaredTable
 
 HEAP_BYTES = 256 * 2**20
 """Memory limit of SQLite in this process, temporary tables and sorters included."""

@@ -20,8 +20,7 @@ from harness.scoring.chance.search import SECONDS
 from harness.scoring.chance.witness import WitnessReplay, place_of
 from harness.scoring.chance.witness import replay as execute_again
 from harness.session.plan import find_servers
-from harness.session.request import Request, check_range
-from loaders.base.errors import within
+from harness.session.request import Request, check_range, within
 from loaders.base.files import one_line
 from loaders.base.processes import processors
 from loaders.base.records import read_record, to_object, to_plain

@@ -21,8 +21,8 @@ from dialects.parameters import numbered
 from harness.engines.base import statements
 from harness.labs.conformance.comparison import without_names
 from harness.labs.conformance.sqllogictest import Left, QueryRecord, Script, StatementRecord
+from loaders.base.files import unwritten
 from loaders.server import Parameters
-from loaders.source import unwritten
 
 Objects = Mapping[tuple[str, str], str]
 """Tables, indexes, views and triggers by kind and name, each with a digest of its definition and content."""

@@ -12,8 +12,7 @@ from harness.cli.commands import app
 from harness.cli.console import ExtractName, SetName, option, say
 from harness.data.answers import Extract
 from harness.session.evaluator import Evaluator
-from harness.session.request import Request
-from loaders.base.errors import within
+from harness.session.request import Request, within
 
 _NEEDS = "mcp: the server is not installed ({}); pip install 'bird-harness[mcp]'"
 

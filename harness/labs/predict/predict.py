@@ -58,9 +58,9 @@ from harness.runs.reader import read_run
 from harness.session.evaluation import run
 from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
-from harness.session.request import Request
+from harness.session.request import Request, within
 from harness.session.request import check as check_request
-from loaders.base.errors import EngineUnavailable, stopped_exit, within
+from loaders.base.errors import EngineUnavailable, stopped_exit
 from loaders.base.files import (
     Faults,
     TextFile,

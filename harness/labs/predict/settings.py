@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from dialects.errors import BadInput
 from harness.predictors.base import writable
-from loaders.base.errors import within
+from harness.session.request import within
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
 """Fields of a request that the adapter sets itself, or whose answers it could not read."""

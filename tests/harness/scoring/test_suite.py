@@ -65,9 +65,9 @@ def gold(sql: str) -> Gold:
     [
         ("SELECT DISTINCT name FROM animal WHERE legs IN (4) ORDER BY 1", SuiteVerdict(1.0, compared=3)),
         (f"  {GOLD}\n", SuiteVerdict(1.0)),
-        ("SELECT name FROM animal WHERE legs > 2", SuiteVerdict(0.0, "b", "other rows", 2)),
-        ("SELECT name FROM animal WHERE name = 'cat'", SuiteVerdict(0.0, "a", "other rows", 1)),
-        ("SELECT name FROM animal WHERE abs(legs) = 4", SuiteVerdict(0.0, "c", "integer overflow", 3)),
+        ("SELECT name FROM animal WHERE legs > 2", SuiteVerdict(0.0, "b", 2)),
+        ("SELECT name FROM animal WHERE name = 'cat'", SuiteVerdict(0.0, "a", 1)),
+        ("SELECT name FROM animal WHERE abs(legs) = 4", SuiteVerdict(0.0, "c", 3)),
     ],
     ids=["right", "text_of_gold", "right_by_chance_on_two", "right_by_chance_on_one", "fails_on_a_variant"],
 )
@@ -80,13 +80,13 @@ def test_right_means_right_on_every_variant_and_the_first_that_differs_is_named(
 @pytest.mark.parametrize(
     ("variants", "verdict"),
     [
-        ({"renamed": BASE, "z": [("fox", 4)]}, SuiteVerdict(1.0, compared=1, left_out=("renamed",))),
-        ({"renamed": BASE, "z": [("ant", 5)]}, SuiteVerdict(0.0, "z", "other rows", 1, ("renamed",))),
-        ({"renamed": BASE}, SuiteVerdict(1.0, left_out=("renamed",))),
+        ({"renamed": BASE, "z": [("fox", 4)]}, SuiteVerdict(1.0, compared=1)),
+        ({"renamed": BASE, "z": [("ant", 5)]}, SuiteVerdict(0.0, "z", 1)),
+        ({"renamed": BASE}, SuiteVerdict(1.0)),
     ],
     ids=["right_on_the_rest", "wrong_on_the_rest", "no_other"],
 )
-def test_a_variant_on_which_gold_fails_is_left_out_and_counted(
+def test_a_variant_on_which_gold_fails_is_left_out(
     tmp_path: Path, variants: Mapping[str, Sequence[tuple[str, int]]], verdict: SuiteVerdict
 ) -> None:
     zoo = suite(tmp_path, variants)
@@ -97,17 +97,13 @@ def test_a_variant_on_which_gold_fails_is_left_out_and_counted(
 def test_a_variant_on_which_gold_takes_too_long_is_left_out(tmp_path: Path) -> None:
     zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
     verdict = zoo.score(gold(f"{COUNT_UP} SELECT count(*) FROM n"), "SELECT max(legs) FROM animal")
-    assert verdict == SuiteVerdict(1.0, compared=1, left_out=("big",))
+    assert verdict == SuiteVerdict(1.0, compared=1)
 
 
 def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) -> None:
     zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
     verdict = zoo.score(gold("SELECT max(legs) FROM animal"), f"{COUNT_UP} SELECT count(*) FROM n")
-    assert (verdict.score, verdict.failed_variant, verdict.fault) == (
-        0.0,
-        "big",
-        "stopped after 0.5 s, the time limit",
-    )
+    assert verdict == SuiteVerdict(0.0, "big", 1)
 
 
 def test_the_text_of_gold_is_right_even_where_every_run_differs(tmp_path: Path) -> None:
