@@ -450,7 +450,7 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
 
 
 def may_be_null(term: exp.Ordered) -> exp.Ordered:
-    """Mark an ORDER BY term without NULLS FIRST or LAST whose value may be NULL; see `MySQL.listed`."""
+    """Mark an ORDER BY term without NULLS FIRST or LAST that may be NULL; see the lowering `list-nulls`."""
     term.meta["nullable"] = True
     return term
 

@@ -213,7 +213,7 @@ class AnswerVerdict:
     """The verdict on a right answer.
 
     Of a refuted one also why it differs from gold on its witness, and whether that is `plausible`: nothing
-    in it contradicts the real database (`harness.scoring.chance.search.Proof`).
+    in it contradicts the real database (`harness.scoring.chance.search.Distinction`).
     """
 
     verdict: Verdict

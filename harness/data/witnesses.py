@@ -29,7 +29,7 @@ class WitnessTable:
 class Witness:
     """A database on which `sql` differs from each of `golds`.
 
-    `dialect` is the engine that ran them, on tables of `profile`. `plausible`: see `Proof.PLAUSIBLE`;
+    `dialect` is the engine that ran them, on tables of `profile`. `plausible`: see `Distinction.PLAUSIBLE`;
     otherwise the declared schema allows it, but nobody has seen such rows.
     """
 

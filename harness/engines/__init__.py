@@ -126,7 +126,7 @@ class EngineKind:
     idioms: tuple[str, ...] = ()
     """Pieces of SQL, in lower case, that only this engine accepts."""
     coverage_reasons: Mapping[str, str] = field(default_factory=dict)
-    """By error code: the `harness.analyses.coverage.answers.Reason` why translated gold has no rows."""
+    """By error: why translated gold has no rows (`harness.analyses.coverage.answers.DifferenceReason`)."""
     troubles: Troubles = field(default_factory=Troubles)
     """Errors that are the server's fault; empty without a server."""
     by_default: bool = True

@@ -205,7 +205,7 @@ def test_what_means_nothing_is_named_with_its_place(
         ("SELECT id FROM pupil LIMIT 1.5", "LIMIT"),
         ("SELECT rooms FROM house", "values of several types"),
         ("SELECT IIF(id > 3, id, name) FROM pupil", "values of several types"),
-        ("SELECT SUM(DISTINCT IIF(id > 3, n, x)) FROM extreme", "sum()"),
+        ("SELECT SUM(IIF(id > 3, n, x)) OVER () FROM extreme", "sum()"),
         ("SELECT id FROM pupil UNION SELECT name FROM pupil", "values of several types"),
         ("SELECT id FROM pupil ORDER BY 5", "ORDER BY 5"),
         ("SELECT id FROM pupil GROUP BY 9", "GROUP BY 9"),

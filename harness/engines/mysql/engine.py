@@ -193,7 +193,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
             self._connection._sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # noqa: SLF001
 
     def lingers(self) -> bool:
-        """See `Session.lingers`."""
+        """See `ServerSession.lingers`."""
         return self._left and self._connections.has(self.backend)
 
     def program(self, sql: str) -> None:

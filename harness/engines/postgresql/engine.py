@@ -391,7 +391,7 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
             connection.shutdown(socket.SHUT_RDWR)
 
     def lingers(self) -> bool:
-        """See `Session.lingers`."""
+        """See `ServerSession.lingers`."""
         if not self._left:
             return False
         with contextlib.suppress(psycopg.Error), administrating(self._server) as connection:
