@@ -23,7 +23,7 @@ from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
 from dialects.rewrites import laterals, queries
 from dialects.rewrites.aggregates import OuterAggregate
-from dialects.rewrites.ctes import levels
+from dialects.rewrites.ctes import levels, recursions
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.rewrites.parameters import decide
 from dialects.rewrites.windows import share_windows
@@ -204,6 +204,8 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         share_windows(compiler, relation.node)
         nodes = by_type(relation.node)
         _refuse_width(compiler, nodes[exp.Select])
+        if any(clause.recursive for clause in nodes[exp.With]):
+            _refuse_recursions(compiler, relation.node)
         _refuse_copies(compiler, nodes[Random])
         called = frozenset(call.this for call in nodes[ServerCall])
         for sentence in versions.warnings(called, frozenset(compiler.changed)):
@@ -238,6 +240,12 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
     most = c.most("nested-selects")
     if most is not None and c.queries > most and levels(node, {}) > most:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
+
+
+def _refuse_recursions(c: Compiler, node: exp.Expr) -> None:
+    most = c.most("recursive-references")
+    if most is not None and recursions(node, {}) > most:
+        raise Untranslatable("WITH RECURSIVE", f"{c.target.title} reads it no more than {most} times")
 
 
 def _refuse_copies(c: Compiler, values: Sequence[Random]) -> None:

@@ -296,6 +296,15 @@ LOWERINGS = (
         change=_refuse_limit,
     ),
     Lowering(
+        "recursive-references",
+        "Recursive queries read 14 times take 128 MB, and each further time doubles that.",
+        MEASURED,
+        "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3) SELECT "
+        + " + ".join(["(SELECT COUNT(*) FROM c)"] * 17),
+        None,
+        most=13,
+    ),
+    Lowering(
         "lateral-subqueries",
         "A subquery in FROM cannot read rows to its left or of the SELECT around it.",
         "https://mariadb.com/kb/en/lateral-derived-optimization/",

@@ -81,6 +81,21 @@ def levels(node: exp.Expr, ctes: Mapping[str, int]) -> int:
     return max(inner, default=0) + isinstance(node, exp.Select)
 
 
+def recursions(node: exp.Expr, ctes: Mapping[str, int]) -> int:
+    """Return how often a compiled tree reads recursive queries, also through other common table expressions.
+
+    `ctes` has the numbers of visible ones.
+    """
+    if isinstance(node, exp.Table):
+        return ctes.get(node.name, 0)
+    within = node.args.get("with_")
+    known = dict(ctes)
+    for cte in () if within is None else within.expressions:
+        is_recursive = within.recursive and _refers(cte.this, cte.alias)
+        known[cte.alias] = 1 if is_recursive else recursions(cte.this, known)
+    return sum(recursions(part, known) for part in node.iter_expressions() if part is not within)
+
+
 def _target(c: Compiler, name: str) -> str:
     """Return a name that no other common table expression and no table has.
 
