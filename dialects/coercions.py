@@ -343,6 +343,10 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     """Return CASE WHEN condition THEN value ... [ELSE default] END, of the kind that all its values share."""
     values = [found for _, found in branches] + ([] if default is None else [default])
     kinds = {found.kind for found in values} - {Kind.NULL}
+    if len(kinds) > 1:
+        branches = [(test, bounded(found)) for test, found in branches]
+        default = None if default is None else bounded(default)
+        values = list(map(bounded, values))
     nullable = default is None or any(found.nullable for found in values)
     apart = len({kind.is_numeric for kind in kinds}) > 1 or Kind.ANY in kinds or len(kinds - _NUMBERS) > 1
     exact = [found.number.decimal for found in values if found.kind is not Kind.NULL]
@@ -368,11 +372,18 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     if len(kinds) == 1:
         [kind] = kinds
         integral = _integral(branches, default) if kind is Kind.NUMBER else None
-        facts = NumberFacts(low, high, integral=integral, decimal=any(exact))
+        facts = NumberFacts(low, high, most_of(values), integral=integral, decimal=any(exact))
         return Typed(node, kind, nullable=nullable, number=facts)
     vanishing = all(_vanishes(found) for found in values)
     facts = NumberFacts(low, high, integral=_integral(branches, default), vanishing=vanishing)
     return Typed(node, Kind.NUMBER, nullable=nullable, number=facts)
+
+
+def most_of(values: Sequence[Typed]) -> float | None:
+    """Return the greatest absolute value that rows allow; None if it is unknown for one of the values."""
+    known = [found.number for found in values if found.kind is not Kind.NULL]
+    ends = [found.most if found.greatest is None else found.greatest for found in known]
+    return None if None in ends else max((end for end in ends if end is not None), default=None)
 
 
 def _vanishes(t: Typed) -> bool:
@@ -399,6 +410,12 @@ def is_beyond_double(t: Typed) -> bool:
 def gets_beyond_double(t: Typed) -> bool:
     """True if double precision could change an integer, also one of an aggregate, for a comparison."""
     return is_beyond_double(t) or (t.kind is Kind.INTEGER and (t.number.most or 0) > EXACT)
+
+
+def bounded(t: Typed) -> Typed:
+    """Return an aggregate's INTEGER that rows allow beyond 2^53 with the bounds of 64 bits."""
+    unknown = t.number.low is None and gets_beyond_double(t)
+    return t.with_number(low=-BIGGEST - 1, high=BIGGEST) if unknown else t
 
 
 def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:

@@ -52,6 +52,8 @@ class Lowering:
     """The first version of the server that needs it, if known."""
     until: str | None = None
     """The first version of the server that no longer needs it, if known; translations keep it."""
+    crashes: bool = False
+    """True if the server crashes without it, which no test tries."""
     most: int | None = None
     """The number that is the target's limit."""
     hint: str | None = None

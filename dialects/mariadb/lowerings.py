@@ -194,6 +194,12 @@ def _refuse_row(test: exp.In) -> None:
         raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
 
 
+def _refuse_window(test: exp.In) -> None:
+    query = test.args.get("query")
+    if query and has(test.this, exp.Window) and nodes.reads_outer_rows(query):
+        raise Untranslatable("a window IN a subquery of outer rows", "MariaDB reads other rows")
+
+
 def _hide_aggregate(test: exp.In) -> None:
     if isinstance(test.this, exp.AggFunc | nodes.AnyOf) and test.args.get("query"):
         test.set("this", nodes.kept_apart(test.this))
@@ -209,19 +215,9 @@ def _hide_extremes(select: exp.Select) -> None:
 
 
 def _hide_results(test: exp.In) -> None:
-    waiting = [test.args.get("query")]
-    while waiting:
-        query = waiting.pop()
-        if isinstance(query, exp.SetOperation):
-            waiting += [query.this, query.expression]
-        elif isinstance(query, exp.Subquery):
-            waiting.append(query.this)
-        elif isinstance(query, exp.Select):
-            own = {item.node.alias_or_name for item in sources_of(query)}
-            for node in [item.unalias() for item in query.expressions]:
-                read = {column.table for column in find_all(node, exp.Column)}
-                if isinstance(node, nodes.AGGREGATES) and read and not read & {*own, ""}:
-                    node.replace(nodes.kept_apart(node.copy()))
+    for node in list(mysql.outer_results(test.args.get("query"))):
+        if isinstance(node, nodes.AGGREGATES):
+            node.replace(nodes.kept_apart(node.copy()))
 
 
 def _room_for_sign(quotient: nodes.Whole) -> exp.Expr | None:
@@ -294,6 +290,14 @@ LOWERINGS = (
         "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i * 2 FROM c LIMIT 4) SELECT i FROM c",
         "A column that numbers the rows, where each produces at most one.",
         change=_refuse_limit,
+    ),
+    Lowering(
+        "windows-in-outer-rows",
+        "A window is looked up IN a subquery of other outer rows than the window's own.",
+        MEASURED,
+        "SELECT LAG(n) OVER (ORDER BY id) IN (SELECT item.n FROM part) FROM item",
+        None,
+        change=_refuse_window,
     ),
     Lowering(
         "recursive-references",

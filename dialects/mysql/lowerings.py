@@ -63,6 +63,27 @@ def _hide_looked_up(test: exp.In) -> None:
         select.set("expressions", [nodes.kept_apart(each) for each in results])
 
 
+def outer_results(query: exp.Expr | None) -> Iterator[exp.Expr]:
+    """Yield the results of a query, or of each part of a set operation, that read outer rows alone."""
+    if isinstance(query, exp.SetOperation):
+        yield from outer_results(query.this)
+        yield from outer_results(query.expression)
+    elif isinstance(query, exp.Subquery):
+        yield from outer_results(query.this)
+    elif isinstance(query, exp.Select):
+        own = {item.node.alias_or_name for item in sources_of(query)}
+        for node in [item.unalias() for item in query.expressions]:
+            read = {column.table for column in find_all(node, exp.Column)}
+            if read and not read & {*own, ""}:
+                yield node
+
+
+def _hide_outer_results(test: exp.In) -> None:
+    if isinstance(test.this, exp.Tuple) and has(test.this, exp.Window):
+        for node in list(outer_results(test.args.get("query"))):
+            node.replace(nodes.kept_apart(node.copy()))
+
+
 def _widen(call: exp.Anonymous) -> None:
     if call.name.lower() != "replace":
         return
@@ -345,6 +366,15 @@ LOWERINGS = (
         "SELECT 7 IN (SELECT c FROM (SELECT n AS c FROM item UNION SELECT 2))",
         "COALESCE of the column and NULL.",
         change=_hide_looked_up,
+    ),
+    Lowering(
+        "outer-columns-in-rows",
+        "The server crashes where a row with a window is looked up IN a subquery of an outer column.",
+        MEASURED,
+        "SELECT (COUNT(*) OVER (), n) IN (SELECT item.n, 1 FROM part) FROM item",
+        "COALESCE of the column and NULL.",
+        crashes=True,
+        change=_hide_outer_results,
     ),
     Lowering(
         "rounded-lookups",

@@ -16,6 +16,7 @@ from dialects.coercions import (
     as_text,
     choose,
     integral,
+    is_beyond_double,
     literal,
     plain,
     spread,
@@ -292,8 +293,10 @@ def _most_rows(scope: Scope) -> int | None:
 
 def _most_summed(t: Typed, scope: Scope) -> float | None:
     rows = _most_rows(scope)
-    if rows is None or t.kind is not Kind.INTEGER or t.number.greatest is None:
+    if t.kind is not Kind.INTEGER or t.number.greatest is None:
         return None
+    if rows is None:
+        return math.inf if is_beyond_double(t) else None
     return rows * t.number.greatest
 
 

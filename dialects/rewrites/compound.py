@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dialects.coercions import bounds, is_beyond_double
+from dialects.coercions import bounded, bounds, is_beyond_double, most_of
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
@@ -299,6 +299,7 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
     """
     values = [relation.columns[at].value for relation in relations]
     kinds = {found.kind for found in values} - {Kind.NULL}
+    values = list(map(bounded, values)) if len(kinds) > 1 else values
     if (
         Kind.ANY in kinds
         or len({kind.is_numeric for kind in kinds}) > 1
@@ -315,7 +316,7 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
             _change(relation.node, at, lambda node: converted(node, kind))
     low, high = bounds(values)
     form = Form.DIGITS if all(found.text.form is Form.DIGITS for found in values) else None
-    return _joined(relations, at, kind, low=low, high=high, form=form)
+    return _joined(relations, at, kind, low=low, high=high, most=most_of(values), form=form)
 
 
 def _joined(

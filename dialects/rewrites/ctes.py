@@ -91,8 +91,7 @@ def recursions(node: exp.Expr, ctes: Mapping[str, int]) -> int:
     within = node.args.get("with_")
     known = dict(ctes)
     for cte in () if within is None else within.expressions:
-        is_recursive = within.recursive and _refers(cte.this, cte.alias)
-        known[cte.alias] = 1 if is_recursive else recursions(cte.this, known)
+        known[cte.alias] = 1 if _refers(cte.this, cte.alias) else recursions(cte.this, known)
     return sum(recursions(part, known) for part in node.iter_expressions() if part is not within)
 
 

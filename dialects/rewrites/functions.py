@@ -10,7 +10,17 @@ from functools import partial
 
 from sqlglot import exp
 
-from dialects.coercions import as_condition, as_double, as_text, bounds, choose, literal, plain, spread
+from dialects.coercions import (
+    as_condition,
+    as_double,
+    as_text,
+    bounds,
+    choose,
+    literal,
+    most_of,
+    plain,
+    spread,
+)
 from dialects.errors import Untranslatable
 from dialects.functions import Function, rows_of
 from dialects.nodes import builtin, case, coalesced, every, is_not_null, server, some
@@ -254,7 +264,8 @@ def coalesce(c: Context, arguments: list[Typed]) -> Typed:
     if len(kinds) == 1 and kinds <= {Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BLOB}:
         low, high = bounds(kept)
         node = coalesced(kept[0].node, *(argument.node for argument in kept[1:]))
-        found = Typed(node, last.kind, nullable=last.nullable, number=NumberFacts(low, high))
+        facts = NumberFacts(low, high, most_of(kept))
+        found = Typed(node, last.kind, nullable=last.nullable, number=facts)
         return detached(kept, found)
     c.applies("choice-of-types")
     chosen = choose(c, [(_present(c, argument), argument) for argument in earlier], last)
@@ -362,7 +373,8 @@ def _native(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     if present and c.lowers("extremes-skip-null"):
         chosen = case((every(present), chosen))
     low, high = bounds(arguments)
-    return Typed(chosen, arguments[0].kind, nullable=bool(present), number=NumberFacts(low, high))
+    facts = NumberFacts(low, high, most_of(arguments))
+    return Typed(chosen, arguments[0].kind, nullable=bool(present), number=facts)
 
 
 def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:

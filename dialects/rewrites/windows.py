@@ -5,7 +5,18 @@ from contextlib import nullcontext
 
 from sqlglot import exp
 
-from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, literal, plain, value, within
+from dialects.coercions import (
+    BIGGEST,
+    as_double,
+    bounded,
+    bounds,
+    is_beyond_double,
+    literal,
+    most_of,
+    plain,
+    value,
+    within,
+)
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import Role, find
@@ -278,6 +289,8 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         return null()
     default = plain(c, arguments[2]) if len(arguments) > 2 else null()  # noqa: PLR2004 - lag(value, offset, default)
     kinds = {first.kind, default.kind} - {Kind.NULL}
+    if len(kinds) > 1:
+        first, default = bounded(first), bounded(default)
     if kinds == {Kind.INTEGER, Kind.REAL} and not any(is_beyond_double(one) for one in (first, default)):
         first, default = (as_double(c, one).of(kind=Kind.NUMBER) for one in (first, default))
     elif len(kinds) > 1 or Kind.ANY in kinds:
@@ -305,7 +318,8 @@ def _picked(c: Compiler, node: exp.Expr, first: Typed, default: Typed) -> Typed:
     low, high = bounds([first, default])
     result = first if default.kind is Kind.NULL else default
     result = result.of(node=node, nullable=True, affinity=Affinity.NONE, constant=None)
-    result = result.with_number(integral=None, low=low, high=high).with_text(collation=None, form=None)
+    result = result.with_number(integral=None, low=low, high=high, most=most_of([first, default]))
+    result = result.with_text(collation=None, form=None)
     return result if result.tagged is None else from_tagged(c, result.of(several=result.tagged))
 
 

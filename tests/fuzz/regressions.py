@@ -941,4 +941,20 @@ REGRESSIONS = (
         "SELECT id FROM extreme ORDER BY IIF(id % 3 = 1, MAX(x, 1), n), id",
         ordered=True,
     ),
+    Regression(
+        "a row with a window IN a subquery of an outer column",
+        "SELECT (id, LAG(id) OVER (ORDER BY id)) IN (SELECT x.id, person FROM event) FROM item AS x",
+        untranslatable=(Dialect.DUCKDB, Dialect.MARIADB),
+    ),
+    Regression(
+        "a window IN a subquery of outer rows",
+        "SELECT LAG(id) OVER (ORDER BY id) IN (SELECT person FROM event AS e WHERE e.code = x.code)"
+        " FROM item AS x",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "a sum of distinct integers beyond 2^53 beside a fraction",
+        "SELECT SUM(DISTINCT big), COALESCE(SUM(big), 0.5), COALESCE(SUM(big), 0) = 0.5 + SUM(big) FROM far"
+        " UNION SELECT 0.5, 1, 2",
+    ),
 )
