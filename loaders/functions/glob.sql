@@ -4,7 +4,7 @@
 
 -- Engine: mysql, mariadb
 
--- The regular expression that means what a GLOB pattern does, under the flags c and n.
+-- The regular expression that means what a GLOB pattern does, under the flag s.
 CREATE FUNCTION bird_sqlite.glob_regex(pattern LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
 RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
 BEGIN
@@ -59,21 +59,7 @@ RETURNS VARCHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC 
 RETURN IF(c BETWEEN '0' AND '9' OR c BETWEEN 'A' AND 'Z' OR c BETWEEN 'a' AND 'z' OR c > CHAR(127), c,
     CONCAT('\', c));
 
--- Engine: mysql
-
--- value GLOB pattern.
-CREATE FUNCTION bird_sqlite.glob_match(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
-    pattern LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin) RETURNS BOOLEAN DETERMINISTIC NO SQL
-RETURN IF(LOCATE('[', pattern) = 0,
-    value LIKE REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(pattern, '|', '||'), '%', '|%'), '_', '|_'), '*', '%'),
-        '?', '_') ESCAPE '|',
-    REGEXP_LIKE(value, bird_sqlite.glob_regex(pattern), 'cn'));
-
--- Engine: mariadb
-
--- Flags are written in the pattern. MariaDB takes a pattern of NULL for one that does not match, once it has matched
--- another.
-
+-- value GLOB pattern. MariaDB takes a pattern of NULL for one that does not match, once it has matched another.
 CREATE FUNCTION bird_sqlite.glob_match(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
     pattern LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin) RETURNS BOOLEAN DETERMINISTIC NO SQL
 RETURN IF(LOCATE('[', pattern) = 0,

@@ -78,31 +78,6 @@ BEGIN
     RETURN SUBSTRING(value, start, place - start);
 END;
 
--- The part of what json_root() gives at a path; arrow: 1 for what stands behind ->, where '$' may be left out.
-CREATE FUNCTION bird_sqlite.json_at(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, path LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
-    arrow BIGINT)
-    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
-BEGIN
-    DECLARE rest LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DEFAULT CASE WHEN arrow = 0 OR LEFT(path, 1) = '$'
-        THEN path WHEN REGEXP_LIKE(path, '^[0-9]') THEN CONCAT('$[', path, ']') WHEN LEFT(path, 1) = '['
-        THEN CONCAT('$', path) ELSE CONCAT('$.', path) END;
-    DECLARE part LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DEFAULT value;
-    DECLARE step LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
-    IF rest IS NULL OR LEFT(rest, 1) <> '$' THEN
-        RETURN NULL;
-    END IF;
-    SET rest = SUBSTRING(rest, 2);
-    WHILE rest <> '' AND part IS NOT NULL DO
-        SET step = REGEXP_SUBSTR(rest, '^(?:[.]"[^"]*"|[.][^."\[][^.\[]*|\[[0-9]{1,9}\]|\[#-[0-9]{1,9}\])'),
-            rest = SUBSTRING(rest, CHAR_LENGTH(step) + 1),
-            part = CASE WHEN step IS NULL OR REGEXP_LIKE(step, '#-0+\]') THEN NULL
-                WHEN LEFT(step, 2) = '."' THEN bird_sqlite.json_member(part, SUBSTRING(step, 3, CHAR_LENGTH(step) - 3))
-                WHEN LEFT(step, 1) = '.' THEN bird_sqlite.json_member(part, SUBSTRING(step, 2))
-                ELSE bird_sqlite.json_element(part, REGEXP_REPLACE(step, '[^-0-9]', '')) END;
-    END WHILE;
-    RETURN part;
-END;
-
 -- Engine: mariadb
 
 -- REGEXP_INSTR has no argument for the end of a match, REGEXP_SUBSTR none for the start, and finds '' for NULL.
@@ -123,6 +98,10 @@ BEGIN
     RETURN SUBSTRING(value, start, place - start);
 END;
 
+-- Engine: mysql, mariadb
+
+-- The part of what json_root() gives at a path; arrow: 1 for what stands behind ->, where '$' may be left out. What
+-- does not match is NULL on MySQL, and '' on MariaDB.
 CREATE FUNCTION bird_sqlite.json_at(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, path LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
     arrow BIGINT)
     RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
