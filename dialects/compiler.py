@@ -158,9 +158,9 @@ class Compiler:
         return written or any(self.tables.has_first_year(table.name) for table in self.nodes[exp.Table])
 
     @cached_property
-    def reads_long_texts(self) -> bool:
-        """True if a table of the statement has texts so long that few fit a sort buffer of 256 KB."""
-        return any(self.tables.has_long_texts(table.name) for table in self.nodes[exp.Table])
+    def long_texts(self) -> set[str]:
+        """The columns of tables read, folded, with texts of which few fit a sort buffer of 256 KB."""
+        return {name for table in self.nodes[exp.Table] for name in self.tables.long_texts(table.name)}
 
     @cached_property
     def infinite_texts(self) -> bool:

@@ -267,9 +267,9 @@ class Tables:
         columns = [column for column in self._named(name) if column.type is not PortableType.REAL]
         return any(abs(end or 0) > EXACT for column in columns for end in (column.least, column.greatest))
 
-    def has_long_texts(self, name: str) -> bool:
-        """True if a text of a table, or of any table if a view is named, is longer than 16,384 bytes."""
-        return any(column.longest > _LONG for column in self._named(name))
+    def long_texts(self, name: str) -> set[str]:
+        """Return the columns, folded, of a table, or of all for a view, with a text beyond 16,384 bytes."""
+        return {folded(column.name) for column in self._named(name) if column.longest > _LONG}
 
     def _named(self, name: str) -> Iterator[Column]:
         """The columns of a table, or those of all tables if a view is named."""

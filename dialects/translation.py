@@ -30,7 +30,7 @@ from dialects.rewrites.windows import share_windows
 from dialects.schema import Schema
 from dialects.scope import Relation
 from dialects.source import foreign, parse, syntax_error
-from dialects.tables import Tables
+from dialects.tables import Tables, folded
 from dialects.tagged_values import read_rows
 from dialects.targets import TARGETS
 from dialects.trees import by_type, find_all, first_select, has
@@ -192,9 +192,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         few = compiler.most("planning-limit")
         if few is not None and len(list(find_all(relation.node, exp.Table))) > few:
             compiler.hint("planning-limit")
-        if compiler.reads_long_texts and (
-            has(relation.node, exp.Window, Listed) or any(map(_joins, find_all(relation.node, exp.Ordered)))
-        ):
+        if compiler.long_texts and _sorts_long_texts(compiler, relation.node):
             compiler.hint("sorting-limit")
         first = first_select(relation.node)
         if compiler.hints and isinstance(first, exp.Select):
@@ -278,6 +276,9 @@ def _tables(schema: Schema, target: Dialect) -> Tables:
     return found[1]
 
 
-def _joins(term: exp.Ordered) -> bool:
-    """Whether an ORDER BY term is a text that is made of several: longer than what the census has found."""
-    return has(term, Joined)
+def _sorts_long_texts(c: Compiler, node: exp.Expr) -> bool:
+    """Whether long texts are sorted for windows or lists, in joined rows, or where one is made of several."""
+    if has(node, exp.Window, Listed) or any(has(term, Joined) for term in find_all(node, exp.Ordered)):
+        return True
+    read = {folded(column.name.rpartition(".")[2]) for column in find_all(node, exp.Column)}
+    return has(node, exp.Ordered) and has(node, exp.Join, exp.SetOperation) and bool(read & c.long_texts)

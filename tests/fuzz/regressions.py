@@ -957,4 +957,8 @@ REGRESSIONS = (
         "SELECT SUM(DISTINCT big), COALESCE(SUM(big), 0.5), COALESCE(SUM(big), 0) = 0.5 + SUM(big) FROM far"
         " UNION SELECT 0.5, 1, 2",
     ),
+    Regression(
+        "joined rows sorted by long texts",
+        "SELECT f.id, LENGTH(essay) FROM far AS f JOIN extreme JOIN event ORDER BY essay, f.id",
+    ),
 )
