@@ -163,7 +163,7 @@ def _selected(
         tree.set("order", exp.Order(expressions=order))
     warn_of_peers(c, scope, tree)
     emulation.emulate(c, tree, groups)
-    tree = limited(c, node, tree, bounds)
+    tree = _of_any(tree) if exists and node.args.get("limit") is None else limited(c, node, tree, bounds)
     if first:
         first_row(c, tree)
     columns = [
@@ -176,6 +176,14 @@ def _selected(
     _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
     result.sort = result.sort if bounds is None or not c.lowers("computed-limits") else []
     return result
+
+
+def _of_any(tree: exp.Select) -> exp.Select:
+    """Return a SELECT of which only counts whether it has rows: groups have one, whatever it is."""
+    keys = tree.args["group"].expressions if tree.args.get("group") else []
+    if keys and not any(map(is_constant, keys)):
+        tree.set("expressions", [number(1)])
+    return tree
 
 
 def _sorted(

@@ -961,4 +961,9 @@ REGRESSIONS = (
         "joined rows sorted by long texts",
         "SELECT f.id, LENGTH(essay) FROM far AS f JOIN extreme JOIN event ORDER BY essay, f.id",
     ),
+    Regression(
+        "EXISTS of groups that return an outer column twice",
+        "SELECT id FROM item t WHERE EXISTS (SELECT (SELECT t.made FROM kind LIMIT 1 OFFSET 1), t.made FROM"
+        " dirty GROUP BY day)",
+    ),
 )
