@@ -273,6 +273,7 @@ class TargetGenerator(Generator):
             return f"{left} {words} {self.members(node)}"
         if isinstance(node, Matches):
             escape, pattern = node.args.get("escape"), node.expression.unnest()
+            words = words.replace("LIKE", "ILIKE") if node.args.get("folds") else words
             written = f"{left} {words} {self.operand(pattern, _COMPARISON)}"
             if escape is None and isinstance(pattern, exp.Literal) and "\\" not in pattern.this:
                 return written

@@ -94,9 +94,12 @@ class Upper(exp.Expression):
 
 
 class Matches(exp.Expression):
-    """A TEXT LIKE a pattern, case-sensitive; without `escape` there is no escape character."""
+    """A TEXT LIKE a pattern; without `escape` there is no escape character.
 
-    arg_types = {"this": True, "expression": True, "escape": False}
+    It is case-sensitive, but for ASCII letters if it `folds`, where the target has ILIKE.
+    """
+
+    arg_types = {"this": True, "expression": True, "escape": False, "folds": False}
 
 
 class Characters(exp.Expression):

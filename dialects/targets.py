@@ -34,6 +34,8 @@ class TargetFacts:
     """Its floating-point numbers can be infinite."""
     indexes_texts: bool
     """A key can have the type of unlimited texts; if not, the loader gives keys a type with a limit."""
+    has_ilike: bool
+    """It has ILIKE, which takes letters of ASCII alone for equal in either case."""
     natives: Mapping[str, str | None]
     """Its own name for a function where it is not the one in `dialects.functions`; None if it has none."""
 

@@ -15,6 +15,7 @@ TARGET = replace(
     title="DuckDB",
     styles=(ParamStyle.QMARK, ParamStyle.DOLLAR),
     row_number="rowid",
+    has_ilike=False,  # its own folds all letters
     natives={},
 )
 

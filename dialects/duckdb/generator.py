@@ -20,7 +20,6 @@ class DuckDB(postgresql.PostgreSQL):
     DIALECT = "duckdb"
     COLUMNS: ClassVar = (*postgresql.PostgreSQL.COLUMNS, "duckdb")
     TRIMS: ClassVar = {**postgresql.PostgreSQL.TRIMS, "BOTH": "TRIM"}
-    FOLDS_ASCII = False
     BOUND: ClassVar = {**postgresql.PostgreSQL.BOUND, "real": "DOUBLE", "text": "VARCHAR", "blob": "BLOB"}
     TYPES: ClassVar[Mapping[exp.DType, str]] = {
         **postgresql.PostgreSQL.TYPES,

@@ -21,6 +21,7 @@ TARGET = TargetFacts(
     row_number=None,
     holds_infinity=False,
     indexes_texts=False,
+    has_ilike=False,
     natives=dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh")),
     aliases_keep_case=False,
 )

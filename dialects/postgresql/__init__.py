@@ -20,6 +20,7 @@ TARGET = TargetFacts(
     row_number="ctid",
     holds_infinity=True,
     indexes_texts=True,
+    has_ilike=True,  # of databases with collation C
     natives={"log10": "LOG"},
     aliases_keep_case=True,
 )

@@ -13,9 +13,6 @@ class PostgreSQL(TargetGenerator):
     """For sessions with standard_conforming_strings on, and databases with collation C."""
 
     SUPPORTS_WINDOW_EXCLUDE = True
-    FOLDS_ASCII: ClassVar[bool] = True
-    """True if ILIKE folds ASCII letters alone, as it does with collation C."""
-
     DIALECT = "postgres"
     COLUMNS: ClassVar[tuple[str, ...]] = ("any", "postgresql")
     TRIMS: ClassVar = {"BOTH": "BTRIM", "LEADING": "LTRIM", "TRAILING": "RTRIM"}
@@ -77,21 +74,6 @@ class PostgreSQL(TargetGenerator):
         if node.args.get("loose"):
             return self.func("ENCODE", node.this, nodes.string("escape"))
         return self.func("CONVERT_FROM", node.this, nodes.string("UTF8"))
-
-    def comparison(self, node: exp.Expr, words: str) -> str:
-        """Write ILIKE for LIKE of a text in lower case."""
-        if (
-            self.FOLDS_ASCII
-            and isinstance(node, nodes.Matches)
-            and isinstance(node.this.unnest(), nodes.Lower)
-        ):
-            pattern = node.expression.unnest()
-            wanted = pattern.this if isinstance(pattern, nodes.Lower) else pattern
-            node = nodes.Matches(
-                this=node.this.unnest().this, expression=wanted, escape=node.args.get("escape")
-            )
-            words = words.replace("LIKE", "ILIKE")
-        return super().comparison(node, words)
 
 
 GENERATOR = PostgreSQL()

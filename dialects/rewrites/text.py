@@ -82,7 +82,10 @@ def _like(c: Context, matched: Typed, pattern: Typed, mark: str | None) -> Typed
     shown, wanted = as_text(c, matched), as_text(c, pattern)
     if wanted.constant is None:
         c.applies("like-ascii-case")
-        node: exp.Expr = Matches(this=Lower(this=shown.node), expression=Lower(this=wanted.node))
+        if c.target.has_ilike:
+            node: exp.Expr = Matches(this=shown.node, expression=wanted.node, folds=True)
+        else:
+            node = Matches(this=Lower(this=shown.node), expression=Lower(this=wanted.node))
         if mark is not None:
             node = _with_escape(c, node, shown, wanted.node, mark)
         return boolean(node, nullable=nullable)
@@ -139,25 +142,25 @@ def _parts(pattern: str, mark: str | None) -> list[str] | None:
 
 
 def _matching(c: Context, shown: Typed, parts: list[str], *, nullable: bool, folds: bool) -> Typed:
-    node = shown.node
-    letters = any(part.isascii() and part.isalpha() for part in parts)
-    if folds and letters:
+    folds = folds and any(part.isascii() and part.isalpha() for part in parts)
+    if folds:
         c.applies("like-ascii-case")
-        node = Lower(this=node)
         parts = [part.lower() if part.isascii() and part.isalpha() else part for part in parts]
     wild = [isinstance(part, _Wildcard) for part in parts]
+    by_ilike = folds and c.target.has_ilike and any(wild)
+    node = Lower(this=shown.node) if folds and not by_ilike else shown.node
     if not any(wild):
         return boolean(exp.EQ(this=grouped(node), expression=string("".join(parts))), nullable=nullable)
     c.applies("like-escape")
-    if not any(part in "%_" for part, is_wild in zip(parts, wild, strict=True) if not is_wild):
-        return boolean(Matches(this=node, expression=string("".join(parts))), nullable=nullable)
-    written = [
-        part if is_wild or part not in {"%", "_", _MARK} else _MARK + part
-        for part, is_wild in zip(parts, wild, strict=True)
-    ]
-    return boolean(
-        Matches(this=node, expression=string("".join(written)), escape=string(_MARK)), nullable=nullable
-    )
+    escape = None
+    if any(part in "%_" for part, is_wild in zip(parts, wild, strict=True) if not is_wild):
+        escape = string(_MARK)
+        parts = [
+            part if is_wild or part not in {"%", "_", _MARK} else _MARK + part
+            for part, is_wild in zip(parts, wild, strict=True)
+        ]
+    matches = Matches(this=node, expression=string("".join(parts)), escape=escape, folds=by_ilike)
+    return boolean(matches, nullable=nullable)
 
 
 def _escape(escape: Typed) -> str:

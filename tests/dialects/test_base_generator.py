@@ -55,7 +55,7 @@ A, B = _column("a"), _column("b")
                 "CONVERT(CAST(LOWER(CONVERT(CAST(`a` AS BINARY) USING tis620)) AS BINARY) USING utf8mb4)"
                 " COLLATE utf8mb4_0900_bin LIKE 'x%'"
             ),
-            "\"a\" ILIKE 'x%'",
+            "LOWER(\"a\") LIKE 'x%'",
         ),
         (nodes.Characters(this=A), "CHAR_LENGTH(`a`)", 'CAST(CHAR_LENGTH("a") AS BIGINT)'),
         (nodes.Position(this=A, expression=B), "LOCATE(`b`, `a`)", 'CAST(STRPOS("a", "b") AS BIGINT)'),

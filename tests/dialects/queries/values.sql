@@ -254,4 +254,5 @@ SELECT id, name NOT LIKE '%' || replace(nick, 'b', '|_') || '%' ESCAPE '|', name
 SELECT id FROM pupil WHERE name GLOB 'A*' OR name GLOB '?ob' ORDER BY id;
 SELECT id, name GLOB '[a-c]*', name GLOB '[^A-Z]*', born GLOB '*-02-2[89]', nick GLOB 'b*' FROM pupil ORDER BY id;
 SELECT id FROM pupil WHERE name NOT GLOB '*n*' ORDER BY id;
+SELECT id, lower(name) GLOB 'A*', lower(name) GLOB 'a*', lower(name) LIKE 'A%' FROM pupil ORDER BY id;
 SELECT a.id, b.id FROM pupil a JOIN pupil b ON a.name GLOB b.name || '*' AND a.id < b.id ORDER BY 1, 2;
