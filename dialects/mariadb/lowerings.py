@@ -190,7 +190,7 @@ def _refuse_outer_rows(source: exp.Subquery | exp.Lateral | exp.CTE) -> None:
 
 def _refuse_row(test: exp.In) -> None:
     row = test.this if isinstance(test.this, exp.Tuple) and test.args.get("query") else exp.Tuple()
-    if has(row, exp.From, exp.SetOperation):
+    if has(row, exp.Table, exp.SetOperation, exp.Where, exp.Limit):
         raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
 
 

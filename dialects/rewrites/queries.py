@@ -1,6 +1,7 @@
 """Compile SELECT statements. https://sqlite.org/lang_select.html."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -111,10 +112,7 @@ def _selected(
     results = results_of(c, node, scope, derived=derived)
     aliases = {ascii_lower(name): written for name, written, explicit in reversed(results) if explicit}
     scope.aliases = aliases
-    conditions = list(found.conditions)
-    where = node.args.get("where")
-    if where is not None:
-        conditions.append(c.condition(where.this, scope, filtering=True))
+    conditions = [*found.conditions, *_where(c, node, scope)]
     scope.holding = [*found.holding, *(part for condition in conditions for part in conjuncts(condition))]
     groups = _groups(c, node, scope, results, below)
     distinct = node.args.get("distinct") is not None and not (
@@ -176,6 +174,41 @@ def _selected(
     _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
     result.sort = result.sort if bounds is None or not c.lowers("computed-limits") else []
     return result
+
+
+def _where(c: Compiler, node: exp.Select, scope: Scope) -> list[exp.Expr]:
+    """Compile WHERE, after which a column has no blobs if `typeof()` says so."""
+    where = node.args.get("where")
+    if where is None:
+        return []
+    condition = c.condition(where.this, scope, filtering=True)
+    for column in filter(None, map(_without_blobs, conjuncts(where.this))):
+        qualifier = ascii_lower(column.table)
+        named = [each for each in scope.sources if not qualifier or ascii_lower(each.name) == qualifier]
+        named = [each for each in named if each.column(column.name)]
+        found = named[0].column(column.name) if len(named) == 1 else None
+        if found is not None:
+            value = found.value.of(stored=replace(found.value.stored, blobs=False))
+            known = replace(found, value=value)
+            named[0].columns = [known if each is found else each for each in named[0].columns]
+    return [condition]
+
+
+def _without_blobs(test: exp.Expr) -> exp.Column | None:
+    """Return the column of which a condition says by typeof() that it is no blob."""
+    call = test.this if isinstance(test, exp.EQ | exp.NEQ | exp.In) else None
+    if not isinstance(call, exp.Anonymous) or call.name.lower() != "typeof":
+        return None
+    kinds = test.expressions if isinstance(test, exp.In) else [test.expression]
+    written = [kind.name if isinstance(kind, exp.Literal) else "blob" for kind in kinds]
+    literal = all(isinstance(kind, exp.Literal) for kind in kinds)
+    says = (
+        written == ["blob"] and literal
+        if isinstance(test, exp.NEQ)
+        else bool(kinds) and "blob" not in written
+    )
+    [argument] = call.expressions
+    return argument if says and isinstance(argument, exp.Column) else None
 
 
 def _of_any(tree: exp.Select) -> exp.Select:

@@ -55,6 +55,8 @@ CASES = (
     ("SELECT id FROM mixed", "SELECT id FROM mixed", MATCH, MATCH, None),
     ("SELECT id FROM endless WHERE v > 1", NOTHING, FAILED, FAILED, "endless.v"),
     ("SELECT id FROM blobs WHERE v = 'text'", "SELECT 2", MATCH, FAILED, "blobs.v"),
+    ("SELECT v || '!' FROM blobs WHERE typeof(v) <> 'blob'", "SELECT 'text!'", MATCH, FAILED, "blobs.v"),
+    ("SELECT v || '!' FROM blobs WHERE typeof(v) <> typeof(id)", NOTHING, FAILED, FAILED, "blobs.v"),
     ("SELECT id FROM large WHERE v < 2", "SELECT 2", MATCH, FAILED, "large.v"),
     ("SELECT id FROM large WHERE id NOT IN (SELECT v FROM large)", NOTHING, WRONG, FAILED, "large.v"),
 )  # fmt: skip
