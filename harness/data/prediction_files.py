@@ -18,7 +18,8 @@ The records of a JSON object may be in a member of it, such as `{"model": "m", "
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -282,6 +283,15 @@ def _first_line(file: TextFile) -> tuple[Any, bool]:
         return None, rest
 
 
+@contextmanager
+def _noted(faults: Faults, place: int | str) -> Iterator[None]:
+    """Add the fault of a record, which ends the block, to those of its file."""
+    try:
+        yield
+    except RecordError as error:
+        faults.add(f"{place}{error.detail}", error.fault, error.remedy)
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Reads one file for a question set."""
@@ -342,12 +352,9 @@ class _Reader:
         for position, (key, value) in enumerate(zip(order, content, strict=True)):
             if value is None:
                 continue
-            try:
+            with _noted(faults, position):
                 sql = _text_sql(value, questions.by_key[key].db_id)
-            except RecordError as error:
-                faults.add(f"{position}{error.detail}", error.fault, error.remedy)
-                continue
-            predictions.append(Prediction(key, sql, predictor, dialect))
+                predictions.append(Prediction(key, sql, predictor, dialect))
         faults.stop()
         return Entries(Format.ARRAY, predictions)
 
@@ -451,14 +458,11 @@ class _Reader:
             if value is None or _is_no_answer(value):
                 continue
             record = value if isinstance(value, dict) and reader.keys.is_record(value) else {SQL: value}
-            try:
+            with _noted(faults, key):
                 if isinstance(value, str) and key in by_key:
                     record = {SQL: _text_sql(value, by_key[key].db_id)}
                 _check_id(record, key)
-            except RecordError as error:
-                faults.add(f"{key}{error.detail}", error.fault, error.remedy)
-                continue
-            records.append((key, {**record, ID: key}))
+                records.append((key, {**record, ID: key}))
         faults.stop()
         return reader.records(Format.KEYED, records, "entry")
 
@@ -483,12 +487,9 @@ class _Reader:
             if _is_no_answer(value):
                 predictions.append(Prediction(key, None, predictor, dialect, NO_ANSWER))
                 continue
-            try:
+            with _noted(faults, name):
                 sql = _official_sql(value, questions.by_key[key].db_id)
-            except RecordError as error:
-                faults.add(f"{name}{error.detail}", error.fault, error.remedy)
-                continue
-            predictions.append(Prediction(key, sql, predictor, dialect))
+                predictions.append(Prediction(key, sql, predictor, dialect))
         faults.stop()
         return Entries(Format.OFFICIAL, predictions)
 
@@ -503,16 +504,13 @@ class _Reader:
         contents: list[Any] = []
         unread: dict[str, None] = {}
         for number, content in records:
-            try:
+            with _noted(faults, number):
                 record, others = self.keys.read(content)
-            except RecordError as error:
-                faults.add(f"{number}{error.detail}", error.fault, error.remedy)
-                continue
-            if ID in record:
-                record[ID] = whole_number(record[ID], questions.by_key)
-            read.append((number, record))
-            contents.append(content)
-            unread |= dict.fromkeys(others)
+                if ID in record:
+                    record[ID] = whole_number(record[ID], questions.by_key)
+                read.append((number, record))
+                contents.append(content)
+                unread |= dict.fromkeys(others)
         notes = [f"keys that are not read: {brief(', '.join(unread), _SHOWN)}"] if unread else []
         if read and not any(ID in record for _, record in read):
             faults.stop()
@@ -522,17 +520,14 @@ class _Reader:
         seen: dict[tuple[str, str, EngineName], int | str] = {}
         keys, taken = _in_order(read, questions)
         for number, record in read:
-            try:
+            with _noted(faults, number):
                 prediction = _prediction(record, questions, self.label, keys.get(number))
-            except RecordError as error:
-                faults.add(f"{number}{error.detail}", error.fault, error.remedy)
-                continue
-            identity = (prediction.key, prediction.predictor, prediction.dialect)
-            if identity in seen:
-                again = f"{number} (question {prediction.key}, as {noun} {seen[identity]})"
-                faults.add(again, "a question that was answered before", "keep one of the answers")
-            seen.setdefault(identity, number)
-            predictions.append(prediction)
+                identity = (prediction.key, prediction.predictor, prediction.dialect)
+                if identity in seen:
+                    again = f"{number} (question {prediction.key}, as {noun} {seen[identity]})"
+                    faults.add(again, "a question that was answered before", "keep one of the answers")
+                seen.setdefault(identity, number)
+                predictions.append(prediction)
         faults.stop()
         return Entries(form, predictions, taken, notes)
 
