@@ -202,6 +202,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         share_windows(compiler, relation.node)
         nodes = by_type(relation.node)
         _refuse_width(compiler, nodes[exp.Select])
+        _refuse_repetition(compiler, nodes[exp.Select])
         if any(clause.recursive for clause in nodes[exp.With]):
             _refuse_recursions(compiler, relation.node)
         _refuse_copies(compiler, nodes[Random])
@@ -238,6 +239,18 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
     most = c.most("nested-selects")
     if most is not None and c.queries > most and levels(node, {}) > most:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
+
+
+_REPEATED = 8
+"""How often the SELECTs of a statement may be written in any case, in the mean."""
+
+
+def _refuse_repetition(c: Compiler, selects: Sequence[exp.Select]) -> None:
+    most = c.most("repeated-subqueries")
+    if most is not None and len(selects) > max(most, _REPEATED * len(c.nodes[exp.Select])):
+        raise Untranslatable(
+            "the statement", f"it repeats subqueries for which {c.target.title} has no memory"
+        )
 
 
 def _refuse_recursions(c: Compiler, node: exp.Expr) -> None:
