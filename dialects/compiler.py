@@ -163,6 +163,12 @@ class Compiler:
         return {name for table in self.nodes[exp.Table] for name in self.tables.long_texts(table.name)}
 
     @cached_property
+    def columns_read(self) -> set[str]:
+        """The folded names of all columns of the statement's tables."""
+        read = [found for table in self.nodes[exp.Table] if (found := self.tables.find(table.name))]
+        return {folded(column.source.name) for table in read for column in table.columns}
+
+    @cached_property
     def infinite_texts(self) -> bool:
         """See `Context.infinite_texts`."""
         if self.target.holds_infinity:

@@ -6,7 +6,7 @@ with arguments, since the rewrites define its meaning.
 
 import re
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, ClassVar
@@ -16,7 +16,7 @@ from sqlglot import exp, parser
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.sqlite import SQLiteParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import TokenizerCore, TokenType
 
 from dialects.errors import Untranslatable
 from dialects.functions import rows_of
@@ -138,6 +138,15 @@ class _Parser(SQLiteParser):
         _ = parse_interval
         return self._parse_id_var() if fallback_to_identifier else self._parse_column()
 
+    def _parse_column_ops(self, this: exp.Expr | None) -> exp.Expr | None:
+        """Read two texts with a dot between them as a column: SQLite takes 't'.'a' as "t"."a"."""
+        found = super()._parse_column_ops(this)
+        if isinstance(found, exp.Dot):
+            table, column = _quoted_name(found.this), _quoted_name(found.expression)
+            if table is not None and column is not None:
+                return exp.Column(this=column, table=table)
+        return found
+
     def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:  # noqa: FBT001, FBT002
         _ = parse_is
         this = self._parse_comparison()
@@ -146,6 +155,8 @@ class _Parser(SQLiteParser):
                 operator = self.EQUALITY[self._prev.token_type]
                 this = self._build_predicate(operator, this, self._parse_comparison())
                 continue
+            if self._curr.token_type not in _PREDICATES:
+                return this
             before = self._index
             this = self._parse_range(this, parse_is=True)
             if self._index == before:
@@ -156,7 +167,9 @@ class _Parser(SQLiteParser):
 
     def _parse_join(self, *given: Any, **options: Any) -> exp.Join | None:
         """Read ON and USING after a comma: SQLite takes them as after JOIN."""
-        is_comma = bool(self._curr) and self._curr.token_type is TokenType.COMMA
+        if self._curr.token_type not in _JOINS:
+            return None
+        is_comma = self._curr.token_type is TokenType.COMMA
         found = super()._parse_join(*given, **options)
         if found is not None and is_comma:
             if self._match(TokenType.ON):
@@ -173,6 +186,15 @@ class _Parser(SQLiteParser):
             self._advance()
             return exp.Literal.string(self._prev.text)
         return super()._parse_primary()
+
+    def _parse_bitwise(self) -> exp.Expr | None:
+        """Read an operand, and the operators that bind more tightly than comparisons if one follows."""
+        this = self._parse_unary()
+        kind = self._curr.token_type
+        if kind not in _ARITHMETIC and kind is not self._next.token_type:
+            return this
+        self._operand = this
+        return super()._parse_bitwise()
 
     def _parse_unary(self) -> exp.Expr | None:
         if self._operand is not None:
@@ -228,6 +250,15 @@ class _Parser(SQLiteParser):
         return exp.Between(this=this, low=low, high=self._parse_comparison())
 
 
+_PREDICATES = frozenset({TokenType.NOT, TokenType.ISNULL, TokenType.NOTNULL, *_Parser.RANGE_PARSERS})
+"""What a predicate begins with after its operand."""
+_ARITHMETIC = frozenset({*_Parser.ARITHMETIC_TOKENS, *_Parser.CONCAT_OPERATORS, TokenType.COLLATE})
+"""The operators that bind more tightly than comparisons, but for << and >>: those are two equal tokens."""
+_JOINS = frozenset(
+    {*_Parser.JOIN_METHODS, *_Parser.JOIN_SIDES, *_Parser.JOIN_KINDS, TokenType.COMMA, TokenType.JOIN}
+)
+"""What a join begins with."""
+
 _NAMES_IN_SQLITE = frozenset(
     {
         "ANTI", "ASOF", "CURRENT_USER", "DESCRIBE", "FETCH", "GRANT", "LATERAL", "LOCK", "PARTITIONED_BY",
@@ -235,6 +266,23 @@ _NAMES_IN_SQLITE = frozenset(
     }
 )  # fmt: skip
 """Keywords of other dialects that are names in SQLite. https://sqlite.org/lang_keywords.html"""
+
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+(?=[\s(),.;=<>+*/|]|\Z)")
+
+
+class _Tokenizer(TokenizerCore):
+    """Reads a word at once; sqlglot looks for keywords in it letter by letter."""
+
+    __slots__ = ()
+
+    def _scan_keywords(self) -> None:
+        found = _WORD.match(self.sql, self._current - 1)
+        if found is None or found[0].upper() in _FIRST_WORDS:
+            super()._scan_keywords()
+        else:
+            self._advance(len(found[0]) - 1)
+            self._add(self.keywords.get(found[0].upper(), TokenType.VAR))
 
 
 class _Source(SQLite):
@@ -246,10 +294,17 @@ class _Source(SQLite):
             if not word.startswith("~") and word not in _NAMES_IN_SQLITE
         }
 
+        def _init_core(self) -> TokenizerCore:
+            core = super()._init_core()
+            core.__class__ = _Tokenizer
+            return core
+
     Parser = _Parser
 
 
 _DIALECT = _Source()
+_FIRST_WORDS = frozenset(word.split()[0] for word in _Source.Tokenizer.KEYWORDS if " " in word)
+"""What keywords of several words begin with."""
 
 
 _QUERY = re.compile(
@@ -329,13 +384,6 @@ def _next(sql: str, at: int) -> int:
     return found.start() if found else len(sql)
 
 
-def _read_quoted_column(dot: exp.Dot) -> None:
-    """Make a column of two texts with a dot between them: SQLite takes 't'.'a' as "t"."a"."""
-    table, column = (_quoted_name(part) for part in (dot.this, dot.expression))
-    if table is not None and column is not None:
-        dot.replace(exp.Column(this=column, table=table))
-
-
 def _quoted_name(part: exp.Expr) -> exp.Identifier | None:
     """Return the name that a text next to a dot is; None if it is none."""
     if isinstance(part, exp.Literal) and part.is_string:
@@ -374,15 +422,19 @@ def parse(sql: str) -> exp.Query | exp.Values:
     if not _QUERY.match(sql):
         refuse_statements(sql)
         raise Untranslatable("the statement", "it does not begin like a query")
-    tree = _only_query(sql)
-    for name in list(find_all(tree, exp.Identifier, exp.Dot)):
-        if isinstance(name, exp.Dot):
-            _read_quoted_column(name)
-            continue
+    return _only_query(sql)
+
+
+def refuse_numbers(sql: str, names: Iterable[exp.Identifier]) -> None:
+    """Refuse names of a text that begin like numbers.
+
+    Raises:
+        Untranslatable: there is one.
+    """
+    for name in names:
         start = name.meta_get("start")
         if start is not None and sql[start : start + 1].isdigit():
             raise Untranslatable(name.name, "it is neither a number nor a name", start)
-    return tree
 
 
 def _only_query(sql: str) -> exp.Query | exp.Values:

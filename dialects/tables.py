@@ -149,10 +149,10 @@ class Planner:
     def _columns(self, index: str | None) -> tuple[str, ...]:
         if index is None:
             return ()
-        rows = self._connection.execute(
-            "SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,)
-        ).fetchall()
-        return tuple(name for (name,) in rows if name is not None)
+        if index not in self._indexes:
+            rows = self._connection.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,))
+            self._indexes[index] = tuple(name for (name,) in rows if name is not None)
+        return self._indexes[index]
 
 
 class Catalogue:

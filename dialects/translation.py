@@ -29,7 +29,7 @@ from dialects.rewrites.parameters import decide
 from dialects.rewrites.windows import share_windows
 from dialects.schema import Schema
 from dialects.scope import Relation
-from dialects.source import foreign, parse, syntax_error
+from dialects.source import foreign, parse, refuse_numbers, syntax_error
 from dialects.tables import Tables, folded
 from dialects.tagged_values import read_rows
 from dialects.targets import TARGETS
@@ -185,6 +185,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
     tree = parse(sql)
     decide(tree, parameters)
     compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES, parameters, without=without)
+    refuse_numbers(sql, compiler.nodes[exp.Identifier])
     try:
         relation = compiler.query(tree, None)
         # A text that SQLite rejects has no meaning to keep, even if the compiler found one.

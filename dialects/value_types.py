@@ -4,10 +4,10 @@ SQLite types values, not columns: https://sqlite.org/datatype3.html. An expressi
 its values; a comparison also needs the affinity and the collation.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from sqlglot import exp
 
@@ -238,6 +238,16 @@ class TextFacts:
     """True if the collation is from a COLLATE operator, which overrides a column's."""
 
 
+_Facts = TypeVar("_Facts", bound="Typed | NumberFacts | TextFacts")
+
+
+def _changed(facts: _Facts, changes: Mapping[str, object]) -> _Facts:
+    """Return a copy with some fields changed, in a quarter of the time of `dataclasses.replace`."""
+    copy = object.__new__(type(facts))
+    copy.__dict__.update(facts.__dict__, **changes)
+    return copy
+
+
 _NUMBER, _TEXT, _STORED = NumberFacts(), TextFacts(), Stored()
 
 
@@ -308,15 +318,15 @@ class Typed:
 
     def of(self, **changes: object) -> Self:
         """Return a copy with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return _changed(self, changes)
 
     def with_number(self, **changes: object) -> Self:
         """Return a copy with other facts about the number."""
-        return replace(self, number=replace(self.number, **changes))  # type: ignore[arg-type]
+        return _changed(self, {"number": _changed(self.number, changes)})
 
     def with_text(self, **changes: object) -> Self:
         """Return a copy with other facts about the text."""
-        return replace(self, text=replace(self.text, **changes))  # type: ignore[arg-type]
+        return _changed(self, {"text": _changed(self.text, changes)})
 
 
 def integer(

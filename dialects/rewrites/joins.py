@@ -390,8 +390,7 @@ def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """Return an alias for a source, as written if that is free; in lower case, which SQLite treats alike."""
     taken = {folded(name) for name in scope.names()}
     if c.lowers("columns-hide-tables"):
-        read = [found for table in c.nodes[exp.Table] if (found := c.tables.find(table.name))]
-        taken |= {folded(column.source.name) for table in read for column in table.columns}
+        taken |= c.columns_read
     plain = shown if c.target.aliases_keep_case else ascii_lower(shown)
     return plain if folded(shown) not in taken and is_portable(plain) else c.name(plain)
 

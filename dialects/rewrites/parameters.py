@@ -57,7 +57,7 @@ def decide(tree: exp.Expr, parameters: Parameters) -> None:
     Raises:
         Untranslatable: one of them has no sample value.
     """
-    for node in list(find_all(tree, exp.Placeholder)):
+    for node in list(find_all(tree, exp.Placeholder)) if parameters.names else ():
         what = _needs_value(node)
         if what is None:
             continue
