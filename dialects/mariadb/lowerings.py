@@ -194,10 +194,18 @@ def _refuse_row(test: exp.In) -> None:
         raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
 
 
-def _refuse_window(test: exp.In) -> None:
+def _refuse_late_value(test: exp.In) -> None:
     query = test.args.get("query")
-    if query and has(test.this, exp.Window) and nodes.reads_outer_rows(query):
-        raise Untranslatable("a window IN a subquery of outer rows", "MariaDB reads other rows")
+    if not query or test.find_ancestor(exp.Having, exp.Select) is not test.parent_select:
+        return
+    late = [each for each in find_all(test.this, *nodes.AGGREGATES, exp.Window) if _is_beside(each, test)]
+    if late and nodes.reads_outer_rows(query):
+        what = "a window" if any(isinstance(each, exp.Window) for each in late) else "an aggregate"
+        raise Untranslatable(f"{what} IN a subquery of outer rows", "MariaDB reads other rows")
+
+
+def _is_beside(node: exp.Expr, other: exp.Expr) -> bool:
+    return node.parent_select is other.parent_select
 
 
 def _hide_aggregate(test: exp.In) -> None:
@@ -292,12 +300,12 @@ LOWERINGS = (
         change=_refuse_limit,
     ),
     Lowering(
-        "windows-in-outer-rows",
-        "A window is looked up IN a subquery of other outer rows than the window's own.",
+        "late-values-in-outer-rows",
+        "A window or an aggregate is looked up IN a subquery of other outer rows than its own.",
         MEASURED,
         "SELECT LAG(n) OVER (ORDER BY id) IN (SELECT item.n FROM part) FROM item",
         None,
-        change=_refuse_window,
+        change=_refuse_late_value,
     ),
     Lowering(
         "repeated-subqueries",

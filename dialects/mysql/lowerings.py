@@ -84,6 +84,17 @@ def _hide_outer_results(test: exp.In) -> None:
             node.replace(nodes.kept_apart(node.copy()))
 
 
+def _refuse_sorted_groups(term: exp.Ordered) -> None:
+    """The value is right among the results, to which a place refers."""
+    select = term.parent_select
+    if term.find_ancestor(exp.Window, exp.Select) is not select:
+        return
+    own = [each for each in find_all(term.this, *nodes.AGGREGATES) if each.parent_select is select]
+    alone = own and select is not None and not any(each.unalias() == term.this for each in select.expressions)
+    if alone and any(map(nodes.reads_outer_rows, find_all(term.this, exp.Subquery, exp.Exists))):
+        raise Untranslatable("an aggregate and a subquery of the group in ORDER BY", "MySQL sorts otherwise")
+
+
 def _widen(call: exp.Anonymous) -> None:
     if call.name.lower() != "replace":
         return
@@ -366,6 +377,15 @@ LOWERINGS = (
         "SELECT 7 IN (SELECT c FROM (SELECT n AS c FROM item UNION SELECT 2))",
         "COALESCE of the column and NULL.",
         change=_hide_looked_up,
+    ),
+    Lowering(
+        "sorted-groups",
+        "ORDER BY of an aggregate beside a subquery of the group is computed from other groups.",
+        MEASURED,
+        "SELECT kind FROM item GROUP BY kind"
+        " ORDER BY (SELECT SUM(i.n) FROM item i WHERE i.kind = item.kind) + MAX(id), 1",
+        None,
+        change=_refuse_sorted_groups,
     ),
     Lowering(
         "outer-columns-in-rows",

@@ -966,4 +966,29 @@ REGRESSIONS = (
         "SELECT id FROM item t WHERE EXISTS (SELECT (SELECT t.made FROM kind LIMIT 1 OFFSET 1), t.made FROM"
         " dirty GROUP BY day)",
     ),
+    Regression(
+        "an aggregate IN a subquery of the group",
+        "SELECT score, MAX(id) IN (SELECT amount FROM event WHERE person = p.score) FROM person AS p"
+        " GROUP BY score",
+        untranslatable=(Dialect.MARIADB,),
+    ),
+    Regression(
+        "an aggregate IN a subquery of the group, in HAVING",
+        "SELECT score FROM person AS p GROUP BY score"
+        " HAVING MAX(id) IN (SELECT amount FROM event WHERE person = p.score)",
+    ),
+    Regression(
+        "groups sorted by an aggregate beside a subquery of the group",
+        "SELECT score FROM person AS p GROUP BY score ORDER BY (SELECT MAX(amount) FROM event WHERE person ="
+        " p.score) + MAX(id), score",
+        ordered=True,
+        untranslatable=(Dialect.MYSQL,),
+    ),
+    Regression(
+        "windows and results that an aggregate and a subquery of the group make",
+        "SELECT COUNT(*) + (SELECT MAX(amount) FROM event WHERE person = p.score) AS v, RANK() OVER (ORDER BY"
+        " COUNT(*) + (SELECT MAX(amount) FROM event WHERE person = p.score)) FROM person AS p GROUP BY score"
+        " ORDER BY v, score",
+        ordered=True,
+    ),
 )
