@@ -157,9 +157,7 @@ def _as_cast(t: Typed) -> Typed:
 def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
     """Return a condition that SQLite stores a number as INTEGER, as in a column of NUMERIC affinity."""
     inside = exp.Between(this=node.copy(), low=number(low), high=number(high))
-    cut = exp.Case(
-        ifs=[exp.If(this=inside, true=exp.EQ(this=node.copy(), expression=Truncated(this=node.copy())))]
-    )
+    cut = case((inside, exp.EQ(this=node.copy(), expression=Truncated(this=node.copy()))))
     return coalesced(cut, exp.Boolean(this=False))
 
 

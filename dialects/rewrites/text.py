@@ -185,9 +185,7 @@ def _never(shown: Typed) -> Typed:
     """Return FALSE, or NULL if the text is NULL."""
     if not shown.nullable:
         return boolean(exp.Boolean(this=False), nullable=False)
-    missing = unknown()
-    test = is_not_null(shown.node)
-    return boolean(exp.Case(ifs=[exp.If(this=test, true=exp.Boolean(this=False))], default=missing))
+    return boolean(case((is_not_null(shown.node), exp.Boolean(this=False)), default=unknown()))
 
 
 _LONGEST = 1_000_000_000
