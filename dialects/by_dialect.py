@@ -6,7 +6,7 @@ So a dialect is added where it is described, and no table is changed for it.
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from dialects.enums import Dialect
 
@@ -25,6 +25,7 @@ class ByDialect(Mapping[Dialect, Entry]):
             with_sqlite: SQLite has an entry, too. Any other dialect has one if it has the module.
         """
         self._module, self._name, self._with_sqlite = module, name, with_sqlite
+        self._entries: dict[Dialect, Entry] = {}
 
     @cached_property
     def _dialects(self) -> Sequence[Dialect]:
@@ -36,10 +37,12 @@ class ByDialect(Mapping[Dialect, Entry]):
         ]
 
     def __getitem__(self, dialect: Dialect) -> Entry:
-        if dialect not in self._dialects:
-            raise KeyError(dialect)
-        module = importlib.import_module(self._module.format(dialect))
-        return cast("Entry", getattr(module, self._name))
+        if dialect not in self._entries:
+            if dialect not in self._dialects:
+                raise KeyError(dialect)
+            module = importlib.import_module(self._module.format(dialect))
+            self._entries[dialect] = getattr(module, self._name)
+        return self._entries[dialect]
 
     def __contains__(self, dialect: object) -> bool:
         return dialect in self._dialects

@@ -11,7 +11,6 @@ from contextlib import closing
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, ClassVar
 
-import sqlglot
 from sqlglot import exp, parser
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ParseError, SqlglotError
@@ -439,7 +438,7 @@ def refuse_numbers(sql: str, names: Iterable[exp.Identifier]) -> None:
 
 def _only_query(sql: str) -> exp.Query | exp.Values:
     try:
-        statements = [tree for tree in sqlglot.parse(_shallow(sql), dialect=_DIALECT) if tree is not None]
+        statements = [tree for tree in _DIALECT.parse(_shallow(sql)) if tree is not None]
     except ParseError as error:
         raise _unread(sql, error) from error
     except RecursionError as error:

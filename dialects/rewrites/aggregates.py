@@ -171,6 +171,8 @@ def _refuse_outer_names(name: str, read: list[Scope], scope: Scope) -> None:
 
 def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
     """Return the scope of the outer SELECT that an aggregate's columns come from; None if from its own."""
+    if scope.parent is None:
+        return None
     # A column of a query inside the argument may belong to that query.
     queries = [query for query in find_all(call, exp.Query) if query is not call]
     inside = {id(column) for query in queries for column in find_all(query, exp.Column)}
@@ -186,8 +188,9 @@ def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
 
     if any(knows(scope, column) or column.name.lower() in scope.aliases for column in columns):
         return None
-    around = scope.parent.outward() if scope.parent else ()
-    return next((place for place in around if any(knows(place, column) for column in columns)), None)
+    return next(
+        (place for place in scope.parent.outward() if any(knows(place, column) for column in columns)), None
+    )
 
 
 def _of_nulls(finish: Finish) -> Typed:

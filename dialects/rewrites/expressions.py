@@ -64,8 +64,7 @@ def _operator(rewrite: Callable[..., Typed]) -> Handler:
 
 
 def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    with c.filtered(False):
-        left, right = row(c, node.this, scope), row(c, node.expression, scope)
+    left, right = row(c, node.this, scope), row(c, node.expression, scope)
     assert isinstance(node, exp.Binary)  # noqa: S101 - by the table of handlers
     operator = type(node)
     if left is not None or right is not None:

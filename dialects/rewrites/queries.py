@@ -171,7 +171,8 @@ def _selected(
         )
     ]
     result = Relation(tree, columns, one_row or wanted is RowsNeeded.FIRST)
-    _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
+    if node is not c.root:  # whose rows no other query reads
+        _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
     result.sort = result.sort if bounds is None or not c.lowers("computed-limits") else []
     return result
 
@@ -226,10 +227,13 @@ def _sorted(
 ) -> list[exp.Expr]:  # fmt: skip
     """Return the ORDER BY terms, with those that decide which rows LIMIT keeps, or which is `first`."""
     order = sort_terms(c, node, scope, results, values, names, tree, derived=derived)
+    is_cut, is_listed = cuts(c, node), bool(order) and derived and c.lists
+    if not (is_cut or first or is_listed):
+        return order
     decided = is_decided(scope, groups, order, values, names)
-    if cuts(c, node) or (first and not decided):
+    if is_cut or (first and not decided):
         order += tie_terms(c, node, scope, groups, order, CUT, distinct=distinct, decided=decided)
-    elif order and derived and c.lists and not decided:
+    elif is_listed and not decided:
         order += tie_terms(c, node, scope, groups, order, LISTED, distinct=distinct, decided=False)
     return order
 

@@ -45,13 +45,14 @@ def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
     """Compile the columns of a row value; None for a single value."""
     while isinstance(node, exp.Paren):
         node = node.this
-    if isinstance(node, exp.Tuple):
-        return [c.expression(part, scope) for part in node.expressions]
-    if isinstance(node, exp.Subquery):
+    if not isinstance(node, exp.Tuple | exp.Subquery):
+        return None
+    with c.filtered(False):
+        if isinstance(node, exp.Tuple):
+            return [c.expression(part, scope) for part in node.expressions]
         inside = node.unnest()
         shown = inside.expressions[0].expressions if isinstance(inside, exp.Values) else node.selects
         return _row_of(c, node, scope) if len(shown) > 1 or any(map(_is_star, shown)) else None
-    return None
 
 
 def _is_star(item: exp.Expr) -> bool:

@@ -163,6 +163,8 @@ def _based(window: exp.Expr, base: exp.Expr | None) -> exp.Expr:
 
 def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
     """Warn if rows tied in a window differ in the SELECT's results or sort keys."""
+    if not scope.peers:
+        return
     own = {source.alias for source in scope.sources}
     parts = [*tree.expressions, *([tree.args["order"]] if tree.args.get("order") else [])]
     used = {
