@@ -69,7 +69,26 @@ LIMITS = {
 https://www.sqlite.org/limits.html
 """
 
-SETTINGS = ("PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF")
+
+def _trust() -> str:
+    """Return the setting that keeps a schema from functions that a library does not take for harmless.
+
+    3.40, for one, takes its own JSON functions for harmful: with OFF it reads no database with a column
+    `AS (json_extract(...))`. Those that are harmful, `allow_reading` refuses anywhere.
+    https://www.sqlite.org/pragma.html#pragma_trusted_schema
+    """
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("PRAGMA trusted_schema=OFF")
+        try:
+            connection.execute("CREATE TABLE probe (doc, part AS (json_extract(doc, '$')))")
+            connection.execute("SELECT part FROM probe")
+        except sqlite3.Error:
+            return "PRAGMA trusted_schema=ON"
+    return "PRAGMA trusted_schema=OFF"
+
+
+TRUST = _trust()
+SETTINGS = ("PRAGMA temp_store=MEMORY", TRUST)
 """Of every connection."""
 
 _READING = frozenset(

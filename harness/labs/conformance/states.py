@@ -19,6 +19,7 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.parameters import numbered
 from harness.engines.base import statements
+from harness.engines.sqlite.engine import TRUST
 from harness.labs.conformance.comparison import without_names
 from harness.labs.conformance.sqllogictest import Left, QueryRecord, Script, StatementRecord
 from loaders.base.files import unwritten
@@ -144,7 +145,7 @@ class _Maker:
                 if base is None:
                     connection.execute("PRAGMA journal_mode=MEMORY")
                     connection.execute("PRAGMA synchronous=OFF")
-                connection.execute("PRAGMA trusted_schema=OFF")
+                connection.execute(TRUST)
                 connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
                 # Between values of bytes and of text that is no UTF-8 there is to be a difference.
                 connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
+from harness.engines.sqlite.engine import connect
 from harness.labs.conformance.folders import scripts
 from harness.labs.conformance.states import Replay, State, merged, states
 
@@ -51,6 +52,21 @@ def test_a_table_more_is_no_other_state_and_a_row_more_is_one(tmp_path: Path) ->
     assert [rows(state, "SELECT count(*) FROM t") for state in found] == [[(1,)], [(2,)]]
     assert rows(found[0], "SELECT b FROM u") == []
     assert replay.statements == {"run": 4}
+
+
+def test_a_schema_may_call_the_functions_of_json(tmp_path: Path) -> None:
+    query = "SELECT name FROM t"
+    found, replay = replayed(
+        tmp_path,
+        ok(
+            "CREATE TABLE t(doc CHECK (json_valid(doc)), name AS (json_extract(doc, '$.name')))",
+            """INSERT INTO t VALUES ('{"name": "Ann"}')""",
+        )
+        + asked(query),
+    )
+    assert replay.statements == {"run": 2}
+    with closing(connect(found[0].path, 0)) as connection:
+        assert connection.execute(query).fetchall() == [("Ann",)]
 
 
 def test_without_a_table_there_is_a_database_that_can_be_loaded(tmp_path: Path) -> None:
