@@ -135,6 +135,11 @@ _LONGEST_TWICE = 12
 """Nodes of an expression that may be written more than once."""
 
 
+def is_reading(modifier: object) -> bool:
+    """True for a modifier that says what the number before it counts."""
+    return isinstance(modifier, str) and modifier.lower() in _RAW
+
+
 def _is_zone(modifier: Typed) -> bool:
     found = None if modifier.constant is None else modifier.constant.value
     return isinstance(found, str) and found.lower() in _ZONES
@@ -167,7 +172,9 @@ def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
         value = as_text(c, value)
     c.applies("time-value")
     first = modifiers[0].constant.value if modifiers and modifiers[0].constant is not None else None
-    raw = first.lower() if isinstance(first, str) and first.lower() in _RAW else None
+    raw = first.lower() if isinstance(first, str) and is_reading(first) else None
+    if modifiers and not value.is_dated and _may_read(modifiers[0].node):
+        c.warn(MOVES)
     if raw is not None:
         modifiers = modifiers[1:]
     found = _raw_moment(c, value, raw) if raw is not None else _plain_moment(c, value)
@@ -182,6 +189,17 @@ def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
         found = _modified(found, as_text(c, modifier))
     return found
 
+
+def _may_read(modifier: exp.Expr) -> bool:
+    """True if a modifier is no constant, and has no constant part that only one that moves has."""
+    parts = modifier.expressions if isinstance(modifier, Joined) else [modifier]
+    known = [part.name for part in parts if isinstance(part, exp.Literal)]
+    return len(known) < len(parts) and not any(_OF_STEP.search(part) for part in known)
+
+
+_OF_STEP = re.compile(r"[-+\s\d]")
+
+MOVES = "a modifier that is no constant is taken for one that moves, not for 'unixepoch' or the like"
 
 BEFORE_FIRST = (
     "a day before -4713-11-24 is NULL: SQLite computes on from it where a modifier reads the calendar"

@@ -15,18 +15,21 @@ from dialects.identifiers import ascii_lower
 from dialects.nodes import (
     AGGREGATES,
     AnyOf,
+    BoundValue,
     FirstOf,
     Listed,
     Whichever,
+    aliased,
     column_of,
     grouped,
     is_constant,
     number,
+    subquery,
 )
 from dialects.rewrites.comparison import keyed, may_be_null, ordered
 from dialects.scope import Grouping, Scope, ScopeColumn, Source
 from dialects.tables import Loop, Loops
-from dialects.trees import find_all
+from dialects.trees import find_all, has
 from dialects.value_types import Kind, Typed
 
 Name = tuple[str, str]
@@ -281,6 +284,47 @@ class Groups:
                     name, [self._aggregated(item) if isinstance(item, exp.Expr) else item for item in part]
                 )
         return node
+
+
+def bind_once(c: Compiler, tree: exp.Select) -> None:
+    """Let the parameters of a key stand once: drivers that bind by place bind one value to two of them.
+
+    A target takes these for different, and the expression of a result for none of the keys.
+    """
+    clause = tree.args.get("group")
+    if clause is None or not c.parameters.names:
+        return
+    for at, key in enumerate(clause.expressions):
+        if not has(key, BoundValue):
+            continue
+        results = [item.unalias() for item in tree.expressions]
+        others = [*results, *(part for name in ("having", "order") if (part := tree.args.get(name)))]
+        used = sum(node == key for part in others for node in find_all(part, type(key)))
+        if used == 1 and key in results:
+            key.replace(number(1 + results.index(key)))
+        elif used and not c.lowers("having-keys"):
+            _bind_apart(c, tree, at)
+
+
+def _bind_apart(c: Compiler, tree: exp.Select, at: int) -> None:
+    """Read the parameters of a key from a row in FROM, wherever the key occurs."""
+    key = tree.args["group"].expressions[at].copy()
+    for name in ("expressions", "having", "order"):
+        if (part := tree.args.get(name)) is not None:
+            tree.set(name, [each.copy() for each in part] if isinstance(part, list) else part.copy())
+    alias, values, names = c.name("bound"), [], {}
+    for value in find_all(key, BoundValue):
+        if value.this not in names:
+            names[value.this] = c.name("value")
+            values.append(aliased(value.copy(), names[value.this]))
+    for place in [node for node in find_all(tree, type(key)) if node == key]:
+        for value in list(find_all(place, BoundValue)):
+            value.replace(column_of(names[value.this], alias))
+    source = subquery(exp.Select(expressions=values), alias)
+    if tree.args.get("from_") is None:
+        tree.set("from_", exp.From(this=source))
+    else:
+        tree.append("joins", exp.Join(this=source, kind="CROSS"))
 
 
 def group(

@@ -10,6 +10,7 @@ from dialects.errors import Untranslatable
 from dialects.functions import Function, find
 from dialects.nodes import BoundValue
 from dialects.parameters import Parameters
+from dialects.rewrites.dates import is_reading
 from dialects.scope import Scope
 from dialects.trees import find_all, has
 from dialects.value_types import Kind, Typed
@@ -58,11 +59,11 @@ def decide(tree: exp.Expr, parameters: Parameters) -> None:
         Untranslatable: one of them has no sample value.
     """
     for node in list(find_all(tree, exp.Placeholder)) if parameters.names else ():
-        what = _needs_value(node)
-        if what is None:
-            continue
         name = parameters.of(node.name)
         value = parameters.samples.get(name)
+        what = _needs_value(node, value)
+        if what is None:
+            continue
         if not isinstance(value, str | int | float):
             reason = f"it is {what}, whose value decides the translation; give it, --param {name}=VALUE"
             raise Untranslatable(f"the parameter {name}", reason)
@@ -70,7 +71,7 @@ def decide(tree: exp.Expr, parameters: Parameters) -> None:
         node.replace(exp.convert(value))
 
 
-def _needs_value(node: exp.Expr) -> str | None:
+def _needs_value(node: exp.Expr, sample: object) -> str | None:
     """Return what a parameter is, where only its value tells a translation."""
     inner, around = _around(node)
     if isinstance(around, exp.WindowSpec):
@@ -84,7 +85,12 @@ def _needs_value(node: exp.Expr) -> str | None:
             cte.alias == table.name for table in find_all(cte.this, exp.Table)
         ):
             return "the LIMIT of a recursive query"
+        if isinstance(sample, int | float) and sample < 0:
+            return "a LIMIT below 0, without end"
     if isinstance(around, exp.Anonymous):
+        row, _ = _called(around, inner)
+        if row is not None and str(row.rewrite).startswith("dates.") and is_reading(sample):
+            return "the modifier that says what a number is"
         return _constant(around, inner)
     return None
 

@@ -13,7 +13,7 @@ from dialects.identifiers import ascii_lower
 from dialects.nodes import aliased, column_of, is_constant, number
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
-from dialects.rewrites.group_by import Groups, Name, determined, group, is_fixed, name_of
+from dialects.rewrites.group_by import Groups, Name, bind_once, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
 from dialects.rewrites.names import Result, results_of, target_names, unique_names
 from dialects.rewrites.order_by import (
@@ -159,6 +159,7 @@ def _selected(
     )  # fmt: skip
     if order:
         tree.set("order", exp.Order(expressions=order))
+    bind_once(c, tree)
     warn_of_peers(c, scope, tree)
     emulation.emulate(c, tree, groups)
     tree = _of_any(tree) if exists and node.args.get("limit") is None else limited(c, node, tree, bounds)

@@ -66,6 +66,8 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT id, ? FROM t WHERE (n, name) = (?, ?)", [2, 3, "Ann"]),
     ("SELECT :k AS k, count(*) FROM t GROUP BY k ORDER BY k", {"k": 2}),
     ("SELECT max(id), n FROM t GROUP BY n, ? ORDER BY n", [1]),
+    ("SELECT n > ? AS big, count(*) FROM t GROUP BY 1 ORDER BY 1", [2]),
+    ("SELECT coalesce(n, ?1) AS k, max(id) FROM t GROUP BY k HAVING k <> ?2 ORDER BY -k", [4, 7]),
     ("SELECT ?, ? + id FROM t WHERE id = 1", ["x", 2]),
     ("SELECT id FROM t ORDER BY id DESC LIMIT -1 OFFSET ?", [2]),
     ("SELECT id FROM t ORDER BY id LIMIT 2 OFFSET ?", [1]),
@@ -108,8 +110,10 @@ SAMPLED: Sequence[tuple[str, Values]] = (
     ("SELECT id, price * 0 + 9007199254740992.0 < ? FROM t", [2**53 + 1]),
     ("SELECT id FROM t WHERE price * 0 + 9007199254740992.0 IN (?, 7)", [2**53 + 1]),
     ("SELECT id FROM t WHERE id * 0 + 9007199254740992 < ? + 0", ["9007199254740993"]),
+    ("SELECT id FROM t ORDER BY id LIMIT ? OFFSET ?", [-1, 2]),
+    ("SELECT id, datetime(n * 100000, ?) FROM t", ["unixepoch"]),
 )
-"""Integers beyond 2^53 in a place of reals: no translation without the sample takes them."""
+"""Values that no translation without them as samples takes."""
 
 
 @pytest.fixture(scope="module")

@@ -90,6 +90,7 @@ def test_what_surrounds_a_statement_does_not_count(schema: Schema, target: Diale
         ("SELECT DISTINCT house FROM pupil ORDER BY points", "sorted by a term that is not in the result"),
         ("SELECT DATETIME(joined, 'localtime') FROM pupil", "localtime is taken to be UTC"),
         ("SELECT name, MAX(points) FROM pupil", "where several have it"),
+        ("SELECT DATE(points, house) FROM pupil", "taken for one that moves"),
         (
             "WITH n(i) AS (SELECT id FROM pupil UNION ALL SELECT i + 1 FROM n LIMIT 20) SELECT i FROM n",
             "ends after some rows",
