@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from dialects.nodes import (
     Quotient,
     ServerCall,
     Slice,
+    Tail,
     Text,
     Truncated,
     case,
@@ -92,7 +94,7 @@ def as_number(c: Context, t: Typed) -> Typed:
             return integer(Digits(this=year), 0, 9999, nullable=t.nullable)
         case Kind.TEXT if c.infinite_texts:
             raise Untranslatable(*INFINITE)
-        case Kind.TEXT if c.long_numbers:
+        case Kind.TEXT if c.long_numbers and _most(t) == BIGGEST:
             c.applies("numeric-prefix")
             whole = integer(server("to_integer", t.node.copy()), -BIGGEST - 1, BIGGEST, nullable=t.nullable)
             other = real(server("to_real", t.node.copy()), nullable=t.nullable)
@@ -105,6 +107,13 @@ def as_number(c: Context, t: Typed) -> Typed:
             return as_number(c, as_digits(c, t))
         case _:
             return plain(c, t)
+
+
+def _most(t: Typed) -> int:
+    """Return a bound of the integers that a text begins with: some characters of one are as many digits."""
+    length = t.node.args.get("length") if isinstance(t.node, Slice | Tail) else None
+    shown = length.name if isinstance(length, exp.Literal) else ""
+    return 10 ** int(shown) if shown.isdecimal() and int(shown) < len(str(EXACT)) else BIGGEST
 
 
 def as_double(c: Context, t: Typed) -> Typed:
@@ -156,9 +165,7 @@ def as_text(c: Context, t: Typed) -> Typed:
         case Kind.NULL:
             return text(Text(this=t.node), constant=t.constant)
         case Kind.BLOB:
-            if not t.stored.readable or not c.in_utf8:
-                raise Untranslatable("a blob as a text", "its bytes need not be text")
-            return text(Decoded(this=t.node), nullable=t.nullable)
+            return _read(c, t)
     c.applies("number-as-text")
     if t.constant is not None and isinstance(t.constant.value, int | float):
         return text(
@@ -175,6 +182,17 @@ def as_text(c: Context, t: Typed) -> Typed:
     whole = Text(this=Bigint(this=t.node) if t.number.decimal else Truncated(this=Double(this=t.node.copy())))
     printed_real = server("real_to_text", beyond_integers(t).node)
     return text(case((t.number.integral.copy(), whole), default=printed_real), nullable=t.nullable)
+
+
+def _read(c: Context, blob: Typed) -> Typed:
+    """Return the text whose bytes a blob is, like the line feed of x'0a'."""
+    found = None if blob.constant is None else blob.constant.value
+    if c.in_utf8 and isinstance(found, bytes) and b"\0" not in found:
+        with suppress(UnicodeDecodeError):
+            return text(string(found.decode()), constant=Constant(found.decode()), nullable=False)
+    if not blob.stored.readable or not c.in_utf8:
+        raise Untranslatable("a blob as a text", "its bytes need not be text")
+    return text(Decoded(this=blob.node), nullable=blob.nullable)
 
 
 def as_digits(c: Context, t: Typed) -> Typed:
@@ -201,7 +219,7 @@ def as_integer(c: Context, t: Typed) -> Typed:
         return as_number(c, t)
     if t.kind is Kind.TEXT:
         c.applies("numeric-prefix")
-        ends = (-BIGGEST - 1, BIGGEST) if c.long_numbers else (None, None)
+        ends = (-1 - _most(t), _most(t)) if c.long_numbers else (None, None)
         return integer(server("to_integer", t.node), *ends, nullable=t.nullable)
     double = as_double(c, t)
     if t.number.decimal and t.number.integral is not None:

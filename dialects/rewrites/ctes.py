@@ -235,6 +235,11 @@ def _recursive(
             texts = set(compound.collations_of([*anchors, step]))
             if not texts <= {None, Collation.BINARY} and any(part.args.get("distinct") for part in operators):
                 raise Untranslatable("a recursive query", "it compares texts by a collation")
+            shown = tuple(
+                _narrowed(column, [*(one.columns[at] for one in anchors), step.columns[at]])
+                for at, column in enumerate(shown)
+            )
+            scope.tables[ascii_lower(cte.alias)] = CommonTable(given, shown)
             found = _combined(c, anchors, operators, step, kinds, shown)
             if most >= 0 or skip:
                 chained = len(anchors) == 1 and anchors[0].one_row and _is_chain(steps[0])
@@ -398,6 +403,15 @@ def _unbounded(found: Typed, kind: Kind) -> Typed:
     bound = _STEPS if kind is Kind.INTEGER else None
     found = found.of(kind=kind, nullable=True).with_text(form=None)
     return found.with_number(low=None if bound is None else -bound, high=bound, condition=False)
+
+
+def _narrowed(column: ScopeColumn, parts: list[ScopeColumn]) -> ScopeColumn:
+    """Return an INTEGER column of a recursion with the bounds of its parts, like those of a remainder."""
+    ends = [part.value.number.ends for part in parts]
+    if column.value.kind is not Kind.INTEGER or not all(ends):
+        return column
+    low, high = min(map(min, ends)), max(map(max, ends))
+    return ScopeColumn(column.name, column.value.with_number(low=max(low, -_STEPS), high=min(high, _STEPS)))
 
 
 def _common(one: Kind, other: Kind) -> Kind:

@@ -82,8 +82,13 @@ def _is_plain(inner: exp.Select, place: exp.From | exp.Join) -> bool:
     if isinstance(inner.args["from_"].this, JSONRows):
         return not inner.args.get("joins") and not inner.args.get("where")
     joins = [join for join in (place, *(inner.args.get("joins") or [])) if isinstance(join, exp.Join)]
-    return all(isinstance(each, exp.Table) for each in _sources(inner)) and not any(
-        join.side for join in joins
+    return all(_is_apart(each) for each in _sources(inner)) and not any(join.side for join in joins)
+
+
+def _is_apart(source: exp.Expr) -> bool:
+    """Whether a source reads no row of another: a table, or a subquery like that of a view."""
+    return isinstance(source, exp.Table) or (
+        isinstance(source, exp.Subquery) and not reads_outer_rows(source)
     )
 
 

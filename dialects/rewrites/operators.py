@@ -321,6 +321,8 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         if left.constant is not None and right.constant is not None:
             return literal(_quotient(left.constant.value, right.constant.value))
         most = left.number.greatest
+        if most is not None and right.constant is not None:
+            most = abs(_quotient(most, right.constant.value))
         low = None if most is None else -most
         quotient: exp.Expr = Whole(this=grouped(wide), expression=grouped(right.node))
         if c.lowers("least-quotient") and _may_be(right, 1) and _is_least(left):

@@ -735,6 +735,7 @@ SELECT tablesample.id, x.id tablesample FROM pupil tablesample JOIN pupil AS x O
 SELECT uncache.id, x.id uncache FROM pupil uncache JOIN pupil AS x ON x.mentor = uncache.id ORDER BY x.id;
 
 -- subqueries in FROM that read a row outside
+SELECT h.code, (SELECT GROUP_CONCAT(name) FROM (SELECT name FROM (SELECT * FROM pupil WHERE points > 0) p WHERE p.house = h.code ORDER BY name)) FROM house h ORDER BY 1;
 SELECT p.id, (SELECT MAX(x) FROM (SELECT score * 2 AS x FROM mark WHERE pupil = p.id)) FROM pupil p ORDER BY p.id;
 SELECT p.id, (SELECT COUNT(*) FROM (SELECT weight AS w FROM mark WHERE pupil = p.id) s JOIN pupil q ON q.id = s.w) FROM pupil p ORDER BY p.id;
 SELECT p.id, (SELECT COUNT(*) FROM pupil q JOIN (SELECT weight AS w FROM mark m JOIN subject USING (code) WHERE m.pupil = p.id) s ON q.id > s.w WHERE q.id < 6) FROM pupil p ORDER BY p.id;
@@ -748,3 +749,10 @@ SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)), COUNT(DISTINCT (SELECT NUL
 SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)) FILTER (WHERE 'a') FROM pupil;
 SELECT house, COUNT(DISTINCT NULLIF((SELECT MAX(id) FROM pupil), 3)) FROM pupil GROUP BY house ORDER BY house;
 SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark)) FROM pupil WHERE id < 0;
+
+-- bytes of a text
+SELECT GROUP_CONCAT(name, x'0a2d') FROM (SELECT name FROM pupil ORDER BY id);
+SELECT id, name || x'c3a9' || CAST(x'' AS TEXT) FROM pupil ORDER BY id;
+
+-- recursions whose columns stay small
+WITH RECURSIVE y(y, a, b) AS (SELECT 2020, 2020 % 19, 2020 / 100 UNION ALL SELECT y + 1, (y + 1) % 19, (y + 1) / 100 FROM y WHERE y < 2030) SELECT y, ((19 * a + b - b / 4 + 15) % 30 + 11 * a) / 451 FROM y;
