@@ -329,6 +329,16 @@ class TargetGenerator(Generator):
         joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
         return f"{self.table_parts(node)}{f' AS {alias}' if alias else ''}{joins}"
 
+    def query_modifiers(self, expression: exp.Expr, *sqls: str) -> str:
+        """Write the clauses that follow FROM."""
+        args = expression.args
+        written = [*sqls, *map(self.sql, args.get("joins") or ())]
+        written += [self.sql(args[part]) for part in ("where", "group", "having") if args.get(part)]
+        if args.get("windows"):
+            written.append(f" WINDOW {', '.join(map(self.sql, args['windows']))}")
+        written += [self.sql(args[part]) for part in ("order", "limit", "offset") if args.get(part)]
+        return "".join(written)
+
     def joining(self, node: exp.Join) -> str:
         """Write a join; a comma becomes CROSS JOIN, left-associative like every join in SQLite."""
         on, using = node.args.get("on"), node.args.get("using")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cached_property
 
 from sqlglot import exp
 from sqlglot.helper import find_new_name
@@ -39,6 +40,16 @@ class ScopeColumn:
     value: Typed
     stored: str | None = None
     """The name of the stored column, spelled as its table declares it; None if it is not one."""
+
+    @cached_property
+    def key(self) -> str:
+        """Its name as SQLite compares it."""
+        return ascii_lower(self.name)
+
+    @cached_property
+    def target(self) -> str:
+        """Its name on the target."""
+        return self.value.node.name
 
 
 @dataclass
@@ -78,7 +89,7 @@ class Source:
 
     def value(self, column: ScopeColumn) -> Typed:
         """Return a column's value, qualified by this source."""
-        name = exp.Identifier(this=column.value.node.name, quoted=True)
+        name = exp.Identifier(this=column.target, quoted=True)
         node = exp.Column(this=name, table=exp.Identifier(this=self.alias, quoted=True))
         if is_signed(column.value.node):
             signed(node)
@@ -89,7 +100,7 @@ class Source:
         lower = ascii_lower(name)
         if self.table is None and lower in {"true", "false"}:
             return None
-        return next((column for column in self.columns if ascii_lower(column.name) == lower), None)
+        return next((column for column in self.columns if column.key == lower), None)
 
 
 @dataclass(frozen=True, eq=False)

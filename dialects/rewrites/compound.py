@@ -224,7 +224,7 @@ def combined(
         )
     relation = Relation(tree, columns, collations=collations)
     if operators[-1].args.get("distinct"):
-        relation.distinct = (frozenset(column.value.node.name for column in columns),)
+        relation.distinct = (frozenset(column.target for column in columns),)
     order = node.args.get("order")
     if order is not None and tree is not relations[0].node:
         c.applies("compound-order")

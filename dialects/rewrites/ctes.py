@@ -171,7 +171,7 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
     targets = [name or f"_c{at + 1}" for at, name in enumerate(names)]
     for item, name in zip(list(items), targets, strict=True):
         item.replace(aliased(item.unalias().copy(), name))
-    now = {column.value.node.name: name for name, column in zip(targets, relation.columns, strict=True)}
+    now = {column.target: name for name, column in zip(targets, relation.columns, strict=True)}
     relation.distinct = tuple(frozenset(now[name] for name in key) for key in relation.distinct)
     relation.grouped = tuple(now[name] for name in relation.grouped)
     relation.columns = [

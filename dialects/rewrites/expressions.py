@@ -87,7 +87,7 @@ def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 def _starred(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     source = scope.sources[node.args["source"]]
     column = source.columns[node.args["column"]]
-    name = ascii_lower(column.name)
+    name = column.key
     if name in source.outranked:
         return shared(c, scope, name, source.outranked[name][name])
     return column_value(c, scope, source, column)

@@ -63,7 +63,7 @@ def determined(
                 known.add(right)
         for source in sources:
             if is_fixed(source, known, alike=alike):
-                known |= {(source.alias, column.value.node.name) for column in source.columns}
+                known |= {(source.alias, column.target) for column in source.columns}
     return known
 
 
@@ -132,7 +132,7 @@ def scan_order(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr
     passed: list[tuple[str, str]] = []
     for at, (source, visit) in enumerate(loops):
         known = determined(scope.sources, holding, passed)
-        mine = {(source.alias, column.value.node.name) for column in source.columns}
+        mine = {(source.alias, column.target) for column in source.columns}
         if not mine <= known:
             own = _terms(c, source, visit)
             if own is None and not is_fixed(source, known, alike=True):
@@ -199,7 +199,7 @@ def _terms(c: Compiler, source: Source, visit: Loop) -> list[exp.Expr] | None:
 
 def _group_terms(c: Compiler, source: Source) -> list[exp.Expr] | None:
     """Return the keys of a grouped subquery, which returns its groups in their order."""
-    spelled = {column.value.node.name: column for column in source.columns}
+    spelled = {column.target: column for column in source.columns}
     return [_term(c, source, spelled[name]) for name in source.grouped] or None
 
 

@@ -175,16 +175,14 @@ def _shown(inside: Scope, inner: From, before: int) -> list[tuple[int, int]] | N
     result: list[tuple[int, int]] = []
     names = [*inner.names, []]
     for at, source in enumerate(inside.sources):
-        places = {
-            ascii_lower(column.name): place for place, column in reversed(list(enumerate(source.columns)))
-        }
+        places = {column.key: place for place, column in reversed(list(enumerate(source.columns)))}
         if any(name not in places for name in names[at + 1]):
             return None
         result += [(before + at, places[name]) for name in names[at + 1]]
         hidden = {*names[at], *names[at + 1]}
         result += [
             (before + at, place)
-            for place, column in enumerate(source.columns) if ascii_lower(column.name) not in hidden
+            for place, column in enumerate(source.columns) if column.key not in hidden
         ]  # fmt: skip
     return result
 
@@ -457,9 +455,7 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     nest = new[0].nest
     names = [part.name for part in join.args.get("using") or []]
     if natural:
-        shown = {
-            ascii_lower(column.name): column.name for source in reversed(new) for column in source.columns
-        }
+        shown = {column.key: column.name for source in reversed(new) for column in source.columns}
         names = [name for name in shown.values() if any(other.column(name) for other in left)]
     result.names.append([ascii_lower(name) for name in names])
     if names:

@@ -184,7 +184,7 @@ def _star(scope: Scope, qualifier: str | None) -> list[Result]:
                 results += _star_of_nest(scope, source.nest)
             continue
         for place, column in enumerate(source.columns):
-            if qualifier is not None or ascii_lower(column.name) not in source.merged:
+            if qualifier is not None or column.key not in source.merged:
                 results.append((column.name, Starred(source=at, column=place), False))
     if not there:
         raise Untranslatable("*" if qualifier is None else f"{qualifier}.*", "there is no such table in FROM")
