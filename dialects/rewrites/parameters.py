@@ -47,6 +47,9 @@ def parameter(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         cast = "term"
     found = Typed(BoundValue(this=c.parameters.place(node.name), kind=cast), kind)
     sample = c.parameters.samples.get(name)
+    if kind is Kind.INTEGER and isinstance(node.find_ancestor(exp.Limit, exp.Offset, exp.Query), _COUNTS[:2]):
+        # Where a product of pages does not fit, SQLite raises an error, too.
+        return found.with_number(fits=True)
     if kind is Kind.INTEGER and isinstance(sample, int) and abs(sample) >= EXACT:
         found = found.with_number(low=-BIGGEST - 1, high=BIGGEST)
     return found

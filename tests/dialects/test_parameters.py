@@ -70,6 +70,8 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT coalesce(n, ?1) AS k, max(id) FROM t GROUP BY k HAVING k <> ?2 ORDER BY -k", [4, 7]),
     ("SELECT ?, ? + id FROM t WHERE id = 1", ["x", 2]),
     ("SELECT id FROM t ORDER BY id DESC LIMIT -1 OFFSET ?", [2]),
+    ("SELECT id FROM t ORDER BY id LIMIT :size OFFSET (:page - 1) * :size", {"size": 2, "page": 2}),
+    ("SELECT json_type(:j, :at), json_array_length(:j, :at)", {"j": '{"a":[1]}', "at": "$.a"}),
     ("SELECT id FROM t ORDER BY id LIMIT 2 OFFSET ?", [1]),
     ("SELECT DISTINCT made FROM t ORDER BY made LIMIT :n", {"n": 2}),
     ("SELECT id FROM (SELECT id FROM t ORDER BY price LIMIT ?) ORDER BY id", [3]),
