@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -69,6 +70,15 @@ class ServerTable:
     columns: tuple[ServerColumn, ...]
     place: str | None = None
     """The name of the additional column for the rowid, if there is one."""
+
+    @cached_property
+    def keys(self) -> tuple[frozenset[str], ...]:
+        """The sets of columns without NULL that are unique together, by their names on the server."""
+        return tuple(
+            frozenset(self.spelled(key))
+            for key in (self.source.primary_key, *self.source.unique)
+            if key and not any(self.source.column(column).nulls for column in key)
+        )
 
     def spelled(self, columns: Iterable[str]) -> tuple[str, ...]:
         """Return the names on the server of columns given by their names in SQLite."""

@@ -199,6 +199,8 @@ class _Parser(SQLiteParser):
         if self._operand is not None:
             read, self._operand = self._operand, None
             return read
+        if self._curr.token_type in self.IDENTIFIER_TOKENS and (column := self._parse_column()) is not None:
+            return column
         return super()._parse_unary()
 
     def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:

@@ -225,16 +225,10 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         reason = "SQLite keeps it about its own file" if is_own else "there is no such table"
         raise Untranslatable(f"the table {name}", reason, position(item))
     table = found.source
-    spelled = {column.source.name: column.name for column in found.columns}
-    keys = tuple(
-        frozenset(spelled[column] for column in key)
-        for key in (table.primary_key, *table.unique)
-        if key and not any(table.column(column).nulls for column in key)
-    )
     wanted = c.target.row_number is not None and table.rowid is None and c.asks_for_rowids
     counted = wanted and table.rowids and not any(column.name == PLACE for column in found.columns)
     place = PLACE if counted else found.place
-    keys += () if place is None else (frozenset({place}),)
+    keys = found.keys if place is None else (*found.keys, frozenset({place}))
     scope.sources.append(
         Source(
             shown,
