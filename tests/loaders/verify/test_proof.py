@@ -207,6 +207,15 @@ def test_nothing_is_verified_on_sqlite_and_a_dead_server_is_unavailable(make_fil
 @pytest.mark.bird
 @pytest.mark.engine
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("server", "profile"),
+    [
+        *((dialect, Profile.FAITHFUL) for dialect in SERVED),
+        # Of official databases none are published for the other two.
+        *((dialect, Profile.OFFICIAL) for dialect in (Dialect.MYSQL, Dialect.POSTGRESQL)),
+    ],
+    indirect=True,
+)
 def test_the_published_databases_load_and_verify_clean(
     server: Server, profile: Profile, bird_home: Path
 ) -> None:
