@@ -7,7 +7,7 @@ table, and quotes around words that the target reads as the same name.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -160,17 +160,23 @@ def _drop_tables(select: exp.Select, alike: Callable[[str], str]) -> None:
 
 def _own_columns(select: exp.Select) -> Iterator[exp.Column]:
     """Yield the columns that a SELECT reads outside its FROM, and outside subqueries."""
-    waiting = [
+    return _columns_in(
         each
         for key, value in select.args.items()
         if key not in {"from_", "with_"} and value is not None
         for each in (value if isinstance(value, list) else [value])
-    ]
+        if isinstance(each, exp.Expr)
+    )
+
+
+def _columns_in(nodes: Iterable[exp.Expr]) -> Iterator[exp.Column]:
+    """Yield the columns of expressions outside subqueries."""
+    waiting = list(nodes)
     while waiting:
         node = waiting.pop()
         if isinstance(node, exp.Column):
             yield node
-        elif isinstance(node, exp.Expr) and not isinstance(node, exp.Query):
+        elif not isinstance(node, exp.Query):
             waiting.extend(node.iter_expressions())
 
 
@@ -185,9 +191,10 @@ def _computed_names(select: exp.Select) -> frozenset[str]:
 
 
 def _outer_names(select: exp.Select, source: str) -> frozenset[str]:
-    """Return, in lower case, the names of result columns of outer rows: GROUP BY takes them for its own."""
-    return frozenset(
-        each.alias_or_name.lower()
-        for each in select.expressions
-        if isinstance(found := each.unalias(), exp.Column) and found.table not in {source, ""}
-    )
+    """Return, in lower case, the names of outer columns in the result, and their aliases.
+
+    GROUP BY and ORDER BY, also of windows, look there, too.
+    """
+    outer = [column for column in _columns_in(select.expressions) if column.table not in {source, ""}]
+    named = [*outer, *(each.parent for each in outer if isinstance(each.parent, exp.Alias))]
+    return frozenset(each.alias_or_name.lower() for each in named)

@@ -256,7 +256,10 @@ class Tables:
 
     def has_long_numbers(self, name: str) -> bool:
         """True if a text of a table, or of any table if a view is named, has a number of 16 digits."""
-        return any(column.long_numbers for column in self._named(name))
+        return any(
+            column.long_numbers or (_form(column) is Form.DIGITS and _is_long(column))
+            for column in self._named(name)
+        )
 
     def has_first_year(self, name: str) -> bool:
         """True if a text of a table, or of any table if a view is named, begins with -4713-."""
@@ -264,8 +267,7 @@ class Tables:
 
     def has_long_integers(self, name: str) -> bool:
         """True if a number of a table, or of any table if a view is named, may be an INTEGER beyond 2^53."""
-        columns = [column for column in self._named(name) if column.type is not PortableType.REAL]
-        return any(abs(end or 0) > EXACT for column in columns for end in (column.least, column.greatest))
+        return any(column.type is not PortableType.REAL and _is_long(column) for column in self._named(name))
 
     def long_texts(self, name: str) -> set[str]:
         """Return the columns, folded, of a table, or of all for a view, with a text beyond 16,384 bytes."""
@@ -307,6 +309,11 @@ class Tables:
             ]
             self._columns[table.name] = found
         return found
+
+
+def _is_long(column: Column) -> bool:
+    """True if an integer of a column, or one that a text of it is, may be beyond 2^53."""
+    return any(abs(end or 0) > EXACT for end in (column.least, column.greatest))
 
 
 def folded(name: str) -> str:

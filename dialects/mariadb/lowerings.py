@@ -440,6 +440,13 @@ LOWERINGS = (
         change=_refuse_outer_rows,
     ),
     Lowering(
+        "cut-roundings",
+        "CEIL, FLOOR and TRUNCATE of a double keep 17 digits in a temporary table.",
+        MEASURED,
+        "SELECT DISTINCT FLOOR(x * 1e18) FROM item",
+        "The result as a DOUBLE.",
+    ),
+    Lowering(
         "rows-with-subqueries",
         "A row with a subquery of a table, or a row that is a union, cannot be IN a subquery.",
         "https://mariadb.com/kb/en/subquery-limitations/",

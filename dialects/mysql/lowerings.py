@@ -475,6 +475,13 @@ LOWERINGS = (
         "Columns with room for NULL in all parts.",
     ),
     Lowering(
+        "intersected-windows",
+        "INTERSECT takes equal rows of a part for one before it computes the windows.",
+        MEASURED,
+        "SELECT name, RANK() OVER (ORDER BY name) FROM part INTERSECT SELECT 'q', 4",
+        "The part as a derived table.",
+    ),
+    Lowering(
         "single-row-frames",
         "Over a single row a window's frame has no effect.",
         MEASURED,

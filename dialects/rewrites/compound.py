@@ -24,6 +24,7 @@ from dialects.rewrites.names import told_apart
 from dialects.rewrites.order_by import first_row, limit_rows
 from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn, named
 from dialects.tagged_values import to_tagged, together
+from dialects.trees import has
 from dialects.value_types import Affinity, Collation, Form, Kind, Stored, TaggedValues, Typed
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
@@ -211,6 +212,9 @@ def combined(
         raise Untranslatable("a compound SELECT", "it compares texts by a collation")
     if c.lowers("set-operation-nulls") and any(not isinstance(part, exp.Union) for part in operators[1:]):
         _with_room_for_null(relations)
+    if c.lowers("intersected-windows") and any(isinstance(each, exp.Intersect) for each in operators):
+        for relation in relations:
+            _compute_windows_inside(c, relation)
     tree: exp.Query = relations[0].node
     for operator, relation in zip(operators, relations[1:], strict=True):
         left: exp.Expr = tree
@@ -239,6 +243,17 @@ def combined(
     if (tree.args.get("limit") or tree.args.get("offset")) and wanted is not RowsNeeded.ANY:
         _decide(c, relation, relations, all_=not operators[-1].args.get("distinct"))
     return relation
+
+
+def _compute_windows_inside(c: Compiler, relation: Relation) -> None:
+    node = relation.node
+    if isinstance(node, exp.Select) and any(has(each, exp.Window) for each in node.expressions):
+        items = [
+            each if isinstance(each, exp.Alias) else exp.alias_(each, f"c{at}", quoted=True)
+            for at, each in enumerate(node.expressions)
+        ]
+        node.set("expressions", items)
+        relation.node = select([exp.Star()], subquery(node, c.name("q")))
 
 
 def collations_of(relations: list[Relation]) -> tuple[Collation | None, ...]:

@@ -97,10 +97,13 @@ def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
     x = as_math(c, arguments[0])
     if x.kind in {Kind.NULL, Kind.INTEGER}:
         return x
-    node = WithoutFraction(this=x.node) if name == "TRUNC" else builtin(name, x.node)
+    node: exp.Expr = WithoutFraction(this=x.node) if name == "TRUNC" else builtin(name, x.node)
+    node = signed(node)
+    if c.lowers("cut-roundings") and not within(x, _WHOLE):
+        node = Double(this=node)
     low = None if x.number.low is None else math.floor(x.number.low)
     high = None if x.number.high is None else math.ceil(x.number.high)
-    return x.of(node=signed(node)).with_number(low=low, high=high)
+    return x.of(node=node).with_number(low=low, high=high)
 
 
 ceil, floor, trunc = (partial(_whole, name) for name in ("CEIL", "FLOOR", "TRUNC"))

@@ -62,6 +62,7 @@ from dialects.value_types import (
     OneOf,
     Stored,
     Typed,
+    boolean,
     integer,
     null,
     real,
@@ -365,17 +366,34 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
     if Kind.NULL in {left.kind, right.kind}:
         return null()
     c.applies("modulo")
-    kind = Kind.INTEGER if left.kind is right.kind is Kind.INTEGER else Kind.REAL
     if b.constant is not None and b.constant.value == 0:
         return null()
     node = Remainder(this=grouped(a.node), expression=grouped(b.node))
-    if kind is Kind.INTEGER:
-        bound = b.number.greatest
-        return integer(node, None if bound is None else -bound, bound)
-    result = as_double(c, integer(node))
-    if Kind.REAL in {left.kind, right.kind}:
-        return result
-    return result.of(kind=Kind.NUMBER).with_number(integral=_both_integral(left, right))
+
+    def of(left: Typed, right: Typed) -> Typed:
+        if not is_near and (split := _either_spread(c, left, right, of)):
+            return split
+        if left.kind is right.kind is Kind.INTEGER:
+            bound = b.number.greatest
+            return integer(node.copy(), None if bound is None else -bound, bound)
+        result = as_double(c, integer(node.copy()))
+        if Kind.REAL in {left.kind, right.kind}:
+            return result
+        return result.of(kind=Kind.NUMBER).with_number(
+            integral=_both_integral(_as_integral(c, left), _as_integral(c, right))
+        )
+
+    # No greater than its operands, a remainder of one up to 2^53 is exact as a double, too.
+    is_near = within(a, EXACT) or within(b, EXACT)
+    return of(left, right)
+
+
+def _as_integral(c: Context, t: Typed) -> Typed:
+    """Return a split number with one condition that it is INTEGER in place of its alternatives."""
+    if not t.is_split:
+        return t
+    found = spread(c, t, lambda part: boolean(integral(part) or exp.Null()))
+    return t.of(kind=Kind.NUMBER, several=None, number=NumberFacts(integral=found.node))
 
 
 def negate(c: Context, operand: Typed) -> Typed:

@@ -991,4 +991,30 @@ REGRESSIONS = (
         " ORDER BY v, score",
         ordered=True,
     ),
+    Regression(
+        "remainders of texts that read as reals, and texts of which one is beyond 2^53",
+        "SELECT (0 % digits) || '', (5 % digits) || 'x', 0 % digits, LTRIM(7 % digits, 1) FROM far",
+    ),
+    Regression(
+        "a text beyond 2^53 that CASE puts beside others",
+        "SELECT - CASE 1 WHEN 'a' THEN 'a' ELSE ticket END FROM event",
+    ),
+    Regression(
+        "roundings of doubles in temporary tables",
+        "SELECT DISTINCT CEIL(CAST(n AS REAL)), FLOOR(CAST(n AS REAL)), TRUNC(CAST(n AS REAL)) FROM extreme",
+    ),
+    Regression(
+        "ranks of equal rows that INTERSECT reads",
+        "SELECT person, RANK() OVER (ORDER BY value NULLS LAST) FROM label INTERSECT SELECT 2, id FROM dirty",
+    ),
+    Regression(
+        "outer columns of the name of a key: in the result",
+        "SELECT 1 FROM item WHERE EXISTS (SELECT * FROM (SELECT item.price AS c, price AS d FROM item AS i"
+        " ORDER BY 1, 2))",
+    ),
+    Regression(
+        "outer columns of the name of a key: in a window",
+        "SELECT 1 FROM dirty AS d WHERE (SELECT AVG(1) OVER (PARTITION BY d.id ORDER BY f.id) FROM far AS f"
+        " ORDER BY 1 DESC LIMIT 1)",
+    ),
 )
