@@ -43,6 +43,9 @@ def worst(found: Found, *, is_bounded: bool = False) -> str | None:
         first, second = (per_character(attack(times)) for times in (_FIRST, _SECOND))
         if second >= _SUSPECTED * first:
             short, long = (per_character(attack(times)) for times in long_ones)
+            if short == float("inf"):
+                # Much work is no growth: shorter texts tell them apart.
+                short, long = (per_character(attack(times)) for times in _SHORT)
             if long >= most_growth * short:
                 return f"{attack(2)!r} and longer: {short:.0f} steps a character, {long:.0f} in twice as many"
         if spent > _ALL_STEPS:
