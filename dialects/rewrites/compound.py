@@ -246,6 +246,7 @@ def combined(
 
 
 def _compute_windows_inside(c: Compiler, relation: Relation) -> None:
+    """Put a part with windows into FROM, its columns named, as a derived table needs distinct names."""
     node = relation.node
     if isinstance(node, exp.Select) and any(has(each, exp.Window) for each in node.expressions):
         items = [

@@ -369,6 +369,8 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
     if b.constant is not None and b.constant.value == 0:
         return null()
     node = Remainder(this=grouped(a.node), expression=grouped(b.node))
+    # No greater than its operands, a remainder of one up to 2^53 is exact as a double, too.
+    is_near = within(a, EXACT) or within(b, EXACT)
 
     def of(left: Typed, right: Typed) -> Typed:
         if not is_near and (split := _either_spread(c, left, right, of)):
@@ -383,8 +385,6 @@ def modulo(c: Context, left: Typed, right: Typed) -> Typed:
             integral=_both_integral(_as_integral(c, left), _as_integral(c, right))
         )
 
-    # No greater than its operands, a remainder of one up to 2^53 is exact as a double, too.
-    is_near = within(a, EXACT) or within(b, EXACT)
     return of(left, right)
 
 
