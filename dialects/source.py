@@ -6,16 +6,16 @@ with arguments, since the rewrites define its meaning.
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from importlib.machinery import EXTENSION_SUFFIXES
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sqlglot import exp, parser
 from sqlglot.dialects.sqlite import SQLite
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parsers.sqlite import SQLiteParser
-from sqlglot.tokenizer_core import TokenizerCore, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from dialects.errors import Untranslatable
 from dialects.functions import rows_of
@@ -26,6 +26,9 @@ if str(parser.__file__).endswith(tuple(EXTENSION_SUFFIXES)):
         "sqlglot's compiled modules (sqlglot[c]) were imported, which the project cannot extend; "
         "import dialects before sqlglot, or uninstall sqlglotc"
     )
+
+
+_Node = TypeVar("_Node", bound=exp.Expr)
 
 
 class Plus(exp.Paren):
@@ -114,7 +117,78 @@ class _Parser(SQLiteParser):
     }
     FUNC_TOKENS: ClassVar = {*SQLiteParser.FUNC_TOKENS, TokenType.MATCH}
 
+    def expression(
+        self, instance: _Node, token: Token | None = None, comments: list[str] | None = None
+    ) -> _Node:
+        """Take what was read, as sqlglot does, which makes lists of faults and comments of all."""
+        given = instance.args
+        is_whole = instance.is_primitive or all(map(given.get, instance.required_args))
+        if comments or self._prev_comments or not is_whole:
+            return super().expression(instance, token, comments)
+        if token:
+            instance.meta.update(start=token.start, end=token.end)
+        return instance
+
+    def _name(self, token: Token) -> exp.Identifier:
+        is_quoted = token.token_type is TokenType.IDENTIFIER
+        return self.expression(exp.Identifier(this=token.text, quoted=is_quoted), token)
+
+    def _parse_disjunction(self) -> exp.Expr | None:
+        """Read an expression: most are a column alone."""
+        if self._curr.token_type in self.IDENTIFIER_TOKENS and (column := self._parse_column()) is not None:
+            if self._curr.token_type in _ENDS:
+                return column
+            self._operand = column
+        return super()._parse_disjunction()
+
+    def _parse_column(self) -> exp.Expr | None:
+        if self._curr.token_type in self.IDENTIFIER_TOKENS and self._next.token_type is TokenType.L_PAREN:
+            return self._parse_column_ops(self._parse_function())
+        return super()._parse_column()
+
+    def _parse_column_parts_fast(self) -> exp.Column | exp.Dot | None:
+        """Read `b` or `a.b`, or what else sqlglot reads so."""
+        first, then, tokens, at = self._curr, self._next, self._tokens, self._index
+        if first.token_type is TokenType.VAR and not first.comments:
+            if then.token_type not in _AFTER_NAMES:
+                self._advance()
+                return exp.Column(this=self._name(first))
+            if then.token_type is TokenType.DOT and not then.comments and at + 3 < self._tokens_size:
+                second, after = tokens[at + 2], tokens[at + 3]
+                is_name = second.token_type in self.IDENTIFIER_TOKENS and not second.comments
+                if is_name and after.token_type not in _AFTER_NAMES:
+                    self._advance(3)
+                    return exp.Column(this=self._name(second), table=self._name(first))
+        return super()._parse_column_parts_fast()
+
+    def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
+        """Read an argument: many are a column alone."""
+        at = self._index
+        if (column := self._parse_column_parts_fast()) is not None:
+            if self._curr.token_type in self.LAMBDA_ARG_TERMINATORS:
+                return column
+            self._retreat(at)
+        return super()._parse_lambda(alias)
+
+    def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
+        return this if self._curr.token_type in _ENDS else super()._parse_alias(this, explicit)
+
+    def _parse_table_alias(self, alias_tokens: Collection[TokenType] | None = None) -> exp.TableAlias | None:
+        """Read AS and a name, or what else sqlglot takes for an alias."""
+        name, after = self._next, self._tokens[self._index + 2 : self._index + 3]
+        if (
+            self._curr.token_type is TokenType.ALIAS
+            and name.token_type in self.IDENTIFIER_TOKENS
+            and not name.comments
+            and not (after and after[0].token_type is TokenType.L_PAREN)
+        ):
+            self._advance(2)
+            return self.expression(exp.TableAlias(this=self._name(name), columns=None))
+        return super()._parse_table_alias(alias_tokens)
+
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
+        if self._curr.token_type in _ENDS and not alias:
+            return this
         found = super()._parse_window(this, alias)
         if (
             isinstance(found, exp.Window)
@@ -139,6 +213,8 @@ class _Parser(SQLiteParser):
 
     def _parse_column_ops(self, this: exp.Expr | None) -> exp.Expr | None:
         """Read two texts with a dot between them as a column: SQLite takes 't'.'a' as "t"."a"."""
+        if self._curr.token_type not in _AFTER_NAMES:
+            return this
         found = super()._parse_column_ops(this)
         if isinstance(found, exp.Dot):
             table, column = _quoted_name(found.this), _quoted_name(found.expression)
@@ -251,6 +327,10 @@ class _Parser(SQLiteParser):
         return exp.Between(this=this, low=low, high=self._parse_comparison())
 
 
+_ENDS = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM})
+"""What neither continues an expression nor is its alias."""
+_AFTER_NAMES = frozenset({*_Parser.COLUMN_OPERATORS, *_Parser.COLUMN_POSTFIX_TOKENS})
+"""What makes something else than a column of names before it."""
 _PREDICATES = frozenset({TokenType.NOT, TokenType.ISNULL, TokenType.NOTNULL, *_Parser.RANGE_PARSERS})
 """What a predicate begins with after its operand."""
 _ARITHMETIC = frozenset({*_Parser.ARITHMETIC_TOKENS, *_Parser.CONCAT_OPERATORS, TokenType.COLLATE})
@@ -269,23 +349,6 @@ _NAMES_IN_SQLITE = frozenset(
 """Keywords of other dialects that are names in SQLite. https://sqlite.org/lang_keywords.html"""
 
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+(?=[\s(),.;=<>+*/|]|\Z)")
-
-
-class _Tokenizer(TokenizerCore):
-    """Reads a word at once; sqlglot looks for keywords in it letter by letter."""
-
-    __slots__ = ()
-
-    def _scan_keywords(self) -> None:
-        found = _WORD.match(self.sql, self._current - 1)
-        if found is None or found[0].upper() in _FIRST_WORDS:
-            super()._scan_keywords()
-        else:
-            self._advance(len(found[0]) - 1)
-            self._add(self.keywords.get(found[0].upper(), TokenType.VAR))
-
-
 class _Source(SQLite):
     class Tokenizer(SQLite.Tokenizer):
         # Operators of other dialects that begin with ~, which is itself an operator of SQLite.
@@ -295,17 +358,66 @@ class _Source(SQLite):
             if not word.startswith("~") and word not in _NAMES_IN_SQLITE
         }
 
-        def _init_core(self) -> TokenizerCore:
-            core = super()._init_core()
-            core.__class__ = _Tokenizer
-            return core
-
     Parser = _Parser
 
 
 _DIALECT = _Source()
-_FIRST_WORDS = frozenset(word.split()[0] for word in _Source.Tokenizer.KEYWORDS if " " in word)
-"""What keywords of several words begin with."""
+
+_SIMPLE = re.compile(
+    r"""\s*+(?:
+    ((?:GROUP|ORDER|PARTITION)\s++BY\b)
+    |([A-Z_][A-Z0-9_]*+)(?=[\s(),.;=<>+*/|-]|\Z)
+    |([0-9]++(?:\.[0-9]++)?+)(?![\w.'"`\[])
+    |('[^']*+(?:''[^']*+)*+')
+    |("[^"]*+"(?!")|`[^`]*+`(?!`)|\[[^]]*+](?!]))
+    |([(),.;*]|[<>!=]=(?!>)|<>|\|\||/(?!\*)|-(?![->|}%])|\+(?![%}])|%(?!})|=(?!>)|<(?![-<=])|>)
+    |(.++))""",
+    re.ASCII | re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+"""Two words, a word, a number, a text, a quoted name and an operator that SQLite and sqlglot read alike."""
+_BY, _WORD, _NUMBER, _TEXT, _NAME, _OPERATOR = range(1, 7)
+
+_KEYWORDS = _Source.Tokenizer.KEYWORDS
+_KINDS: Mapping[str, TokenType | None] = {
+    **_Source.Tokenizer.SINGLE_TOKENS,
+    **_KEYWORDS,
+    **{re.split("[ -]", word)[0]: None for word in _KEYWORDS if re.match("[A-Z]+[ -]", word)},
+}
+"""The types of operators and keywords; None for what keywords of several words begin with."""
+_NONE: list[str] = []
+"""The comments of a token that has none."""
+
+
+def _tokens(sql: str) -> list[Token]:
+    """Return the tokens of a text as sqlglot does, which looks at each letter, if one is not simple."""
+    tokens: list[Token] = []
+    kind: TokenType | None = TokenType.SEMICOLON
+    for found in _SIMPLE.finditer(sql.rstrip()):
+        which, before = found.lastindex or 0, kind
+        text = found[which]
+        start, end = found.span(which)
+        if which == _WORD:
+            kind = _KINDS.get(text.upper(), TokenType.VAR)
+            is_command = kind in _Source.Tokenizer.COMMANDS
+            if is_command and before in _Source.Tokenizer.COMMAND_PREFIX_TOKENS:
+                kind = None
+        elif which == _OPERATOR:
+            kind = _KINDS[text]
+        elif which == _NAME:
+            kind, text = TokenType.IDENTIFIER, text[1:-1]
+        elif which == _TEXT:
+            kind, text = TokenType.STRING, text[1:-1].replace("''", "'")
+        elif which == _NUMBER:
+            kind = TokenType.NUMBER
+        elif which == _BY:
+            text = f"{text[:-2].rstrip()} BY".upper()
+            kind = _KINDS[text]
+        else:
+            kind = None
+        if kind is None:
+            return _DIALECT.tokenize(sql)
+        tokens.append(Token(kind, text, 1, end, start, end - 1, _NONE))
+    return tokens
 
 
 _QUERY = re.compile(
@@ -439,8 +551,9 @@ def refuse_numbers(sql: str, names: Iterable[exp.Identifier]) -> None:
 
 
 def _only_query(sql: str) -> exp.Query | exp.Values:
+    text = _shallow(sql)
     try:
-        statements = [tree for tree in _DIALECT.parse(_shallow(sql)) if tree is not None]
+        statements = [tree for tree in _DIALECT.parser().parse(_tokens(text), text) if tree is not None]
     except ParseError as error:
         raise _unread(sql, error) from error
     except RecursionError as error:
