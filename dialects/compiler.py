@@ -18,7 +18,7 @@ from dialects.identifiers import ascii_lower
 from dialects.lowerings import lowerings
 from dialects.parameters import Parameters
 from dialects.schema import affinity
-from dialects.scope import Relation, RowsNeeded, Scope, has_outer_join, names_rowid
+from dialects.scope import Relation, RowsNeeded, Scope, is_rowid
 from dialects.source import position
 from dialects.tables import LAST_IN_NAMES, LoopPlan, Tables, folded
 from dialects.tagged_values import to_tagged
@@ -70,6 +70,19 @@ _EXPONENT = re.compile(r"[0-9]e\+?[0-9]{3,9}", re.IGNORECASE)
 
 _LONGEST_STEM = 48
 """Bytes."""
+
+
+class _Filtered:
+    """See `Compiler.filtered`: a class, since it is entered for each comparison."""
+
+    def __init__(self, c: "Compiler", filtering: bool) -> None:  # noqa: FBT001 - as there
+        self._c, self._before, c.filtering = c, c.filtering, filtering
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        self._c.filtering = self._before
 
 
 class Compiler:
@@ -132,7 +145,7 @@ class Compiler:
     @cached_property
     def joins_outward(self) -> bool:
         """True if the statement, or a view that it reads, has an outer join."""
-        return has_outer_join(self.root)
+        return any(join.side for join in self.nodes[exp.Join])
 
     @property
     def in_utf8(self) -> bool:
@@ -218,7 +231,7 @@ class Compiler:
     @cached_property
     def asks_for_rowids(self) -> bool:
         """True if the statement, or a view that it reads, names a rowid."""
-        return names_rowid(self.root)
+        return any(map(is_rowid, self.nodes[exp.Column]))
 
     def lowers(self, name: str) -> bool:
         """See `Context.lowers`."""
@@ -313,14 +326,9 @@ class Compiler:
         with self.filtered(filtering):
             return as_condition(self, self.expression(node, scope)).node
 
-    @contextmanager
-    def filtered(self, filtering: bool) -> Iterator[None]:  # noqa: FBT001 - what `filtering` is within
+    def filtered(self, filtering: bool) -> "_Filtered":  # noqa: FBT001 - what `filtering` is within
         """Compile a part for which NULL and FALSE are equivalent (`filtering`) or not."""
-        before, self.filtering = self.filtering, filtering
-        try:
-            yield
-        finally:
-            self.filtering = before
+        return _Filtered(self, filtering)
 
     @contextmanager
     def ungrouped(self, scope: Scope) -> Iterator[None]:

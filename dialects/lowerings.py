@@ -5,7 +5,7 @@ of a dialect is `LOWERINGS` of `dialects/<name>/lowerings.py`. A test runs the q
 engine, with and without it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
@@ -15,6 +15,8 @@ from sqlglot import exp
 from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
 
+Nodes = Mapping[type[exp.Expr], Sequence[Any]]
+"""The nodes of a query by type."""
 MEASURED = "measured"
 """The source where no page or bug report of the server is known: the query shows it."""
 
@@ -31,6 +33,11 @@ INSERT INTO essay VALUES
     (2, 9223372036854775807, replace(hex(zeroblob(140000)), '00', 'efgh'));
 """
 """The database of the queries, in SQLite."""
+
+
+def holding(*kinds: type[exp.Expr]) -> Callable[[Nodes], bool]:
+    """Return what is true for a query with a node of one of the types; see `Lowering.needs`."""
+    return lambda nodes: any(nodes.get(kind) for kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,8 @@ class Lowering:
     """The optimizer hint that is written."""
     change: Callable[[Any], exp.Expr | None] | None = None
     """Changes a node of its parameter's type, in place or by returning another; may refuse."""
+    needs: Callable[[Nodes], bool] | None = None
+    """Whether a query with such nodes may need the change; None for any query."""
 
     @property
     def changes(self) -> tuple[type[exp.Expr], ...]:
@@ -86,27 +95,40 @@ def lowerings(target: Dialect, without: frozenset[str] = frozenset()) -> Mapping
     return {name: None if name in without else own.get(name) for name in names}
 
 
-Changes = Mapping[type[exp.Expr], tuple[Callable[[Any], exp.Expr | None], ...]]
+Change = tuple[tuple[type[exp.Expr], ...], Callable[[Any], exp.Expr | None], Callable[[Nodes], bool] | None]
 
 
 @cache
-def _changes(target: Dialect, without: frozenset[str]) -> Changes:
-    found: dict[type[exp.Expr], tuple[Callable[[Any], exp.Expr | None], ...]] = {}
-    for each in LOWERINGS[target]:
-        if each.change and each.name not in without:
-            found |= {kind: (*found.get(kind, ()), each.change) for kind in each.changes}
-    return found
+def _changes(target: Dialect, without: frozenset[str]) -> tuple[Change, ...]:
+    """Return the changes of a target's lowerings: the types of nodes, what changes one, what it needs."""
+    found = [each for each in LOWERINGS[target] if each.name not in without]
+    return tuple((each.changes, each.change, each.needs) for each in found if each.change)
 
 
-def lower(tree: exp.Expr, target: Dialect, without: frozenset[str] = frozenset()) -> exp.Expr:
+def lower(tree: exp.Expr, target: Dialect, nodes: Nodes, without: frozenset[str] = frozenset()) -> exp.Expr:
     """Make the changes of a target's lowerings in a compiled query, outer nodes first, and return it.
 
     A node is changed until one of its lowerings returns another one; what that is made of is visited, too.
 
+    Args:
+        tree: the query.
+        target: the dialect.
+        nodes: the nodes of the query by type.
+        without: lowerings that are left out.
+
     Raises:
         Untranslatable: a lowering refuses the query.
     """
-    changes = _changes(target, without)
+    changes: dict[type[exp.Expr], list[Callable[[Any], exp.Expr | None]]] = {}
+    needed = [each for each in _changes(target, without) if each[2] is None or each[2](nodes)]
+    for kind, change in ((kind, change) for kinds, change, _ in needed for kind in kinds):
+        changes.setdefault(kind, []).append(change)
+    return _lowered(tree, changes) if any(nodes.get(kind) for kind in changes) else tree
+
+
+def _lowered(
+    tree: exp.Expr, changes: Mapping[type[exp.Expr], Sequence[Callable[[Any], exp.Expr | None]]]
+) -> exp.Expr:
     done: dict[int, exp.Expr] = {}  # with the nodes, or a new one could get the identity of one that is gone
     waiting: list[tuple[exp.Expr, exp.Expr | None, str, int | None]] = [(tree, None, "", None)]
     while waiting:
@@ -126,6 +148,8 @@ def lower(tree: exp.Expr, target: Dialect, without: frozenset[str] = frozenset()
                 node = other
                 break
         for key, value in reversed(node.args.items()):
+            if type(value) is exp.Identifier:
+                continue
             if isinstance(value, exp.Expr):
                 waiting.append((value, node, key, None))
             elif isinstance(value, list):

@@ -15,21 +15,16 @@ from sqlglot.helper import find_new_name
 from dialects.identifiers import ascii_lower
 from dialects.nodes import aliased, column_of, is_signed, signed
 from dialects.schema import Table
-from dialects.trees import find_all, first_select, has
+from dialects.trees import first_select, has
 from dialects.value_types import Collation, TextFacts, Typed
 
 ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 """The names of the rowid. https://sqlite.org/lang_createtable.html#rowid"""
 
 
-def has_outer_join(node: exp.Expr) -> bool:
-    """True if a statement has a LEFT, RIGHT or FULL JOIN."""
-    return any(join.side for join in find_all(node, exp.Join))
-
-
-def names_rowid(node: exp.Expr) -> bool:
-    """True if a statement may name a rowid."""
-    return any(ascii_lower(column.name) in ROWIDS for column in find_all(node, exp.Column))
+def is_rowid(column: exp.Column) -> bool:
+    """True if a column may be the rowid."""
+    return ascii_lower(column.name) in ROWIDS
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,10 @@ class Source:
         lower = ascii_lower(name)
         if self.table is None and lower in {"true", "false"}:
             return None
-        return next((column for column in self.columns if column.key == lower), None)
+        for column in self.columns:
+            if column.key == lower:
+                return column
+        return None
 
 
 @dataclass(frozen=True, eq=False)

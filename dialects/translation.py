@@ -17,7 +17,7 @@ from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect, ParamStyle
 from dialects.errors import BadInput, TranslatorFault, Untranslatable
-from dialects.lowerings import lower
+from dialects.lowerings import Nodes, lower
 from dialects.nodes import Joined, Listed, Random, ServerCall
 from dialects.parameters import BoundParameter, Parameters, numbered, placed
 from dialects.plain_names import simplify
@@ -33,7 +33,7 @@ from dialects.source import foreign, parse, refuse_numbers, syntax_error
 from dialects.tables import Tables, folded
 from dialects.tagged_values import read_rows
 from dialects.targets import TARGETS
-from dialects.trees import by_type, find_all, first_select, has
+from dialects.trees import by_type, first_select, has
 from dialects.value_types import Kind
 
 __all__ = ["Translation", "Untranslatable", "translate"]
@@ -190,18 +190,13 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         relation = compiler.query(tree, None)
         # A text that SQLite rejects has no meaning to keep, even if the compiler found one.
         _ = compiler.plan
-        few = compiler.most("planning-limit")
-        if few is not None and len(list(find_all(relation.node, exp.Table))) > few:
-            compiler.hint("planning-limit")
-        if compiler.long_texts and _sorts_long_texts(compiler, relation.node):
-            compiler.hint("sorting-limit")
-        first = first_select(relation.node)
-        if compiler.hints and isinstance(first, exp.Select):
-            first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
-        relation.node = laterals.merged(compiler, relation.node)
-        _refuse_depth(compiler, relation.node)
-        share_windows(compiler, relation.node)
         nodes = by_type(relation.node)
+        _add_hints(compiler, relation.node, nodes)
+        if (changed := laterals.merged(compiler, relation.node, nodes)) is not relation.node:
+            relation.node, nodes = changed, by_type(changed)
+        _refuse_depth(compiler, relation.node)
+        if share_windows(compiler, nodes):
+            nodes = by_type(relation.node)
         _refuse_width(compiler, nodes[exp.Select])
         _refuse_repetition(compiler, nodes[exp.Select])
         if any(clause.recursive for clause in nodes[exp.With]):
@@ -212,7 +207,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
             compiler.warn(sentence)
         columns = _json_columns(compiler, relation, as_json=as_json)
         simplify(relation.node, nodes, compiler.target)
-        text = spell(lower(relation.node, target, without), target)
+        text = spell(lower(relation.node, target, nodes, without), target)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:
@@ -225,6 +220,17 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         raise
     rules, warnings = tuple(compiler.rules), tuple(compiler.warnings)
     return Translation(text, target, rules, warnings, json_columns=columns)
+
+
+def _add_hints(c: Compiler, node: exp.Expr, nodes: Nodes) -> None:
+    few = c.most("planning-limit")
+    if few is not None and len(nodes[exp.Table]) > few:
+        c.hint("planning-limit")
+    if c.long_texts and _sorts_long_texts(c, nodes):
+        c.hint("sorting-limit")
+    first = first_select(node)
+    if c.hints and isinstance(first, exp.Select):
+        first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in c.hints]))
 
 
 def _json_columns(c: Compiler, relation: Relation, *, as_json: bool) -> tuple[int, ...]:
@@ -290,9 +296,12 @@ def _tables(schema: Schema, target: Dialect) -> Tables:
     return found[1]
 
 
-def _sorts_long_texts(c: Compiler, node: exp.Expr) -> bool:
+def _sorts_long_texts(c: Compiler, nodes: Nodes) -> bool:
     """Whether long texts are sorted for windows or lists, in joined rows, or where one is made of several."""
-    if has(node, exp.Window, Listed) or any(has(term, Joined) for term in find_all(node, exp.Ordered)):
+    if nodes[exp.Window] or nodes[Listed] or any(has(term, Joined) for term in nodes[exp.Ordered]):
         return True
-    read = {folded(column.name.rpartition(".")[2]) for column in find_all(node, exp.Column)}
-    return has(node, exp.Ordered) and has(node, exp.Join, exp.SetOperation) and bool(read & c.long_texts)
+    are_several = any(nodes[kind] for kind in (exp.Join, exp.Union, exp.Except, exp.Intersect))
+    if not are_several or not nodes[exp.Ordered]:
+        return False
+    read = {folded(column.name.rpartition(".")[2]) for column in nodes[exp.Column]}
+    return bool(read & c.long_texts)

@@ -35,8 +35,17 @@ def has(tree: exp.Expr, *kinds: type[exp.Expr]) -> bool:
 def by_type(tree: exp.Expr) -> Mapping[type[exp.Expr], list[Any]]:
     """Return the nodes of a tree by their types; subclasses are types of their own."""
     found: dict[type[exp.Expr], list[Any]] = defaultdict(list)
-    for node in find_all(tree, exp.Expr):
+    waiting = [tree]
+    add = waiting.append
+    for node in waiting:
         found[type(node)].append(node)
+        for value in node.args.values():
+            if not value or value is True or type(value) is str:
+                continue
+            if isinstance(value, exp.Expr):
+                add(value)
+            elif type(value) is list:
+                waiting += [each for each in value if isinstance(each, exp.Expr)]
     return found
 
 

@@ -4,7 +4,7 @@ from sqlglot import exp
 
 from dialects import nodes
 from dialects.errors import Untranslatable
-from dialects.lowerings import MEASURED, Lowering
+from dialects.lowerings import MEASURED, Lowering, holding
 from dialects.postgresql import lowerings as postgresql
 from dialects.trees import find_all, has
 
@@ -97,6 +97,7 @@ LOWERINGS = (
         "SELECT (SELECT name FROM part WHERE part.n = item.n ORDER BY 1 LIMIT (SELECT 1)) FROM item",
         None,
         change=_refuse_limit,
+        needs=holding(exp.Subquery, exp.Exists, exp.Lateral),
     ),
     Lowering(
         "windows-by-windows",

@@ -7,7 +7,7 @@ from sqlglot import exp
 from dialects import nodes
 from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
 from dialects.errors import Untranslatable
-from dialects.lowerings import MEASURED, Lowering
+from dialects.lowerings import MEASURED, Lowering, holding
 from dialects.mysql import lowerings as mysql
 from dialects.trees import find_all, has, windows_of
 
@@ -348,6 +348,7 @@ LOWERINGS = (
         "SELECT MAX(t) OVER () FROM (SELECT t FROM item) AS d WHERE CAST(t AS REAL) = 0",
         "COALESCE of the column and NULL.",
         change=_hide_columns,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "unordered-ranks",
@@ -389,6 +390,7 @@ LOWERINGS = (
         "SELECT 1 + (COUNT(*) OVER () > 1 AND (id > 2 OR COUNT(*) OVER () > 2)) FROM item",
         "The row of the conditions, compared with a row of 1 or 0.",
         change=_compared_rows,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "replaced-nulls",
@@ -405,6 +407,7 @@ LOWERINGS = (
         "SELECT DISTINCT 1 FROM item LIMIT 1 OFFSET 1",
         None,
         change=_refuse_offset,
+        needs=holding(exp.Offset),
     ),
     Lowering(
         "windows-of-one-sort",
@@ -414,6 +417,7 @@ LOWERINGS = (
         " RANK() OVER (ORDER BY kind) FROM item",
         "PARTITION BY conditions that are never true and differ.",
         change=_sort_apart,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "rounded-keys",
@@ -422,6 +426,7 @@ LOWERINGS = (
         "SELECT i.id FROM part p LEFT JOIN item i ON i.id = 1.5",
         "The key plus 0.",
         change=_hide_keys,
+        needs=lambda nodes: not all(each.is_string or each.is_int for each in nodes[exp.Literal]),
     ),
     Lowering(
         "outer-join-conditions",
@@ -430,6 +435,7 @@ LOWERINGS = (
         "SELECT (SELECT COUNT(p.n) FROM item i LEFT JOIN part p ON item.n > 1) FROM item",
         "`OR RAND() < 0`, which is never true.",
         change=_hide_conditions,
+        needs=lambda nodes: any(join.side for join in nodes[exp.Join]),
     ),
     Lowering(
         "outer-rows-in-sources",
@@ -532,6 +538,7 @@ LOWERINGS = (
         "SELECT MAX(id) = 4, RANK() OVER (ORDER BY MAX(id)) + 1 FROM item",
         "MIN or MAX of COALESCE of the column and NULL.",
         change=_hide_extremes,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "order-of-windows",
@@ -540,5 +547,6 @@ LOWERINGS = (
         "SELECT id, RANK() OVER (ORDER BY MAX(n)) FROM item GROUP BY id ORDER BY id",
         "COALESCE of the key and NULL.",
         change=_hide_first_key,
+        needs=holding(exp.Window),
     ),
 )

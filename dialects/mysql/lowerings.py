@@ -8,7 +8,7 @@ from sqlglot import exp
 from dialects import nodes
 from dialects.clauses import is_constant_in, query_of, sources_of
 from dialects.errors import Untranslatable
-from dialects.lowerings import MEASURED, Lowering
+from dialects.lowerings import MEASURED, Lowering, holding
 from dialects.nodes import column_of
 from dialects.trees import find_all, has
 
@@ -369,6 +369,7 @@ LOWERINGS = (
         "SELECT SUM(1) OVER () IS NULL",
         "`<=> NULL`.",
         change=_null_safe,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "constant-lookups",
@@ -386,6 +387,7 @@ LOWERINGS = (
         " ORDER BY (SELECT SUM(i.n) FROM item i WHERE i.kind = item.kind) + MAX(id), 1",
         None,
         change=_refuse_sorted_groups,
+        needs=holding(exp.Subquery, exp.Exists),
     ),
     Lowering(
         "outer-columns-in-rows",
@@ -395,6 +397,7 @@ LOWERINGS = (
         "COALESCE of the column and NULL.",
         crashes=True,
         change=_hide_outer_results,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "rounded-lookups",
@@ -418,6 +421,7 @@ LOWERINGS = (
         "SELECT COUNT(DISTINCT date(kind)) FROM (SELECT 'a' AS kind, n FROM item) GROUP BY n",
         "LEAST of it and COUNT(x).",
         change=_at_most_counted,
+        needs=holding(exp.Distinct),
     ),
     Lowering(
         "list-nulls",
@@ -466,6 +470,7 @@ LOWERINGS = (
         "SELECT t, 0 * x * -1 FROM item WHERE id = 1 UNION SELECT t, 0.0 FROM item WHERE id = 1",
         "The double plus 0, or 0 minus what is negated.",
         change=_without_sign,
+        needs=holding(exp.Group, exp.Distinct, exp.Union, exp.Except, exp.Intersect),
     ),
     Lowering(
         "set-operation-nulls",

@@ -66,6 +66,7 @@ LOWERINGS = (
         "SELECT CHAR(97, 0)",
         None,
         change=_refuse_zero_character,
+        needs=lambda nodes: any("\0" in text.this for text in nodes[exp.Literal]),
     ),
     Lowering(
         "narrow-arithmetic",

@@ -33,7 +33,7 @@ from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
 from dialects.rewrites.group_by import reached
 from dialects.rewrites.names import told_apart
-from dialects.scope import Nest, Scope, ScopeColumn, Source, exported_order, has_outer_join, names_rowid
+from dialects.scope import Nest, Scope, ScopeColumn, Source, exported_order, is_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import parse, position
 from dialects.tables import folded, is_portable
@@ -355,8 +355,8 @@ def _view(
         raise Untranslatable(
             f"the view {item.name}", f"{hidden} is a common table expression, too", position(item)
         )
-    c.asks_for_rowids = c.asks_for_rowids or names_rowid(query)
-    c.joins_outward = c.joins_outward or has_outer_join(query)
+    c.asks_for_rowids = c.asks_for_rowids or any(map(is_rowid, find_all(query, exp.Column)))
+    c.joins_outward = c.joins_outward or any(join.side for join in find_all(query, exp.Join))
     try:
         relation = renamed(c.query(query, None, derived=True), list(names))
     except Untranslatable as error:

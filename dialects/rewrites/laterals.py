@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dialects.compiler import Compiler
+from dialects.lowerings import Nodes
 from dialects.nodes import JSONRows, Random, aliased, case, is_not_null, reads_outer_rows
 from dialects.trees import find_all, has
 
@@ -15,11 +16,17 @@ _PLAIN = frozenset({"expressions", "from_", "joins", "where", "order"})
 """The parts of a SELECT that can become parts of the one around it, which follows its order if none."""
 
 
-def merged(c: Compiler, tree: exp.Query) -> exp.Query:
-    """Return the query with such subqueries replaced by their own sources where this keeps the rows."""
+def merged(c: Compiler, tree: exp.Query, nodes: Nodes) -> exp.Query:
+    """Return the query with such subqueries replaced by their own sources where this keeps the rows.
+
+    Args:
+        c: the compiler.
+        tree: the query.
+        nodes: its nodes by type.
+    """
     if not c.lowers("lateral-subqueries") or not any(
         isinstance(each.parent, exp.From | exp.Join | exp.Lateral) and reads_outer_rows(each)
-        for each in find_all(tree, exp.Subquery)
+        for each in nodes[exp.Subquery]
     ):
         return tree
     tree = tree.copy()  # in which each node has one parent

@@ -151,7 +151,12 @@ def _selected(
         having = groups.finish(c, tree, having)
     if having is not None:
         tree.set("having", exp.Having(this=having))
-    one_row = (groups is not None and not groups.keys) or _is_one(node.args.get("limit")) or _unique(scope)
+    is_read = node is not c.root  # no other query reads the rows of the statement
+    one_row = (
+        (groups is not None and not groups.keys)
+        or _is_one(node.args.get("limit"))
+        or (is_read and _unique(scope))
+    )
     first = wanted is RowsNeeded.FIRST and not one_row
     order = [] if exists else _sorted(
         c, node, scope, groups, results, values, names, tree,
@@ -166,13 +171,13 @@ def _selected(
     if first:
         first_row(c, tree)
     columns = [
-        ScopeColumn(shown, _exported_value(found_, name or shown))
+        ScopeColumn(shown, _exported_value(found_, name or shown) if is_read else found_)
         for shown, found_, name in zip(
             unique_names([shown for shown, _, _ in results]), values, names, strict=True
         )
     ]
     result = Relation(tree, columns, one_row or wanted is RowsNeeded.FIRST)
-    if node is not c.root:  # whose rows no other query reads
+    if is_read:
         _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
     result.sort = result.sort if bounds is None or not c.lowers("computed-limits") else []
     return result

@@ -20,6 +20,7 @@ from dialects.coercions import (
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.functions import Role, find
+from dialects.lowerings import Nodes
 from dialects.nodes import (
     Bigint,
     Exact,
@@ -184,16 +185,23 @@ _WINDOWS = 8
 """From more windows in a SELECT on, equal ones are one by name where each takes memory of its own."""
 
 
-def share_windows(c: Compiler, tree: exp.Expr) -> None:
-    """Name the windows of each SELECT in a compiled tree that has many, if the target allows only so many.
+def share_windows(c: Compiler, nodes: Nodes) -> bool:
+    """Name the windows of each SELECT of a query that has many, if the target allows only so many.
+
+    Args:
+        c: the compiler.
+        nodes: the nodes of the compiled query by type.
+
+    Returns:
+        True if there are other nodes now.
 
     Raises:
         Untranslatable: too many of them are different.
     """
     most = c.most("windows-in-a-select")
-    if most is None or len(list(find_all(tree, exp.Window))) <= _WINDOWS:
-        return
-    for select in list(find_all(tree, exp.Select)):
+    if most is None or len(nodes[exp.Window]) <= _WINDOWS:
+        return False
+    for select in nodes[exp.Select]:
         own = windows_of(select)
         if len(own) <= _WINDOWS:
             continue
@@ -205,6 +213,7 @@ def share_windows(c: Compiler, tree: exp.Expr) -> None:
         if len(names) > most:
             raise Untranslatable("the statement", f"{c.target.title} takes {most} windows in a SELECT")
         select.set("windows", [exp.Window(**{**shape.args, "this": name}) for shape, name in names.items()])
+    return True
 
 
 def filtered(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:

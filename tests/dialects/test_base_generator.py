@@ -10,6 +10,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.lowerings import lower
 from dialects.nodes import number, string
+from dialects.trees import by_type
 from loaders.server import Server
 from tests.loaders.servers import ask
 
@@ -87,8 +88,8 @@ A, B = _column("a"), _column("b")
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_words(node: exp.Expr, mysql: str, postgresql: str) -> None:
-    assert spell(lower(node.copy(), MYSQL), MYSQL) == mysql
-    assert spell(lower(node.copy(), POSTGRESQL), POSTGRESQL) == postgresql
+    assert spell(lower(node.copy(), MYSQL, by_type(node)), MYSQL) == mysql
+    assert spell(lower(node.copy(), POSTGRESQL, by_type(node)), POSTGRESQL) == postgresql
 
 
 @pytest.mark.parametrize(
