@@ -79,8 +79,7 @@ _CHAINS = frozenset({exp.Or, exp.And, exp.Add, exp.Sub, exp.Mul})
 _QUERIES = (exp.Select, exp.SetOperation, exp.Values)
 
 _STRUCTURES: tuple[type[exp.Expr], ...] = (
-    exp.Select, exp.With, exp.CTE, exp.Subquery, exp.From, exp.Where, exp.Group, exp.Having, exp.Order,
-    exp.TableAlias, exp.Alias, exp.Column, exp.Star, exp.Distinct, exp.Tuple, exp.Case,
+    exp.With, exp.CTE, exp.Subquery, exp.TableAlias, exp.Star, exp.Distinct, exp.Tuple, exp.Case,
     exp.Null, exp.Boolean, exp.Exists, exp.Window, exp.WindowSpec, exp.Filter, exp.Lateral, exp.Anonymous,
     exp.Dot, exp.Var, exp.Hint,
 )  # fmt: skip
@@ -176,8 +175,16 @@ class TargetGenerator(Generator):
             exp.Table: ours.source,
             exp.Join: ours.joining,
             exp.Ordered: ours.order_term,
-            exp.Limit: lambda self, e: f" LIMIT {self.sql(e.expression)}",
-            exp.Offset: lambda self, e: f" OFFSET {self.sql(e.expression)}",
+            exp.Select: ours.selection,
+            exp.Column: ours.column,
+            exp.Alias: _template("{this} AS {alias}"),
+            exp.From: _template(" FROM {this}"),
+            exp.Where: _template(" WHERE {this}"),
+            exp.Group: _template(" GROUP BY {expressions}"),
+            exp.Having: _template(" HAVING {this}"),
+            exp.Order: _template(" ORDER BY {expressions}"),
+            exp.Limit: _template(" LIMIT {expression}"),
+            exp.Offset: _template(" OFFSET {expression}"),
             exp.Union: ours.compound,
             exp.Intersect: ours.compound,
             exp.Except: ours.compound,
@@ -323,11 +330,24 @@ class TargetGenerator(Generator):
             return None
         return f"{sign}{inner.this.removesuffix('.0')}"
 
+    def selection(self, node: exp.Select) -> str:
+        """Write a SELECT."""
+        args = node.args
+        hint, source = (self.sql(args[part]) if args.get(part) else "" for part in ("hint", "from_"))
+        start = f"SELECT{hint}{' DISTINCT' if args.get('distinct') else ''}"
+        text = self.query_modifiers(node, f"{start} {', '.join(map(self.sql, args['expressions']))}", source)
+        return self.prepend_ctes(node, text) if args.get("with_") else text
+
+    def column(self, node: exp.Column) -> str:
+        """Write a column, after its table if that is given."""
+        table, name = node.args.get("table"), self.sql(node.args["this"])
+        return f"{self.sql(table)}.{name}" if table else name
+
     def source(self, node: exp.Table) -> str:
         """Write a table, and its joins in the same parentheses."""
-        alias = self.sql(node, "alias")
+        alias = node.args.get("alias")
         joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
-        return f"{self.table_parts(node)}{f' AS {alias}' if alias else ''}{joins}"
+        return f"{self.table_parts(node)}{f' AS {self.sql(alias)}' if alias else ''}{joins}"
 
     def query_modifiers(self, expression: exp.Expr, *sqls: str) -> str:
         """Write the clauses that follow FROM."""

@@ -30,6 +30,7 @@ from dialects.nodes import (
     unknown,
 )
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
+from dialects.trees import copied
 from dialects.value_types import (
     Constant,
     Context,
@@ -379,7 +380,7 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
             nullable=nullable,
         )
     # A NULL of an aggregate or a subquery has a type on PostgreSQL, which need not be that of the others.
-    shown = [exp.Null() if found.kind is Kind.NULL and kinds else value(c, found).copy() for found in values]
+    shown = [exp.Null() if found.kind is Kind.NULL and kinds else copied(value(c, found)) for found in values]
     node = _case(
         [(test, part) for (test, _), part in zip(branches, shown, strict=False)],
         None if default is None else shown[-1],
@@ -451,7 +452,7 @@ def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:
 def _case(branches: Sequence[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None) -> exp.Expr:
     if not branches:
         return default or exp.Null()
-    return case(*((test.copy(), node.copy()) for test, node in branches), default=default)
+    return case(*((copied(test), copied(node)) for test, node in branches), default=default)
 
 
 def _integral(branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> exp.Expr | None:

@@ -5,7 +5,6 @@ removes what changes nothing: in a SELECT of one source a column's table, an ali
 table, and quotes around words that the target reads as the same name.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,8 +14,6 @@ from sqlglot import exp
 from dialects.identifiers import ascii_lower
 from dialects.targets import TargetFacts
 from dialects.trees import find_all
-
-_WORD = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 _TAKEN = """
 accessible add all alter analyse analyze and anti any array as asc asensitive asof asymmetric at
@@ -88,7 +85,7 @@ def simplify(node: exp.Expr, nodes: Mapping[type[exp.Expr], list[Any]], target: 
 
 def is_plain_word(name: str) -> bool:
     """True if a name needs no quotes on any target, where its case does not count."""
-    return bool(_WORD.fullmatch(name)) and name.lower() not in _RESERVED
+    return name.isascii() and name.isidentifier() and name.lower() not in _RESERVED
 
 
 def _is_bare(name: str, kept: Collection[str], *, folds: bool) -> bool:

@@ -49,6 +49,28 @@ def by_type(tree: exp.Expr) -> Mapping[type[exp.Expr], list[Any]]:
     return found
 
 
+def copied(tree: _Node) -> _Node:
+    """Return a copy of a compiled tree, which has no comments."""
+    top = type(tree)()
+    waiting: list[tuple[exp.Expr, exp.Expr]] = [(tree, top)]
+    for node, copy in waiting:
+        if node._meta:  # noqa: SLF001 - `meta` would create one in each
+            copy.meta.update(node.meta)
+        for key, value in node.args.items():
+            if isinstance(value, exp.Expr):
+                part = copy.args[key] = type(value)()
+                part.parent, part.arg_key = copy, key
+                waiting.append((value, part))
+            elif type(value) is list:
+                copy.set(key, [type(each)() if isinstance(each, exp.Expr) else each for each in value])
+                waiting += [
+                    pair for pair in zip(value, copy.args[key], strict=True) if pair[0] is not pair[1]
+                ]
+            else:
+                copy.args[key] = value
+    return top
+
+
 def first_select(query: exp.Expr) -> exp.Expr:
     """Return the first SELECT of a compound or parenthesized query."""
     while isinstance(query, exp.SetOperation | exp.Subquery):

@@ -329,30 +329,32 @@ class Typed:
         return _changed(self, {"text": _changed(self.text, changes)})
 
 
+_INTEGER, _REAL, _STRING = (Typed(exp.Null(), kind) for kind in (Kind.INTEGER, Kind.REAL, Kind.TEXT))
+_TRUTH = _INTEGER.with_number(low=0, high=1, condition=True)
+
+
 def integer(
     node: exp.Expr, low: float | None = None, high: float | None = None, *,
     most: float | None = None, fits: bool = False, **more: object,
 ) -> Typed:  # fmt: skip
     """Return an INTEGER, with its bounds if known."""
-    return Typed(node, Kind.INTEGER, number=NumberFacts(low, high, most, fits), **more)  # type: ignore[arg-type]
+    facts = _changed(_NUMBER, {"low": low, "high": high, "most": most, "fits": fits})
+    return _INTEGER.of(node=node, number=facts, **more)
 
 
 def real(node: exp.Expr, low: float | None = None, high: float | None = None, **more: object) -> Typed:
     """Return a REAL: double precision on the target."""
-    return Typed(node, Kind.REAL, number=NumberFacts(low, high), **more)  # type: ignore[arg-type]
+    return _REAL.of(node=node, number=_changed(_NUMBER, {"low": low, "high": high}), **more)
 
 
 def text(node: exp.Expr, *, collation: Collation | None = None, **more: object) -> Typed:
     """Return a TEXT."""
-    return Typed(node, Kind.TEXT, text=TextFacts(collation=collation), **more)  # type: ignore[arg-type]
-
-
-_TRUTH = NumberFacts(0, 1, condition=True)
+    return _STRING.of(node=node, text=_changed(_TEXT, {"collation": collation}), **more)
 
 
 def boolean(node: exp.Expr, **more: object) -> Typed:
     """Return a condition: INTEGER 0 or 1 in SQLite."""
-    return Typed(node, Kind.INTEGER, number=_TRUTH, **more)  # type: ignore[arg-type]
+    return _TRUTH.of(node=node, **more)
 
 
 def null() -> Typed:

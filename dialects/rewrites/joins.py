@@ -576,7 +576,7 @@ def _on(
     node = c.condition(on, scope, filtering=True)
     allowed = {source.alias for source in left}
     later = {source.alias for source in scope.sources[count:]} - allowed
-    ahead = any(column.table in later for column in find_all(node, exp.Column))
+    ahead = bool(later) and any(column.table in later for column in find_all(node, exp.Column))
     if not target.side:
         kept = any(join.side in {"RIGHT", "FULL"} for join in result.joins[result.joins.index(target) :])
         result.holding += [] if kept else conjuncts(node)

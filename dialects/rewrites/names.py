@@ -91,11 +91,10 @@ def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | N
     lower = ascii_lower(name)
     if not qualifier and lower in scope.shared:
         return shared(c, scope, lower, scope.shared[lower])
-    sources = [
-        source
-        for source in scope.sources
-        if not qualifier or ascii_lower(source.name) == ascii_lower(qualifier)
-    ]
+    sources = scope.sources
+    if qualifier:
+        wanted = ascii_lower(qualifier)
+        sources = [source for source in sources if ascii_lower(source.name) == wanted]
     found = [
         (source, column)
         for source in sources

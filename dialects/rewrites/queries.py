@@ -31,7 +31,7 @@ from dialects.rewrites.windows import named_windows, warn_of_peers
 from dialects.scope import Relation, RowsNeeded, Scope, ScopeColumn
 from dialects.source import position
 from dialects.tagged_values import from_tagged, to_tagged
-from dialects.trees import has
+from dialects.trees import copied, has
 from dialects.value_types import Collation, Kind, Typed
 
 _TEXTS = frozenset({Kind.TEXT, Kind.ANY})
@@ -432,7 +432,7 @@ def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
     stack: list[exp.Expr] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, exp.Query):
+        if isinstance(part, exp.Query | exp.Column | exp.Literal):
             continue
         if isinstance(part, exp.Window):
             inner = part.this.this if isinstance(part.this, exp.Filter) else part.this
@@ -446,7 +446,7 @@ def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
 
 
 def _all(conditions: list[exp.Expr]) -> exp.Expr:
-    parts = [part.copy() for part in conditions]
+    parts = list(map(copied, conditions))
     result = parts[0]
     for part in parts[1:]:
         first = exp.Paren(this=result) if isinstance(result, exp.Or) else result
