@@ -23,6 +23,14 @@ def _refuse_row(test: exp.In) -> None:
         raise Untranslatable("a row IN a subquery that reads an outer row", "DuckDB does not have it")
 
 
+def _refuse_right_rows(join: exp.Join) -> None:
+    tests = find_all(join.args["on"], exp.In) if join.side in {"RIGHT", "FULL"} else ()
+    for test in tests:
+        query = test.args.get("query")
+        if query and has(test.this, exp.Query) and nodes.reads_outer_rows(query):
+            raise Untranslatable(f"{join.side} JOIN on a subquery IN another one", "DuckDB does not have it")
+
+
 def _refuse_limit(clause: exp.Limit | exp.Offset) -> None:
     around = clause.parent if has(clause.expression, exp.Query) else None
     while around is not None:
@@ -89,6 +97,14 @@ LOWERINGS = (
         "SELECT id FROM item WHERE (id, n) IN (SELECT item, n FROM part WHERE part.n = item.n)",
         None,
         change=_refuse_row,
+    ),
+    Lowering(
+        "subqueries-in-right-joins",
+        "In ON of a RIGHT or FULL JOIN, no subquery can be IN another one that reads a column.",
+        MEASURED,
+        "SELECT i.id FROM item i RIGHT JOIN part p ON (SELECT MAX(n) FROM part) IN (SELECT p.n FROM item)",
+        None,
+        change=_refuse_right_rows,
     ),
     Lowering(
         "limits-by-subqueries",

@@ -13,6 +13,7 @@ from dialects.trees import find_all, has, windows_of
 
 _SHIFTS = frozenset({"lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
+_INT32 = 2**31 - 1
 _PICKS = frozenset({"first_value", "last_value", "nth_value"}) | _SHIFTS
 
 
@@ -231,7 +232,17 @@ def _hide_results(test: exp.In) -> None:
 def _room_for_sign(quotient: nodes.Whole) -> exp.Expr | None:
     dividend = quotient.this.unnest()
     is_wide = isinstance(dividend, exp.Column | exp.Count | exp.Sum | exp.Add | exp.Sub | exp.Mul)
-    return None if is_wide or isinstance(quotient.expression, exp.Literal) else nodes.Bigint(this=quotient)
+    if is_wide or (isinstance(quotient.expression, exp.Literal) and not _is_long(dividend)):
+        return None
+    return nodes.Bigint(this=quotient)
+
+
+def _is_long(node: exp.Expr) -> bool:
+    """Whether a node may be an integer of as many digits as one of 32 bits has, and be longer."""
+    return any(
+        not each.is_string and each.name.isdigit() and int(each.name) > _INT32
+        for each in find_all(node, exp.Literal)
+    )
 
 
 def _hide_first_key(select: exp.Select) -> None:
@@ -525,7 +536,7 @@ LOWERINGS = (
     ),
     Lowering(
         "short-quotients",
-        "A quotient has as many characters as its dividend, without one for the sign.",
+        "A quotient has as many characters as its dividend, without one for the sign, or only 32 bits.",
         MEASURED,
         "SELECT DISTINCT (5 / (n - 6)) || '' FROM item",
         "A cast to an integer.",

@@ -52,7 +52,8 @@ def _nulls_first(values: nodes.Listed) -> None:
 def _hide_looked_up(test: exp.In) -> None:
     query = test.args.get("query")
     select = query.this if query else None
-    if not isinstance(select, exp.Select) or has(test.this, exp.Column):
+    values = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
+    if not isinstance(select, exp.Select) or all(has(each, exp.Column) for each in values):
         return
     inner = [query_of(item.node) for item in sources_of(select)]
     unions = [each for each in inner if isinstance(each, exp.Union) and each.args.get("distinct")]

@@ -192,6 +192,12 @@ _LONGEST = 1_000_000_000
 """Longest text, in bytes. https://sqlite.org/limits.html#max_length."""
 
 
+_SHORT = 2**24
+"""SQLite may be set to a shorter limit, but hardly to one below this; see `harness.engines.sqlite`."""
+
+FAR = "substr() from further left than SQLite's limit on a text's length is empty: 1,000,000,000 is assumed"
+
+
 def length(c: Context, arguments: list[Typed]) -> Typed:
     """Return the characters of a text, or the bytes of a blob."""
     [x] = arguments
@@ -208,6 +214,8 @@ def substr(c: Context, arguments: list[Typed]) -> Typed:
         return _bytes_of(*arguments)
     x = as_text(c, arguments[0])
     y, z = as_integer(c, arguments[1]), as_integer(c, arguments[2]) if len(arguments) == 3 else None  # noqa: PLR2004
+    if z is None and y.number.ends and not _within(y, -_SHORT, 2**31 - 1):
+        c.warn(FAR)
     nullable = any(argument.nullable for argument in arguments)
     inline = _slice(c, x.node, y, z)
     if inline is not None:

@@ -22,6 +22,7 @@ from dialects.errors import Untranslatable
 from dialects.functions import Role, find
 from dialects.lowerings import Nodes
 from dialects.nodes import (
+    AsInteger,
     Bigint,
     Exact,
     Framed,
@@ -307,8 +308,12 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     elif len(kinds) > 1 or Kind.ANY in kinds:
         first, default = _both_carried(c, first, default)
     shown = first.node if first.tagged else value(c, first)
-    if c.lowers("narrow-arithmetic") and first.kind is default.kind is Kind.INTEGER and is_constant(shown):
-        # A literal has 32 bits, and the default is converted to its type.
+    if (
+        c.lowers("narrow-arithmetic")
+        and first.kind is default.kind is Kind.INTEGER
+        and (is_constant(shown) or isinstance(shown, AsInteger))
+    ):
+        # A literal or a condition has 32 bits, and the default is converted to its type.
         shown = Bigint(this=shown)
     # PostgreSQL assigns no type to a literal argument of a polymorphic function.
     parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]

@@ -11,8 +11,12 @@ from dataclasses import dataclass, field
 from random import Random
 
 from dialects.enums import Dialect
+from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
 from harness.labs.conformance.comparison import Checked, Checker, QueryVerdict, without_names
+from harness.provision import native
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered, statement
 from tests.fuzz.shrinking import shrink
@@ -23,6 +27,7 @@ LIMITS = Limits(seconds=3.0, rows=20_000, bytes=2**24)
 _ODD_FIRST = 0.7
 """How often a query is over the first database."""
 _MOST_SHRUNK_ALIKE = 3
+LOST = "the server is gone"
 _DRAWS = 3
 """A third of all draws return no row, which shows little; of three draws, one in thirty return none."""
 
@@ -122,7 +127,9 @@ def run(  # noqa: PLR0913 - what is run, and how
             result.queries += 1
             small = node
             for fault in _one(checker, catalog, node, number, result):
-                if fault.checked.verdict is QueryVerdict.SILENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
+                is_new = alike[fault.group] < _MOST_SHRUNK_ALIKE
+                is_lost = fault.checked.detail.startswith(LOST)
+                if (fault.checked.verdict is QueryVerdict.SILENT or is_new) and not is_lost:
                     # What shows a fault of one target mostly shows one of the other.
                     fault, small = _shrunk(checker, catalog, (small, node), fault)  # noqa: PLW2901
                 alike[fault.group] += 1
@@ -165,10 +172,15 @@ def _one(checker: Checker, catalog: Catalog, node: Node, number: int, result: Re
 def _on_all(
     checker: Checker, sql: str, catalog: Catalog, expected: Execution, *, ordered: bool
 ) -> list[tuple[Dialect, Checked]]:
-    """`check` for every target, at the same time."""
+    """`check` for every target, at the same time; a server that the query has ended is started again."""
 
     def check(target: Dialect) -> tuple[Dialect, Checked]:
-        return target, checker.check(sql, catalog, expected, target, ordered=ordered)
+        try:
+            return target, checker.check(sql, catalog, expected, target, ordered=ordered)
+        except EngineLost as error:
+            with suppress(EngineUnavailable):
+                native.revive(target, home=paths.state() / target)
+            return target, Checked(QueryVerdict.ERROR, f"{LOST}: {error}")
 
     with ThreadPoolExecutor(len(checker.engines)) as pool:
         return list(pool.map(check, checker.engines))

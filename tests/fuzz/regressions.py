@@ -1017,4 +1017,30 @@ REGRESSIONS = (
         "SELECT 1 FROM dirty AS d WHERE (SELECT AVG(1) OVER (PARTITION BY d.id ORDER BY f.id) FROM far AS f"
         " ORDER BY 1 DESC LIMIT 1)",
     ),
+    Regression(
+        "a quotient of a window over a constant beyond 32 bits",
+        "SELECT DISTINCT LAST_VALUE(3155673598) OVER (ORDER BY label, person, item) / 1 FROM label",
+    ),
+    Regression(
+        "a row with a constant, not in set operations with NULL",
+        "SELECT 1 FROM routes WHERE (from_port, 'a') NOT IN (SELECT \"order\", NULL FROM routestops EXCEPT"
+        " SELECT 1, 'a' FROM fares UNION SELECT 1, 'a' FROM routes)",
+        db_id="island_ferries",
+    ),
+    Regression(
+        "a condition or an integer beyond 32 bits that LEAD shifts",
+        "SELECT LEAD(NULL = 31, 1, big) OVER (ORDER BY id), LEAD(big > 9, 1, big) OVER (ORDER BY id)"
+        " FROM far",
+    ),
+    Regression(
+        "a subquery IN another one in ON of a RIGHT JOIN",
+        "SELECT num FROM dirty RIGHT JOIN event ON (SELECT id FROM far ORDER BY id LIMIT 1) NOT IN"
+        " (SELECT event.person FROM item)",
+        untranslatable=(Dialect.DUCKDB,),
+    ),
+    Regression(
+        "the end of a text from a place beyond 32 bits on",
+        "SELECT substr(title, isbn) FROM books",
+        db_id="city_library",
+    ),
 )
