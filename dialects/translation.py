@@ -208,6 +208,7 @@ def _translated(  # noqa: PLR0913 - what a translation depends on
         columns = _json_columns(compiler, relation, as_json=as_json)
         simplify(relation.node, nodes, compiler.target)
         text = spell(lower(relation.node, target, nodes, without), target)
+        _refuse_length(text, sql)
     except OuterAggregate as error:
         raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:
@@ -233,6 +234,11 @@ def _add_hints(c: Compiler, node: exp.Expr, nodes: Nodes) -> None:
         first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in c.hints]))
 
 
+def _refuse_length(text: str, sql: str) -> None:
+    if len(text) > max(_LONGEST, _LONGER * len(sql)):
+        raise Untranslatable("the statement", f"its translation has {len(text):,} characters")
+
+
 def _json_columns(c: Compiler, relation: Relation, *, as_json: bool) -> tuple[int, ...]:
     columns = tuple(at for at, column in enumerate(relation.columns) if column.value.tagged is not None)
     if columns and not as_json:
@@ -247,6 +253,9 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
     if most is not None and c.queries > most and levels(node, {}) > most:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
 
+
+_LONGEST, _LONGER = 500_000, 8
+"""How long a translation may be in any case, and compared with the statement."""
 
 _REPEATED = 8
 """How often the SELECTs of a statement may be written in any case, in the mean."""

@@ -380,6 +380,16 @@ def test_a_fault_names_the_text(schema: Schema, monkeypatch: pytest.MonkeyPatch)
         translate("SELECT 1,\n 2", schema, MYSQL)
 
 
+def test_a_translation_that_no_server_would_read_is_refused(
+    schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dialects.translation._LONGEST", 100)
+    monkeypatch.setattr("dialects.translation._LONGER", 2)
+    with pytest.raises(Untranslatable, match=r"the statement: its translation has \d+ characters"):
+        translate("SELECT name LIKE name || name FROM pupil", schema, MYSQL)
+    assert translate("SELECT name FROM pupil", schema, MYSQL)
+
+
 @pytest.mark.parametrize(
     ("sql", "what"),
     [
