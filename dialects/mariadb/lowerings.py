@@ -164,6 +164,11 @@ def _is_fraction(node: exp.Expr) -> bool:
     return isinstance(inner, exp.Literal) and not inner.is_string and float(inner.this) % 1 != 0
 
 
+def _or_never(part: exp.Expr) -> exp.Expr:
+    never = exp.LT(this=nodes.builtin("RAND"), expression=nodes.number(0))
+    return exp.Paren(this=exp.Or(this=part.copy(), expression=never))
+
+
 def _hide_conditions(join: exp.Join) -> None:
     on, select = _outer_join(join), join.parent_select
     if on is None or select is None:
@@ -174,8 +179,22 @@ def _hide_conditions(join: exp.Join) -> None:
         read = {column.table for column in find_all(part, exp.Column)} - inner
         calls = {call.name for call in find_all(part, exp.Anonymous)}
         if read and not read & own and "RAND" not in calls:
-            never = exp.LT(this=nodes.builtin("RAND"), expression=nodes.number(0))
-            part.replace(exp.Paren(this=exp.Or(this=part.copy(), expression=never)))
+            part.replace(_or_never(part))
+
+
+def _hide_constants(select: exp.Select) -> None:
+    if select.args.get("group") or not windows_of(select):
+        return
+    called = [each for each in find_all(select, *nodes.AGGREGATES) if each.parent_select is select]
+    if all(isinstance(each.parent, exp.Window) for each in called):
+        return
+    joins = [join for join in select.args.get("joins") or [] if not join.side]
+    held = [select.args.get("where"), *(join.args.get("on") for join in joins)]
+    for on in [each.this if isinstance(each, exp.Where) else each for each in held if each]:
+        for part in list(on.flatten()) if isinstance(on, exp.And) else [on]:
+            own = any(column.parent_select is select for column in find_all(part, exp.Column))
+            if has(part, exp.Query) and not own:
+                part.replace(_or_never(part))
 
 
 def _refuse_outer_rows(source: exp.Subquery | exp.Lateral | exp.CTE) -> None:
@@ -232,17 +251,18 @@ def _hide_results(test: exp.In) -> None:
 def _room_for_sign(quotient: nodes.Whole) -> exp.Expr | None:
     dividend = quotient.this.unnest()
     is_wide = isinstance(dividend, exp.Column | exp.Count | exp.Sum | exp.Add | exp.Sub | exp.Mul)
-    if is_wide or (isinstance(quotient.expression, exp.Literal) and not _is_long(dividend)):
-        return None
-    return nodes.Bigint(this=quotient)
+    return None if is_wide or isinstance(quotient.expression, exp.Literal) else nodes.Bigint(this=quotient)
 
 
-def _is_long(node: exp.Expr) -> bool:
-    """Whether a node may be an integer of as many digits as one of 32 bits has, and be longer."""
-    return any(
-        not each.is_string and each.name.isdigit() and int(each.name) > _INT32
-        for each in find_all(node, exp.Literal)
-    )
+def _room_for_digits(quotient: nodes.Whole) -> None:
+    if any(map(_is_long, find_all(quotient.this, exp.Window))):
+        quotient.set("this", exp.Paren(this=exp.Add(this=quotient.this, expression=nodes.number(0))))
+
+
+def _is_long(window: exp.Window) -> bool:
+    """Whether a window is over an integer that needs more than 32 bits, but has no more digits."""
+    literals = [each for each in window.this.iter_expressions() if isinstance(each, exp.Literal)]
+    return any(each.is_int and int(each.name) > _INT32 for each in literals)
 
 
 def _hide_first_key(select: exp.Select) -> None:
@@ -535,12 +555,29 @@ LOWERINGS = (
         change=_hide_results,
     ),
     Lowering(
+        "narrow-quotients",
+        "A quotient of a window over a constant of ten digits has 32 bits.",
+        MEASURED,
+        "SELECT MAX(3155673598) OVER () / 1 FROM item",
+        "The window plus 0.",
+        change=_room_for_digits,
+    ),
+    Lowering(
         "short-quotients",
-        "A quotient has as many characters as its dividend, without one for the sign, or only 32 bits.",
+        "A quotient has as many characters as its dividend, without one for the sign.",
         MEASURED,
         "SELECT DISTINCT (5 / (n - 6)) || '' FROM item",
         "A cast to an integer.",
         change=_room_for_sign,
+    ),
+    Lowering(
+        "constant-conditions",
+        "Aggregates beside a window, without GROUP BY, count a row that a subquery of a join excludes.",
+        MEASURED,
+        "SELECT COUNT(*), SUM(1) OVER () FROM item"
+        " WHERE 1 < (SELECT MAX(0) FROM item a, item b, item c, item d)",
+        "`OR RAND() < 0`, which is never true.",
+        change=_hide_constants,
     ),
     Lowering(
         "windows-of-one-group",

@@ -105,6 +105,12 @@ def _widen(call: exp.Anonymous) -> None:
         other.replace(nodes.Wide(this=other.copy()))
 
 
+def _printed_in_utf8(extreme: exp.Min | exp.Max | nodes.AnyOf) -> None:
+    if not isinstance(extreme.parent, exp.Window) and not isinstance(extreme.this, nodes.Text):
+        for shown in list(find_all(extreme.this, nodes.Text)):
+            shown.replace(nodes.builtin("CONCAT", shown.this))
+
+
 def _at_most_counted(count: exp.Count) -> exp.Expr | None:
     select, distinct = count.parent_select, count.this
     if select is None or not isinstance(distinct, exp.Distinct):
@@ -414,6 +420,14 @@ LOWERINGS = (
         "SELECT DISTINCT replace('a', 'a', CASE id WHEN 1 THEN 'bc' ELSE 'd' END) FROM item",
         "A cast of what replaces to CHAR(67108864).",
         change=_widen,
+    ),
+    Lowering(
+        "extremes-of-numbers",
+        "In a temporary table, MIN and MAX of a text joined with a number in CAST take it for Latin-1.",
+        MEASURED,
+        "SELECT MAX(t || n) FROM item GROUP BY kind",
+        "CONCAT of the number.",
+        change=_printed_in_utf8,
     ),
     Lowering(
         "distinct-constants",

@@ -1043,4 +1043,12 @@ REGRESSIONS = (
         "SELECT substr(title, isbn) FROM books",
         db_id="city_library",
     ),
+    Regression(
+        "the greatest text of letters beyond ASCII and a number",
+        "SELECT MAX(grade || loose), MIN(REPLACE(loose || '', '1', grade)) FROM dirty GROUP BY loose",
+    ),
+    Regression(
+        "aggregates beside a window of rows that a subquery excludes",
+        "SELECT COUNT(*), MIN(1), SUM(1) OVER () FROM item JOIN kind ON 1 < (SELECT MAX(0) FROM label, far)",
+    ),
 )
