@@ -27,6 +27,8 @@ INSERT INTO item VALUES
 CREATE TABLE part (item INTEGER, n INTEGER, name TEXT);
 CREATE INDEX part_item ON part (item);
 INSERT INTO part VALUES (1, 1, 'p'), (1, 2, 'q'), (3, NULL, 'p'), (7, 4, NULL);
+CREATE TABLE visit (day TEXT);
+INSERT INTO visit VALUES ('2020-02-29'), ('2020-03-01'), ('2021-03-01'), ('2022-03-01'), ('2023-03-01');
 CREATE TABLE essay (id INTEGER PRIMARY KEY, big INTEGER, text TEXT);
 INSERT INTO essay VALUES
     (1, -9223372036854775808, replace(hex(zeroblob(150000)), '00', 'abcd')),

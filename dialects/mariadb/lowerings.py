@@ -92,6 +92,13 @@ def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
     return exp.Paren(this=kind(this=nodes.number(start), expression=row))
 
 
+def _keep_from_equals(day: nodes.DayNumber) -> None:
+    select = day.parent_select if isinstance(day.this, exp.Column) else None
+    for test in list(find_all(select, exp.EQ)) if select else ():
+        for side in [each for each in test.iter_expressions() if each == day.this]:
+            side.replace(nodes.kept_apart(side.copy()))
+
+
 def _hide_columns(select: exp.Select) -> None:
     """COALESCE keeps the column out of the expression that is taken apart for the window."""
     windows = windows_of(select)
@@ -422,6 +429,14 @@ LOWERINGS = (
         "The row of the conditions, compared with a row of 1 or 0.",
         change=_compared_rows,
         needs=holding(exp.Window),
+    ),
+    Lowering(
+        "equal-days",
+        "TO_DAYS is also computed of another text that equals the day in the rows that remain, and fails.",
+        MEASURED,
+        "SELECT 1 FROM item JOIN visit ON t = day WHERE datetime(day, 'weekday 6')",
+        "COALESCE of the compared day and NULL.",
+        change=_keep_from_equals,
     ),
     Lowering(
         "replaced-nulls",

@@ -7,6 +7,7 @@ from sqlglot import exp
 from dialects.coercions import bounded, bounds, is_beyond_double, most_of
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.identifiers import ascii_lower
 from dialects.nodes import (
     Bigint,
     Double,
@@ -246,15 +247,16 @@ def combined(
 
 
 def _compute_windows_inside(c: Compiler, relation: Relation) -> None:
-    """Put a part with windows into FROM, its columns named, as a derived table needs distinct names."""
+    """Put a part with windows into FROM: a derived table needs distinct names, and MySQL's EXISTS no star."""
     node = relation.node
     if isinstance(node, exp.Select) and any(has(each, exp.Window) for each in node.expressions):
-        items = [
-            each if isinstance(each, exp.Alias) else exp.alias_(each, f"c{at}", quoted=True)
-            for at, each in enumerate(node.expressions)
-        ]
-        node.set("expressions", items)
-        relation.node = select([exp.Star()], subquery(node, c.name("q")))
+        names = named(relation)
+        if len({*map(ascii_lower, names)}) < len(names):
+            names = [f"_c{at}" for at, _ in enumerate(names, 1)]
+            items = zip(node.expressions, names, strict=True)
+            node.set("expressions", [aliased(each.unalias(), name) for each, name in items])
+        outer = [column_of(name) for name in names]
+        relation.node = select(outer, subquery(node, c.name("q")))
 
 
 def collations_of(relations: list[Relation]) -> tuple[Collation | None, ...]:

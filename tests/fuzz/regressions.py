@@ -1051,4 +1051,18 @@ REGRESSIONS = (
         "aggregates beside a window of rows that a subquery excludes",
         "SELECT COUNT(*), MIN(1), SUM(1) OVER () FROM item JOIN kind ON 1 < (SELECT MAX(0) FROM label, far)",
     ),
+    Regression(
+        "EXISTS of windows under INTERSECT",
+        "SELECT 1 FROM kind WHERE NOT EXISTS (SELECT LAST_VALUE(weight) OVER (ORDER BY code), code FROM kind"
+        " INTERSECT SELECT value, '10' FROM event)",
+    ),
+    Regression(
+        "a window of texts under INTERSECT with integers",
+        "SELECT LAST_VALUE('a') OVER (ORDER BY id) AS c, 1 AS d FROM item INTERSECT SELECT 1, 1 FROM kind"
+        " ORDER BY 1, 2",
+    ),
+    Regression(
+        "the moment of a day that equals other texts",
+        "SELECT 1 FROM kind JOIN person ON born = \"Full Name\" WHERE datetime(born, 'weekday 6')",
+    ),
 )
