@@ -105,6 +105,7 @@ LOWERINGS = (
         "SELECT i.id FROM item i RIGHT JOIN part p ON (SELECT MAX(n) FROM part) IN (SELECT p.n FROM item)",
         None,
         change=_refuse_right_rows,
+        needs=lambda nodes: any(join.side in {"RIGHT", "FULL"} for join in nodes[exp.Join]),
     ),
     Lowering(
         "limits-by-subqueries",

@@ -437,6 +437,7 @@ LOWERINGS = (
         "SELECT 1 FROM item JOIN visit ON t = day WHERE datetime(day, 'weekday 6')",
         "COALESCE of the compared day and NULL.",
         change=_keep_from_equals,
+        needs=holding(exp.EQ),
     ),
     Lowering(
         "replaced-nulls",
@@ -576,6 +577,7 @@ LOWERINGS = (
         "SELECT MAX(3155673598) OVER () / 1 FROM item",
         "The window plus 0.",
         change=_room_for_digits,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "short-quotients",
@@ -593,6 +595,7 @@ LOWERINGS = (
         " WHERE 1 < (SELECT MAX(0) FROM item a, item b, item c, item d)",
         "`OR RAND() < 0`, which is never true.",
         change=_hide_constants,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "windows-of-one-group",

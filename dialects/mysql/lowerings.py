@@ -428,6 +428,7 @@ LOWERINGS = (
         "SELECT MAX(t || n) FROM item GROUP BY kind",
         "CONCAT of the number.",
         change=_printed_in_utf8,
+        needs=holding(nodes.Text),
     ),
     Lowering(
         "distinct-constants",
