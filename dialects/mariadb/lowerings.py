@@ -14,6 +14,8 @@ from dialects.trees import find_all, has, windows_of
 _SHIFTS = frozenset({"lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
 _INT32 = 2**31 - 1
+_COUNTED = frozenset({"percent_rank", "cume_dist"})
+"""Written with two windows; see `_all_digits`."""
 _PICKS = frozenset({"first_value", "last_value", "nth_value"}) | _SHIFTS
 
 
@@ -45,7 +47,7 @@ def _without_default(window: exp.Window) -> exp.Expr | None:
 def _all_digits(window: exp.Window) -> exp.Expr | None:
     """Divide in double precision: a result that another window's rows are kept with has ten decimals."""
     name = window.this.name.lower()
-    if name not in {"percent_rank", "cume_dist"}:
+    if name not in _COUNTED:
         return None
     select = window.parent_select
     if select is None or not any(other != window for other in find_all(select, exp.Window)):
@@ -142,7 +144,7 @@ def _sort_apart(select: exp.Select) -> None:
     windows = [one for one in windows_of(select) if not one.args.get("alias")]
     # It removes a subquery that reads no row of the SELECT, too: then two are alike.
     queried = any(has(term, exp.Query) for window in windows for term in window.args.get("order") or ())
-    few = 2 - queried
+    few = 2 - queried - any(window.this.name.lower() in _COUNTED for window in windows)
     for place, window in enumerate(windows if len(windows) > few else ()):
         apart = exp.LT(this=nodes.builtin("RAND"), expression=exp.Neg(this=nodes.number(place)))
         window.set("partition_by", [apart, *(window.args.get("partition_by") or [])])
