@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, UnsupportedError
 from sqlglot.generator import Generator
+from sqlglot.helper import ensure_list
 
 from dialects.by_dialect import ByDialect
 from dialects.enums import Dialect
@@ -155,7 +156,7 @@ class TargetGenerator(Generator):
         table: dict[type[exp.Expr], Writer] = {
             kind: getattr(Generator, f"{kind.key}_sql") for kind in _STRUCTURES
         }
-        table |= dict.fromkeys(_FUNCTIONS, Generator.function_fallback_sql)
+        table |= dict.fromkeys(_FUNCTIONS, ours.call)
         table |= dict.fromkeys(_SYMBOLS, ours.operator)
         table |= {
             exp.Not: ours.negation,
@@ -338,6 +339,13 @@ class TargetGenerator(Generator):
         text = self.query_modifiers(node, f"{start} {', '.join(map(self.sql, args['expressions']))}", source)
         return self.prepend_ctes(node, text) if args.get("with_") else text
 
+    def call(self, node: exp.Func) -> str:
+        """Write a call of `_FUNCTIONS`."""
+        given = (each for name in node.arg_types for each in ensure_list(node.args.get(name)))
+        return (
+            f"{node.sql_name()}({', '.join(self.sql(each) for each in given if isinstance(each, exp.Expr))})"
+        )
+
     def column(self, node: exp.Column) -> str:
         """Write a column, after its table if that is given."""
         table, name = node.args.get("table"), self.sql(node.args["this"])
@@ -425,6 +433,6 @@ def spell(tree: exp.Expr, target: Dialect) -> str:
         Untranslatable: it has a node that the compiler does not make, or that the target cannot express.
     """
     try:
-        return _GENERATORS[target].generate(tree, copy=False)
+        return _GENERATORS[target].sql(tree)
     except UnsupportedError as error:
         raise Untranslatable(type(tree).__name__, str(error)) from error

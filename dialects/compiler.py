@@ -178,8 +178,7 @@ class Compiler:
     @cached_property
     def columns_read(self) -> set[str]:
         """The folded names of all columns of the statement's tables."""
-        read = [found for table in self.nodes[exp.Table] if (found := self.tables.find(table.name))]
-        return {folded(column.source.name) for table in read for column in table.columns}
+        return {name for table in self.nodes[exp.Table] for name in self.tables.folded_columns(table.name)}
 
     @cached_property
     def infinite_texts(self) -> bool:

@@ -80,7 +80,8 @@ def simplify(node: exp.Expr, nodes: Mapping[type[exp.Expr], list[Any]], target: 
             table.set("alias", None)
     for name in identifiers:
         is_named = isinstance(name.parent, _NAMED) and not name.parent.args.get("columns")
-        name.set("bare", is_named and _is_bare(name.this, kept, folds=folds))
+        if is_named and _is_bare(name.this, kept, folds=folds):
+            name.set("bare", True)
 
 
 def is_plain_word(name: str) -> bool:

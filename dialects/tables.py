@@ -4,7 +4,7 @@ import math
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,10 +59,22 @@ class Loops:
 class LoopPlan:
     """SQLite's query plan for a statement."""
 
-    top: Loops
-    """The loops of the outermost SELECT."""
-    within: tuple[Loops, ...] = ()
-    """The loops of inner SELECTs, except those merged into another."""
+    steps: Sequence[tuple[int, int, int, str]]
+    read: Callable[[Sequence[str]], Loops]
+    """Returns the loops of a SELECT for its steps."""
+
+    def _of(self, select: int) -> Loops:
+        return self.read([detail for _, parent, _, detail in self.steps if parent == select])
+
+    @cached_property
+    def top(self) -> Loops:
+        """The loops of the outermost SELECT."""
+        return self._of(0)
+
+    @cached_property
+    def within(self) -> tuple[Loops, ...]:
+        """The loops of inner SELECTs, except those merged into another."""
+        return tuple(self._of(parent) for parent in dict.fromkeys(step[1] for step in self.steps) if parent)
 
     def inner(self, names: Collection[str]) -> Loops | None:
         """Return the loops of the SELECT with sources of these names; None unless there is exactly one."""
@@ -129,15 +141,7 @@ class Planner:
             steps = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}", _Unbound()).fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise Untranslatable("the statement", f"SQLite refuses it: {error}") from error
-        parents = dict.fromkeys(parent for _, parent, _, _ in steps)
-        return LoopPlan(
-            self._visits([detail for _, parent, _, detail in steps if parent == 0]),
-            tuple(
-                self._visits([detail for _, parent, _, detail in steps if parent == inner])
-                for inner in parents
-                if inner
-            ),
-        )
+        return LoopPlan(steps, self._visits)
 
     def _visits(self, steps: Sequence[str]) -> Loops:
         loops = [found for detail in steps if (found := _LOOP.fullmatch(detail))]
@@ -226,6 +230,7 @@ class Tables:
         self.in_utf8 = schema.encoding == "UTF-8"
         self._tables = {ascii_lower(table.source.name): table for table in tables}
         self._columns: dict[str, list[ScopeColumn]] = {}
+        self._folded: dict[str, frozenset[str]] = {}
         self.virtual = {ascii_lower(name) for name in schema.virtual}
         """Names of virtual tables, in lower case."""
         self.catalogue = Catalogue(schema)
@@ -253,6 +258,13 @@ class Tables:
     def find(self, name: str) -> ServerTable | None:
         """Find a table, ignoring case."""
         return self._tables.get(ascii_lower(name))
+
+    def folded_columns(self, name: str) -> frozenset[str]:
+        """Return the folded names of a table's columns; none if there is no such table."""
+        table = self.find(name)
+        if table is not None and name not in self._folded:
+            self._folded[name] = frozenset(folded(column.source.name) for column in table.columns)
+        return self._folded.get(name, frozenset())
 
     def has_long_numbers(self, name: str) -> bool:
         """True if a text of a table, or of any table if a view is named, has a number of 16 digits."""

@@ -227,7 +227,7 @@ def _add_hints(c: Compiler, node: exp.Expr, nodes: Nodes) -> None:
     few = c.most("planning-limit")
     if few is not None and len(nodes[exp.Table]) > few:
         c.hint("planning-limit")
-    if c.long_texts and _sorts_long_texts(c, nodes):
+    if c.lowers("sorting-limit") and c.long_texts and _sorts_long_texts(c, nodes):
         c.hint("sorting-limit")
     first = first_select(node)
     if c.hints and isinstance(first, exp.Select):

@@ -35,7 +35,7 @@ from dialects.trees import find_all, has
 def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     """Change a compiled SELECT into one that the target takes."""
     _full_joins(c, tree, [*groups.nodes, *groups.first] if groups else [])
-    if any(has(part, Framed) for part in _parts(tree, "expressions", "order")):
+    if "window-frame" in c.rules and any(has(part, Framed) for part in _parts(tree, "expressions", "order")):
         if groups:
             raise Untranslatable(
                 "GROUPS, EXCLUDE or a list in a frame", f"{c.target.title} has none of groups"

@@ -162,8 +162,11 @@ def _concatenated(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return found
 
 
+_ZERO = number(0)
+
+
 def _logic(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    if isinstance(node, exp.And) and any(each.unnest() == number(0) for each in node.flatten()):
+    if isinstance(node, exp.And) and any(each.unnest() == _ZERO for each in node.flatten()):
         _refuse_dropped_aggregates(node, "AND with 0")
     parts = [as_condition(c, c.expression(part, scope)) for part in node.flatten(unnest=False)]
     result = parts[0].node
