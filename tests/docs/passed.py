@@ -2,7 +2,7 @@
 
 One question of the sample is scored on SQLite by EX, without a cache and without reports. Counted are the
 modules of the project of which a function runs then: what reads files and writes the run folder, and what
-judges. A worker judges; it is done here once more, to be seen.
+judges. A worker judges; it is done here once more, announced as in a worker, to be seen.
 """
 
 import sys
@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import CO_OPTIMIZED
+from mmap import mmap
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +21,7 @@ from dialects.enums import Dialect
 from harness.engines.execution import Limits
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import JudgeTask, Setup
+from harness.scoring.worker_process import NOTE_BYTES, Announcer
 from harness.session.evaluation import run
 from harness.session.plan import prepare
 from harness.session.request import Request
@@ -71,7 +73,10 @@ def _score(request: Request) -> None:
         run(plan, Console(quiet=True), "eval")
         setup = Setup(plan.questions, {Dialect.SQLITE: ()}, limits=Limits(), metrics=("ex",))
         (question,) = plan.questions.questions
-        Judge(setup, setup.engines(0)).judge(JudgeTask(Dialect.SQLITE, question, ("SELECT 1",)))
+        # A supervisor reads what is announced only if a worker is silent for a while.
+        announcer = Announcer(mmap(-1, NOTE_BYTES))
+        judge = Judge(setup, setup.engines(0), announcer.announce)
+        judge.judge(JudgeTask(Dialect.SQLITE, question, ("SELECT 1",)))
 
 
 if __name__ == "__main__":
