@@ -178,7 +178,7 @@ class DatabaseTools:
 
     def extracted(self, question: int | str, answer: str, dialect: EngineName | None = None) -> str | None:
         """Return the SQL that `judge_completion` judges; None if the answer has none."""
-        return self.evaluator.extracted(Answer(question, answer, dialect), self.extract).sql
+        return self.evaluator.prepare([Answer(question, answer, dialect)], self.extract).sql[0]
 
 
 def told(done: Execution) -> str:

@@ -48,7 +48,7 @@ from harness.serve.messages import (
     parse_request,
     scored,
 )
-from harness.session.batches import BatchEvaluator
+from harness.session.batches import BatchEvaluator, Prepared
 from harness.session.resolver import Answer, Triple
 from loaders.base.errors import brief
 from loaders.base.files import one_line, parse_json
@@ -313,11 +313,12 @@ class Service:
     ) -> list[ScoredAnswer]:
         evaluator, deadline = self._admitted(len(answers), sent)
         with self._held(len(answers)):
-            judged = evaluator.known(answers, extract=sent.extract)
+            prepared = evaluator.prepare(answers, sent.extract)
+            judged = evaluator.known(prepared)
             if judged is None:
-                judging = evaluator.ascore(answers, deadline=deadline, extract=sent.extract)
-                judged = await _unless_gone(receive, judging)
-        return [_scored(evaluator, answer, each, sent) for answer, each in zip(answers, judged, strict=True)]
+                judged = await _unless_gone(receive, evaluator.ascore(prepared, deadline=deadline))
+        message = _scoring(evaluator, answers, prepared, sent)
+        return [message(place, each) for place, each in enumerate(judged)]
 
     async def _body(self, receive: Receive, share: _Share) -> bytearray:
         """Read the body of a request, within its limits of size and time and the room that is left."""
@@ -394,28 +395,32 @@ class Service:
         sent: SentOptions,
     ) -> Response:
         try:
-            judged = await evaluator.astream(answers, deadline=deadline, extract=sent.extract)
+            prepared = evaluator.prepare(answers, sent.extract)
+            judged = await evaluator.astream(prepared, deadline=deadline)
         except BaseException:
             with self._held(len(answers)):
                 raise
+        message = _scoring(evaluator, answers, prepared, sent)
 
         async def lines() -> AsyncIterator[bytes]:
             async for place, judgement in judged:
-                yield (
-                    encode(StreamedAnswer(place, _scored(evaluator, answers[place], judgement, sent))) + b"\n"
-                )
+                yield encode(StreamedAnswer(place, message(place, judgement))) + b"\n"
 
         return _Stream(lines(), judged, lambda: self._held(len(answers)))
 
 
-def _scored(
-    evaluator: BatchEvaluator, answer: Answer | Triple, judgement: Judgement, sent: SentOptions
-) -> ScoredAnswer:
-    policy = sent.extract or evaluator.extract
-    if not isinstance(answer.sql, str):
-        policy = Extract.NONE
-    sql = None if policy == Extract.NONE else evaluator.extracted(answer, policy).sql
-    return scored(judgement, sent.metrics, policy, sql)
+def _scoring(
+    evaluator: BatchEvaluator, answers: Sequence[Answer | Triple], prepared: Prepared, sent: SentOptions
+) -> Callable[[int, Judgement], ScoredAnswer]:
+    """Return what makes the message about an answer, from its place and its judgement."""
+    asked = sent.extract or evaluator.extract
+
+    def message(place: int, judgement: Judgement) -> ScoredAnswer:
+        policy = asked if isinstance(answers[place].sql, str) else Extract.NONE
+        sql = None if policy == Extract.NONE else prepared.sql[place]
+        return scored(judgement, sent.metrics, policy, sql)
+
+    return message
 
 
 class _Stream(StreamingResponse):

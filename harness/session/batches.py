@@ -13,12 +13,13 @@ from concurrent.futures import as_completed as as_judged
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Self
+from typing import Any, Self
 
-from harness.data.answers import Extract, Extracted
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName
+from harness.session.request import check_range
 from harness.session.resolver import Answer, Triple
 
 
@@ -97,6 +98,20 @@ class Batch:
         return late
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """Answers that an evaluator has read: it takes them in place of the answers, and reads nothing again.
+
+    `asked` is its own of each; `sql` is what is judged of each as one text, None where nothing is.
+    """
+
+    asked: Sequence[Any]
+    sql: Sequence[str | None]
+
+
+Answers = Sequence[Answer | Triple] | Prepared
+
+
 class BatchEvaluator(ABC):
     """Judges batches of answers; what judges them is a subclass's. Threads may share it.
 
@@ -148,16 +163,14 @@ class BatchEvaluator(ABC):
         return None
 
     @abstractmethod
-    def extracted(self, answer: Answer | Triple, extract: str | None = None) -> Extracted:
-        """Return what is taken out of an answer before it is judged.
+    def prepare(self, answers: Sequence[Answer | Triple], extract: str | None = None) -> Prepared:
+        """Find what answers are to, and take the SQL out of them.
 
         Raises:
             BadInput: as in `score`.
         """
 
-    def known(
-        self, answers: Sequence[Answer | Triple], *, extract: str | None = None
-    ) -> list[Judgement] | None:
+    def known(self, answers: Answers, *, extract: str | None = None) -> list[Judgement] | None:
         """Return the judgement of each answer if all are known, without waiting; None otherwise.
 
         Raises:
@@ -171,16 +184,16 @@ class BatchEvaluator(ABC):
         """Stop its workers; answers that other threads wait for become harness errors."""
 
     @abstractmethod
-    def _start(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
-    ) -> Batch:
+    def _start(self, prepared: Prepared, deadline: float | None) -> Batch:
         """Start a batch."""
 
-    async def _astart(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
-    ) -> Batch:
+    async def _astart(self, prepared: Prepared, deadline: float | None) -> Batch:
         """Start a batch, in another thread."""
-        return await asyncio.to_thread(self._start, answers, deadline, extract)
+        return await asyncio.to_thread(self._start, prepared, deadline)
+
+    def _prepared(self, answers: Answers, deadline: float | None, extract: str | None) -> Prepared:
+        check_range("seconds", deadline, "deadline")
+        return answers if isinstance(answers, Prepared) else self.prepare(answers, extract)
 
     @property
     def _executed(self) -> tuple[int, int]:
@@ -189,7 +202,7 @@ class BatchEvaluator(ABC):
 
     def score(
         self,
-        answers: Sequence[Answer | Triple],
+        answers: Answers,
         *,
         deadline: float | None = None,
         extract: str | None = None,
@@ -208,14 +221,14 @@ class BatchEvaluator(ABC):
             BadInput: this evaluator lacks a question, a database or a dialect, or an answer is not a text.
             EngineUnavailable: an engine does not respond to its first task.
         """
-        batch = self._start(answers, deadline, extract)
+        batch = self._start(self._prepared(answers, deadline, extract), deadline)
         if deadline is not None:
             wait(batch.futures, batch.left)
         return self._collect(batch)
 
     def as_completed(
         self,
-        answers: Sequence[Answer | Triple],
+        answers: Answers,
         *,
         deadline: float | None = None,
         extract: str | None = None,
@@ -232,7 +245,7 @@ class BatchEvaluator(ABC):
         Raises:
             BadInput, EngineUnavailable: as in `score`, before the first.
         """
-        return self._each(self._start(answers, deadline, extract))
+        return self._each(self._start(self._prepared(answers, deadline, extract), deadline))
 
     def _each(self, batch: Batch) -> Iterator[tuple[int, Judgement]]:
         places = batch.places()
@@ -256,7 +269,7 @@ class BatchEvaluator(ABC):
 
     async def ascore(
         self,
-        answers: Sequence[Answer | Triple],
+        answers: Answers,
         *,
         deadline: float | None = None,
         extract: str | None = None,
@@ -265,7 +278,7 @@ class BatchEvaluator(ABC):
 
         If the awaiting task is cancelled, answers not yet judged are not started any more.
         """
-        batch = await self._astart(answers, deadline, extract)
+        batch = await self._astart(self._prepared(answers, deadline, extract), deadline)
         awaited = {asyncio.wrap_future(future) for future in set(batch.futures) if not future.done()}
         try:
             if awaited:
@@ -277,7 +290,7 @@ class BatchEvaluator(ABC):
 
     async def astream(
         self,
-        answers: Sequence[Answer | Triple],
+        answers: Answers,
         *,
         deadline: float | None = None,
         extract: str | None = None,
@@ -286,7 +299,7 @@ class BatchEvaluator(ABC):
 
         Await it before iterating: `async for place, judgement in await evaluator.astream(answers)`.
         """
-        return self._aeach(await self._astart(answers, deadline, extract))
+        return self._aeach(await self._astart(self._prepared(answers, deadline, extract), deadline))
 
     async def _aeach(self, batch: Batch) -> AsyncGenerator[tuple[int, Judgement]]:
         places = batch.places()

@@ -22,8 +22,7 @@ from typing import Any
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.answers import NO_SQL, Extract, Extracted
-from harness.data.answers import extract as taken
+from harness.data.answers import NO_SQL, Extract
 from harness.data.gold_packs import with_golds
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
@@ -36,7 +35,7 @@ from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import ExecuteTask, Setup
 from harness.scoring.workers import LocalWorkers
-from harness.session.batches import Batch, BatchEvaluator
+from harness.session.batches import Answers, Batch, BatchEvaluator, Prepared
 from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request, check_range, parse_metrics
 from harness.session.resolver import Answer, NoSql, Resolver, Triple, check_text, one_of, policy_of
@@ -181,9 +180,7 @@ class Evaluator(BatchEvaluator):
         self._closed = False
         self._resolver = Resolver(self._questions, self._setup.servers, self._setup.profile)
 
-    def known(
-        self, answers: Sequence[Answer | Triple], *, extract: str | None = None
-    ) -> list[Judgement] | None:
+    def known(self, answers: Answers, *, extract: str | None = None) -> list[Judgement] | None:
         """Return the judgement of each answer if all are known, without waiting; None otherwise.
 
         None also for more answers than can be looked up in a millisecond or two: ask `ascore` then.
@@ -191,7 +188,7 @@ class Evaluator(BatchEvaluator):
         Raises:
             BadInput: as in `score`.
         """
-        candidates = self._candidates(answers, None, extract)
+        candidates = self._prepared(answers, None, extract).asked
         scheduler = self._started
         found = None if scheduler is None else scheduler.known(_texts(candidates))
         if found is None:
@@ -283,15 +280,16 @@ class Evaluator(BatchEvaluator):
         """How it takes the SQL out of answers, unless a batch says otherwise."""
         return self._request.extract
 
-    def extracted(self, answer: Answer | Triple, extract: str | None = None) -> Extracted:
-        """Return what is taken out of an answer before it is judged.
+    def prepare(self, answers: Sequence[Answer | Triple], extract: str | None = None) -> Prepared:
+        """Find the questions and engines of answers, and take the SQL out of them.
 
         Raises:
             BadInput: as in `score`.
         """
-        candidate = self._resolver.candidate(answer)
-        return taken(
-            candidate.sql, self.extract if extract is None else policy_of(extract), candidate.dialect
+        policy = self.extract if extract is None else policy_of(extract)
+        candidates = [self._resolver.candidate(each, policy) for each in answers]
+        return Prepared(
+            candidates, [each.sql if isinstance(each, Candidate) else None for each in candidates]
         )
 
     @property
@@ -299,29 +297,15 @@ class Evaluator(BatchEvaluator):
         """Its questions, engines and limits."""
         return self._setup
 
-    async def _astart(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
-    ) -> Batch:
+    async def _astart(self, prepared: Prepared, deadline: float | None) -> Batch:
         """Start a batch, in another thread if it may take a while."""
-        candidates = self._candidates(answers, deadline, extract)
         scheduler = self._started
-        if scheduler is not None and scheduler.begins_at_once(_texts(candidates)):
-            return self._begin_batch(candidates, deadline)
-        return await asyncio.to_thread(self._begin_batch, candidates, deadline)
+        if scheduler is not None and scheduler.begins_at_once(_texts(prepared.asked)):
+            return self._start(prepared, deadline)
+        return await super()._astart(prepared, deadline)
 
-    def _start(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
-    ) -> Batch:
-        return self._begin_batch(self._candidates(answers, deadline, extract), deadline)
-
-    def _candidates(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
-    ) -> list[Candidate | NoSql]:
-        check_range("seconds", deadline, "deadline")
-        policy = self.extract if extract is None else policy_of(extract)
-        return [self._resolver.extracted_candidate(each, policy) for each in answers]
-
-    def _begin_batch(self, candidates: Sequence[Candidate | NoSql], deadline: float | None) -> Batch:
+    def _start(self, prepared: Prepared, deadline: float | None) -> Batch:
+        candidates: Sequence[Candidate | NoSql] = prepared.asked
         until = None if deadline is None else time.monotonic() + deadline
         scheduler = self._open()
         futures_of_sql = iter(scheduler.begin(_texts(candidates), waits=deadline is None))

@@ -108,12 +108,19 @@ class Resolver:
         self._databases = frozenset(questions.db_ids)
         self._warned_keys: set[str] = set()
 
-    def candidate(self, answer: Answer | Triple) -> Candidate:
-        """Return the candidate to judge for an answer.
+    def candidate(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
+        """Return the candidate to judge for an answer, with the SQL that a policy takes out of it.
 
         Raises:
             BadInput: its question, database or dialect is unknown, or it is not a text.
         """
+        candidate = self._whole(answer)
+        if policy is Extract.NONE:
+            return candidate
+        sql = taken(candidate.sql, policy, candidate.dialect).sql
+        return NoSql(candidate.dialect) if sql is None else replace(candidate, sql=sql)
+
+    def _whole(self, answer: Answer | Triple) -> Candidate:
         if isinstance(answer, Triple):
             return self._with_gold(answer)
         if not self._questions.questions:
@@ -127,18 +134,6 @@ class Resolver:
         if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
             self._tell(question.key)
         return Candidate(question, self.dialect(where, answer.dialect), sql)
-
-    def extracted_candidate(self, answer: Answer | Triple, policy: Extract) -> Candidate | NoSql:
-        """Return the candidate to judge for an answer, with the SQL that a policy takes out of it.
-
-        Raises:
-            BadInput: as `candidate`.
-        """
-        candidate = self.candidate(answer)
-        if policy is Extract.NONE:
-            return candidate
-        sql = taken(candidate.sql, policy, candidate.dialect).sql
-        return NoSql(candidate.dialect) if sql is None else replace(candidate, sql=sql)
 
     def place(self, database: str, named: EngineName | None) -> EngineName:
         """Return the engine for a text on a database.

@@ -12,7 +12,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.answers import Extract, Extracted
+from harness.data.answers import Extract
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kinds_by_name
@@ -25,7 +25,7 @@ from harness.labs.tasks.outcomes import judgement_of, questions_of, shown_text
 from harness.labs.tasks.prompts import prompt_of
 from harness.labs.tasks.responses import TaskExtract
 from harness.labs.tasks.sample import sample_families, sample_tasks
-from harness.session.batches import Batch, BatchEvaluator
+from harness.session.batches import Batch, BatchEvaluator, Prepared
 from harness.session.evaluator import Evaluator
 from harness.session.request import check_range
 from harness.session.resolver import Answer, Triple, check_text, one_of
@@ -135,14 +135,14 @@ class TaskEvaluator(BatchEvaluator):
         """How statements are taken out of answers that are one text, unless a batch says otherwise."""
         return self._extract
 
-    def extracted(self, answer: Answer | Triple, extract: str | None = None) -> Extracted:
-        """Return the statements of an answer, as one text.
+    def prepare(self, answers: Sequence[Answer | Triple], extract: str | None = None) -> Prepared:
+        """Find the tasks and engines of answers, and take the statements out of them.
 
         Raises:
             BadInput: as in `score`.
         """
-        asked = self._asked(answer, extract)
-        return Extracted(shown_text(asked.statements) if asked.statements else None)
+        asked = [self._asked(each, extract) for each in answers]
+        return Prepared(asked, [shown_text(each.statements) if each.statements else None for each in asked])
 
     def _asked(self, answer: Answer | Triple, extract: str | None) -> _Asked:
         if isinstance(answer, Triple):
@@ -176,11 +176,8 @@ class TaskEvaluator(BatchEvaluator):
             raise BadInput(f"{where}: the set has none of this name; it has {len(self._tasks[engine]):,}")
         return engine, task
 
-    def _start(
-        self, answers: Sequence[Answer | Triple], deadline: float | None, extract: str | None
-    ) -> Batch:
-        check_range("seconds", deadline, "deadline")
-        asked = [self._asked(each, extract) for each in answers]
+    def _start(self, prepared: Prepared, deadline: float | None) -> Batch:
+        asked: Sequence[_Asked] = prepared.asked
         until = None if deadline is None else time.monotonic() + deadline
         judging: dict[Future[Judgement], Future[TaskResult]] = {}
         found: dict[object, Future[Judgement]] = {}

@@ -118,7 +118,7 @@ def taken_of(raw: Sequence[RawAnswer], policy: Extract = Extract.ANSWER_1) -> Ta
     answers = [Answer(each.question, each.text) for each in raw]
     with Evaluator("sample", workers=1, seconds=5) as evaluator:
         judged = evaluator.score(answers, extract=policy)
-        found = [evaluator.extracted(each, policy).sql for each in answers]
+        found = evaluator.prepare(answers, policy).sql
     scores = [each.scores["ex"] for each in judged]
     return dict(zip(raw, zip(found, scores, strict=True), strict=True))
 
