@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from harness.engines import EngineName
-from harness.metrics.statistics import Interval
+from harness.metrics.statistics import Interval, wilson
 from loaders.base.files import one_line
 
 
@@ -129,6 +129,19 @@ class TableModel:
         cut = (replace(row, cells=row.cells[first:end]) for row in self.rows)
         rows = tuple(row for row in cut if any(cell is not None for cell in row.cells))
         return replace(self, groups=tuple(groups), rows=rows, notes=())
+
+
+def share_cell(count: int, whole: int) -> Cell:
+    """Return a share in percent with its interval; without one, if it is of nothing."""
+    found = wilson(count, whole)
+    if found is None:
+        return Cell(None, questions=0)
+    return Cell(100 * count / whole, (100 * found[0], 100 * found[1]), whole)
+
+
+def with_intervals(columns: Sequence[TableColumn]) -> tuple[TableColumn, ...]:
+    """Return columns whose percentages show their intervals."""
+    return tuple(replace(column, has_interval=column.kind is CellKind.PERCENT) for column in columns)
 
 
 def columns(by: str, *heads: tuple[str, str] | tuple[str, str, CellKind]) -> tuple[TableColumn, ...]:

@@ -19,12 +19,22 @@ from harness.data.published_sets import is_unproven, provenance_counts
 from harness.data.witnesses import WITNESSES, Witness, file_of, load, save
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Limits
-from harness.metrics.statistics import wilson
 from harness.report.console import loading_bar
 from harness.report.files import write_document
 from harness.report.gold_ranks import ranks
 from harness.report.html.page import write_tables_html
-from harness.report.table_model import Cell, CellKind, Document, TableModel, TableRow, columns, row, table
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    Document,
+    TableModel,
+    TableRow,
+    columns,
+    row,
+    share_cell,
+    table,
+    with_intervals,
+)
 from harness.report.texts import json_text
 from harness.runs.reader import Selection, read_questions, select
 from harness.scoring.chance.search import PairToRefute
@@ -279,7 +289,7 @@ def _tables(selection: Selection, measured: Sequence[Measured], *, with_all: boo
     yield table(
         "Right answers that a small database refutes",
         ["engine", "predictor"],
-        [replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads],
+        with_intervals(heads),
         _by_predictor(selection, measured, with_all=with_all),
         *(["The rank is by EX tested; a change of +1 is one place better than by EX."] if with_all else []),
         "Equal are the right answers that are proven to be: they have gold's text, or another one that stands"
@@ -329,8 +339,7 @@ def _by_engine(
             )
         searched = [value["seconds"] for value in own if value["searched"]]
         equal = right - len(own) + sum(value["equal"] for value in own)
-        share = _percent(wilson(len(bad), right))
-        counts = [right, equal, Cell(100 * len(bad) / right, share, right), len(bad)]
+        counts = [right, equal, share_cell(len(bad), right), len(bad)]
         counts += [sum(value["plausible"] for value in bad), len(searched) - len(bad)]
         verdicts.append(row([TITLES[name]], [*counts, right - equal - len(searched)], dialect=name))
         if not bad:
@@ -364,7 +373,7 @@ def _by_engine(
     yield table(
         "Verdicts by engine",
         ["engine"],
-        [replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads],
+        with_intervals(heads),
         verdicts,
         "Not decided are those that were searched without a witness.",
     )
@@ -445,11 +454,7 @@ def _by_predictor(
         bad = [value for value in own if "difference" in value]
         right, whole = sum(one.outcome is Outcome.MATCH for one in results), len(results)
         right = right if with_all else len(own)
-        shares = [
-            Cell(100 * count / whole, _percent(wilson(count, whole)), whole)
-            for count in (right, right - len(bad))
-            if with_all
-        ]
+        shares = [share_cell(count, whole) for count in (right, right - len(bad)) if with_all]
         if with_all:
             rank, moved = after[dialect][predictor], before[dialect][predictor] - after[dialect][predictor]
             shares += [Cell(rank), Cell(moved)]
@@ -475,7 +480,3 @@ def _placed(selection: Selection, measured: Sequence[Measured]) -> list[dict[Eng
         for total, lost in zip(totals, (0, refuted[dialect, predictor]), strict=True):
             total[dialect][predictor] = (right - lost) / len(results)
     return [{dialect: ranks(some) for dialect, some in total.items()} for total in totals]
-
-
-def _percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:
-    return None if interval is None else (100 * interval[0], 100 * interval[1])

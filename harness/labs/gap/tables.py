@@ -15,7 +15,6 @@ from harness.labs.gap.cause_rules import ABOUT, Cause, Direction
 from harness.labs.gap.experiments import TranslatedAnswers
 from harness.labs.gap.explanations import Explained, Gap, PredictorGap
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.metrics.statistics import Interval, wilson
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -25,6 +24,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
     row,
+    share_cell,
     spelled,
     table,
 )
@@ -78,17 +78,6 @@ def _points(count: int, questions: int) -> Fraction:
     return Fraction(100 * count, questions) if questions else Fraction(0)
 
 
-def _share(count: int, questions: int) -> Cell:
-    """Return a share in percent with its interval."""
-    if not questions:
-        return Cell(None, questions=0)
-    return Cell(float(_points(count, questions)), _percents(wilson(count, questions)), questions)
-
-
-def _percents(interval: Interval | None) -> Interval | None:
-    return None if interval is None else (100 * interval[0], 100 * interval[1])
-
-
 def _column(
     head: str, metric: str, kind: CellKind = CellKind.PERCENT, *, interval: bool = False
 ) -> TableColumn:
@@ -126,7 +115,7 @@ def waterfall(gap: Gap) -> TableModel:
     rows = []
     for one in gap.gaps:
         by_cause = dict(printed_steps(one))
-        ends = (_share(count, one.questions) for count in (one.on_sqlite, one.on_target))
+        ends = (share_cell(count, one.questions) for count in (one.on_sqlite, one.on_target))
         steps_between = (Cell(by_cause[cause], questions=one.questions) for cause in causes)
         rows.append(_row(one, [next(ends), *steps_between, next(ends)]))
     notes = (
@@ -197,7 +186,7 @@ def _counts(explained: Sequence[Explained], cause: Cause) -> Iterator[Cell]:
     of_cause = [one.direction for one in explained if one.decision.cause is cause]
     yield Cell(of_cause.count(Direction.LOSS))
     yield Cell(of_cause.count(Direction.GAIN))
-    yield _share(len(of_cause), len(explained))
+    yield share_cell(len(of_cause), len(explained))
 
 
 def _meanings(gap: Gap) -> Iterator[str]:
@@ -237,7 +226,7 @@ _IF: Sequence[tuple[str, str, Callable[[PredictorGap], int]]] = (
 def _what_if(gap: Gap) -> TableModel:
     """Tabulate the score under other conditions."""
     columns = tuple(_column(head, metric, interval=True) for head, metric, _ in _IF)
-    rows = [_row(one, [_share(of(one), one.questions) for _, _, of in _IF]) for one in gap.gaps]
+    rows = [_row(one, [share_cell(of(one), one.questions) for _, _, of in _IF]) for one in gap.gaps]
     notes = (
         "answers repaired: what three small edits or fewer make right counts, too.",
         "  Edits are looked for where the engine refuses an answer, and where SQLite's is right.",
@@ -258,7 +247,7 @@ def _translated(gap: Gap) -> TableModel:
     rows = [
         _row(
             one,
-            [one.right, one.translatable, one.matching, _share(one.matching, one.translatable)],
+            [one.right, one.translatable, one.matching, share_cell(one.matching, one.translatable)],
             by="translated",
         )
         for one in gap.translated

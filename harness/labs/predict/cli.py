@@ -179,11 +179,12 @@ def predict(
         "predictor": name,
         "answer_keys": request.answer_keys,
     }
+    folder = name_of(request.set_name) if prompts is None else Path(request.set_name).stem
     asked = PredictRequest(
         request=replace(request, **given["request"]),
         predictor=predictor,
         name=called,
-        out=out or Path("predictions") / (name_of if prompts is None else _stem)(request.set_name) / called,
+        out=out or Path("predictions") / folder / called,
         settings=Settings(**settings),
         budget=Budget(**given["budget"]),
         options=PromptOptions(**options),
@@ -204,10 +205,6 @@ def predict(
             " `bird-harness eval --allow-missing` scores what is there"
         )
     raise typer.Exit(predicted.code)
-
-
-def _stem(set_name: str) -> str:
-    return Path(set_name).stem
 
 
 def _tasks(asked: PredictRequest, prompts: PromptsOfSet, shown: str | None, *, evaluate: bool) -> int:

@@ -37,12 +37,12 @@ from harness.labs.predict.budget import CLOSED, Meter
 from harness.labs.predict.settings import (
     Settings,
     count_or_none,
-    dumped,
     parsed,
     secrets_by_name,
     text_or_none,
 )
 from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage, shortened
+from loaders.base.files import ascii_json
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest line read as an answer."""
@@ -256,12 +256,12 @@ class CommandPredictor:
     @property
     def identity(self) -> Mapping[str, Any]:
         """Return the program's name and the digest of the whole command, which may contain a secret."""
-        digest = hashlib.sha256(dumped(self._words).encode()).hexdigest()
+        digest = hashlib.sha256(ascii_json(self._words).encode()).hexdigest()
         return {"kind": "command", "program": self._words[0].rpartition("/")[2], "sha256": digest}
 
     def ask(self, ask: Ask) -> Reply:
         """Send the ask to a free process, and once more to another if that one dies."""
-        line = dumped(_asked(ask)).encode() + b"\n"
+        line = ascii_json(_asked(ask)).encode() + b"\n"
         try:
             return self._tried(ask, line)
         except ProcessDied:
@@ -394,7 +394,7 @@ def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
         count_or_none(counts.get("completion_tokens")),
     )
     if (error := answer.get("error")) is not None:
-        said = error if isinstance(error, str) else dumped(error)
+        said = error if isinstance(error, str) else ascii_json(error)
         return RequestFailed(f"the command reports: {said}", usage)
     text = answer["sql"] if answer.get("sql") is not None else answer.get("text")
     if text is None:

@@ -32,7 +32,6 @@ from harness.labs.predict.settings import (
     Secrets,
     Settings,
     count_or_none,
-    dumped,
     parsed,
     secrets_of,
     text_or_none,
@@ -47,6 +46,7 @@ from harness.predictors.base import (
     shortened,
     writable,
 )
+from loaders.base.files import ascii_json
 
 Service = Literal["openai", "azure"]
 """Who runs the endpoint, which decides its address format."""
@@ -466,10 +466,10 @@ def _error(answer: object, body: bytes = b"") -> tuple[str | None, str]:
         return None, _shown(body)
     error = first.get("error", first)
     if not isinstance(error, dict):
-        return None, shortened(error if isinstance(error, str) else dumped(error))
+        return None, shortened(error if isinstance(error, str) else ascii_json(error))
     code = text_or_none(error.get("code")) or text_or_none(error.get("type"))
     message = error.get("message", error.get("detail"))
-    said = message if isinstance(message, str) else dumped(error)
+    said = message if isinstance(message, str) else ascii_json(error)
     return code, shortened(said if code is None or code in said else f"{code}: {said}")
 
 

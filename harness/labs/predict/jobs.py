@@ -5,7 +5,6 @@ the line of the journal that it cut off, and the loss is reported; a failure aff
 failures go on and on; a stop waits for the asks in flight, because they are paid for.
 """
 
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,6 @@ from harness.data.prediction_files import JOURNAL
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.labs.predict.methods import Method
-from harness.labs.predict.settings import dumped
 from harness.predictors.base import (
     Ask,
     BudgetSpent,
@@ -42,6 +40,7 @@ from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
 from harness.session.plan import open_scheduler
 from harness.session.request import Request
+from loaders.base.files import content_digest
 from loaders.base.records import Recorder, to_record
 
 
@@ -352,7 +351,7 @@ class JobRunner:
             "sample": job.sample,
             "messages": [asdict(message) for message in prompt.messages],
         }
-        return hashlib.sha256(dumped(facts, is_sorted=True).encode()).hexdigest()
+        return content_digest(facts)
 
 
 # Run predicted SQL without gold, to find whether a text runs, and which texts return the same rows.

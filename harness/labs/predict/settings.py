@@ -124,11 +124,6 @@ def parsed(text: str | bytes, *, strict: bool = True) -> Any:
         raise ValueError("nested too deeply") from error
 
 
-def dumped(value: Any, *, is_sorted: bool = False) -> str:
-    """Write a value as JSON in ASCII."""
-    return json.dumps(value, sort_keys=is_sorted)
-
-
 def count_or_none(value: object) -> int | None:
     """Return an untrusted value if it is a number of tokens or requests, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -180,11 +180,12 @@ def reproduction(
         for key, cell in ours.items()
         if key in totals and (value := cell.value) is not None
     }
+    published = {key: Cell(total) for key, total in totals.items()}
     return Document(
         run_id,
         (*facts, provenance_sentence(held.databases)),
         (
-            _grid("published", names, estimated, _total_cells(totals), dialects),
+            _grid("published", names, estimated, published, dialects),
             _grid("ours", names, metrics, ours, dialects, _others(absent, others)),
             _grid("difference", names, metrics, differences, dialects, _within(ours, totals)),
         ),
@@ -200,10 +201,6 @@ _TITLES = {
 
 _Key = tuple[str, str, EngineName]
 """Metric, predictor as in file names, dialect."""
-
-
-def _total_cells(totals: Mapping[_Key, float]) -> dict[_Key, Cell]:
-    return {key: Cell(total) for key, total in totals.items()}
 
 
 def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of

@@ -5,7 +5,6 @@ its own. Both are gone when the block that made them ends, and what a killed pro
 one begins: while one works, it holds a lock on each server and on its folder.
 """
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -28,6 +27,7 @@ from harness.engines import EngineName
 from loaders import index_copies
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
+from loaders.base.files import locked
 from loaders.bulk_load import load
 from loaders.file_census import census
 from loaders.namespace import Database, namespace
@@ -253,32 +253,19 @@ def _folder() -> Iterator[Path]:
     parent = paths.state() / "study"
     parent.mkdir(exist_ok=True)
     for other in parent.iterdir():
-        if (descriptor := _locked(other)) is not None:
+        # Another process has it, or has just removed it.
+        with suppress(OSError, BadInput):
+            descriptor = locked(other)
             shutil.rmtree(other, ignore_errors=True)
             os.close(descriptor)
     folder = parent / secrets.token_hex(8)
     folder.mkdir()
-    descriptor = _locked(folder)
+    descriptor = locked(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if descriptor is not None:
-            os.close(descriptor)
-
-
-def _locked(folder: Path) -> int | None:
-    """Return a descriptor that holds a folder until it is closed; None if another process has it."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
         os.close(descriptor)
-        return None
-    return descriptor
 
 
 class _FileCopy:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.labs.tasks.engine import engine_of
-from harness.labs.tasks.judging import GOLD, TaskResult
+from harness.labs.tasks.judging import GOLD, TaskResult, answered
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
 from harness.labs.tasks.outcomes import as_record, result_in
 from harness.scoring.cache import Code, Lifetime, code, lifetime
@@ -60,7 +60,7 @@ class VerdictCache:
         """Return the stored results of golds and of answers."""
         keys = {
             (name, task.id): key
-            for name, answers in answered(self._tasks, predictors)
+            for name, answers in answered(self._tasks, predictors).items()
             for task in self._tasks.tasks
             if (key := self._key(task, answers.get(task.id))) is not None
         }
@@ -117,14 +117,6 @@ class VerdictCache:
             except BadInput:
                 self._files[database] = None
         return self._files[database]
-
-
-def answered(
-    tasks: TaskSet, predictors: Sequence[TaskAnswers]
-) -> list[tuple[str, Mapping[str, Sequence[str]]]]:
-    """Return the golds, and the answers of each predictor, by id."""
-    golds = {task.id: task.gold for task in tasks.tasks}
-    return [(GOLD, golds), *((one.predictor, one.answers) for one in predictors)]
 
 
 def to_judge(

@@ -262,23 +262,21 @@ def reached_by(
 class TaskEngine:
     """An engine on which tasks are judged.
 
-    `session` opens a session on a copy for a script family. `copies` makes copies from a folder of databases,
-    on a server if `has_server`. Test cases call `query_function` to execute a text, with `query_options` that
-    mean nothing here, and `execute_queries` with `execution_options`. They get the place of the copy as
-    `place`; `imports` are the lines before them. `on`
-    returns the session of another connection that a test case has made, and of a new one for None; without
-    it there is one connection, because test cases reach no server. `cost` takes the cost out of the rows of
-    `explain` and a text; None if nothing is known of plans. `sources` returns the files that a database is
-    made of, all that its rows depend on;
-    `contents` has a digest of what they hold, the same however they were written, and without it a digest of
-    each stands for that. `reached` returns a
-    copy, and its server as the account of the copy's sessions reaches it, as the harness's own engines take
-    them, with statistics for the planner.
+    `session` opens a session on a copy for a script family. `copies` makes copies: it takes the folder of the
+    databases and the server, which is None unless `has_server`. Test cases call `query_function` to execute a
+    text, with `query_options` that mean nothing here, and `execute_queries` with `execution_options`. They
+    get the place of the copy as `place`; `imports` are the lines before them. `on` returns the session of
+    another connection that a test case has made, and of a new one for None; without it there is one
+    connection, because test cases reach no server. `cost` takes the cost out of the rows of `explain` and a
+    text; None if nothing is known of plans. `sources` returns the files that a database is made of, all that
+    its rows depend on; `contents` has a digest of what they hold, the same however they were written, and
+    without it a digest of each stands for that. `reached` returns a copy, and its server as the account of
+    the copy's sessions reaches it, as the harness's own engines take them, with statistics for the planner.
     """
 
     has_server: bool
     session: Callable[[str, ScriptFamily], TaskSession]
-    copies: Callable[[Path, Server | None], Copies]
+    copies: Callable[..., Copies]
     query_function: str
     place: str
     reached: Callable[[str, Dialect], tuple[Server | None, Database]]

@@ -12,9 +12,9 @@ from harness import provision
 from harness.cli.console import give_json, messages, say
 from harness.data.answers import Extract
 from harness.engines import dialect_of, on_server
-from harness.labs.tasks.cache import VerdictCache, answered, to_judge
+from harness.labs.tasks.cache import VerdictCache, to_judge
 from harness.labs.tasks.engine import engine_of
-from harness.labs.tasks.judging import GOLD, TaskResult, judge
+from harness.labs.tasks.judging import GOLD, TaskResult, answered, judge
 from harness.labs.tasks.layouts import TaskAnswers, TaskSet, read_answers
 from harness.labs.tasks.outcomes import FILE, JudgedTasks, TaskRequest, as_record, read_verdicts, write_run
 from harness.labs.tasks.report import task_tables
@@ -117,7 +117,7 @@ def judged_tasks(
     known = {} if cache is None else cache.known(answers)
     left, unknown = to_judge(tasks, answers, known)
     found: dict[tuple[str, str], TaskResult] = {}
-    total, of = len(left.tasks) * (1 + len(answers)), dict(answered(tasks, answers))
+    total, of = len(left.tasks) * (1 + len(answers)), answered(tasks, answers)
     with terminable(), nullcontext() if is_silent else messages.status("judging") as status:
         for result in judge(left, unknown, workers, server) if left.tasks else ():
             found[result.predictor, result.task] = result

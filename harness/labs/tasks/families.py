@@ -79,7 +79,7 @@ class ScriptFamily:
     by its own test cases, if it has any. `untested` is what becomes of other tasks without test cases.
     `has_issue`: whether the user's faulty SQL has to fail first. `has_default_test`: whether `ex_base` stands
     behind tasks without test cases. `converts_numbers`: whether numbers are rounded before rows are compared.
-    `orders`: whether `conditions.order` is read. `removes_distinct_anywhere`: whether DISTINCT is taken out
+    `removes_distinct_anywhere`: whether DISTINCT is taken out
     of strings, too. `passes_conditions`: whether test cases get `conditions=`. `has_efficiency`: whether
     tasks of efficiency compare the user's SQL with the answer by cost. `cuts_all_rows`: whether the rows of
     any text are cut to the first 10,000, not those of SELECT and WITH alone.
@@ -107,7 +107,6 @@ class ScriptFamily:
     has_issue: bool = False
     has_default_test: bool = True
     converts_numbers: bool = True
-    orders: bool = True
     removes_distinct_anywhere: bool = False
     passes_conditions: bool = False
     has_efficiency: bool = False
@@ -167,7 +166,6 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             untested=UntestedTask.PASSES,
             has_default_test=False,
             converts_numbers=False,
-            orders=False,
             removes_distinct_anywhere=True,
             has_efficiency=True,
             statements_by_letter=True,
@@ -184,7 +182,6 @@ FAMILIES: Mapping[str, ScriptFamily] = {
             untested=UntestedTask.PASSES,
             has_default_test=False,
             converts_numbers=False,
-            orders=False,
             removes_distinct_anywhere=True,
             has_efficiency=True,
             statements_by_letter=True,

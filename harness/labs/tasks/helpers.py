@@ -161,7 +161,7 @@ def _equal(family: ScriptFamily, rows: Rows, gold: Rows, conditions: Any) -> boo
     if not left or not right:
         return False
     is_ordered = conditions is not None and conditions.get("order", False)
-    return left == right if family.orders and is_ordered else set(left) == set(right)
+    return left == right if is_ordered else set(left) == set(right)
 
 
 def _present(rows: Rows) -> Sequence[tuple[Any, ...]]:

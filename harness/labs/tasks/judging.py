@@ -8,7 +8,7 @@ import atexit
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from dialects.errors import BadInput, HarnessError
@@ -86,6 +86,12 @@ class _Stopped(BaseException):
     """The process that judges is told to stop."""
 
 
+def answered(tasks: TaskSet, predictors: Sequence[TaskAnswers]) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the statements of golds and answers, by predictor and task."""
+    golds = {task.id: task.gold for task in tasks.tasks}
+    return {GOLD: golds, **{one.predictor: one.answers for one in predictors}}
+
+
 def judge(
     tasks: TaskSet, predictors: Sequence[TaskAnswers], workers: int, server: Server | None = None
 ) -> Iterator[TaskResult]:
@@ -101,13 +107,10 @@ def judge(
         BadInput: a database is missing.
         EngineUnavailable: the server failed.
     """
-    answered = [
-        (GOLD, {task.id: task.gold for task in tasks.tasks}),
-        *((one.predictor, one.answers) for one in predictors),
-    ]
+    given = answered(tasks, predictors)
     with _pool(tasks, workers, server) as pool:
         jobs = [
-            pool.submit(_judged, task, [(name, answers.get(task.id)) for name, answers in answered])
+            pool.submit(_judged, task, [(name, answers.get(task.id)) for name, answers in given.items()])
             for task in tasks.tasks
         ]
         try:
@@ -203,9 +206,7 @@ class TaskJudge:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._is_closed = True
         self._starter.submit(self._close).result()
         self._starter.shutdown()

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
 import pymysql
@@ -243,15 +242,10 @@ def _reached(place: str, dialect: Dialect) -> tuple[Server, Database]:
     return reached_by(options, dialect, name, name)
 
 
-def _copies(databases: Path, server: Server | None) -> MySQLCopies:
-    assert server is not None  # noqa: S101 - the command has found it
-    return MySQLCopies(databases, server)
-
-
 ENGINE = TaskEngine(
     has_server=True,
     session=MySQLTaskSession,
-    copies=_copies,
+    copies=MySQLCopies,
     query_function="perform_query_on_mysql_databases",
     execution_options={"is_solution": True},
     place="db_name",

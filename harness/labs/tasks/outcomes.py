@@ -23,7 +23,7 @@ from harness.engines import EngineName
 from harness.labs.tasks import VERDICTS
 from harness.labs.tasks.engine import engine_of
 from harness.labs.tasks.families import FAMILIES, TaskCategory
-from harness.labs.tasks.judging import GOLD, STATEMENT_SECONDS, TaskResult
+from harness.labs.tasks.judging import GOLD, STATEMENT_SECONDS, TaskResult, answered
 from harness.labs.tasks.layouts import Task, TaskAnswers, TaskSet
 from harness.labs.tasks.official import OfficialStatus
 from harness.labs.tasks.report import task_tables
@@ -129,7 +129,7 @@ def outcomes_of(
 def _records(judged: Sequence[JudgedTasks]) -> Iterator[dict[str, Any]]:
     """Yield the lines of the lab's file: each result, with the statements of the answer."""
     for one in judged:
-        texts = _texts(one)
+        texts = answered(one.tasks, one.answers)
         for result in one.results:
             answer = texts[result.predictor].get(result.task)
             yield as_record(result, one.family) | {"answer": None if answer is None else list(answer)}
@@ -227,17 +227,11 @@ def _scale(difficulty: str) -> Sequence[str]:
 
 def _pair_results(judged: JudgedTasks, levels: Sequence[str]) -> Iterator[PairResult]:
     """Yield the outcome of each answer; those of golds if nothing else was judged."""
-    texts = _texts(judged)
+    texts = answered(judged.tasks, judged.answers)
     for one in judged.results:
         if one.predictor == GOLD and judged.answers:
             continue
         yield pair_result(one, judged.dialect, texts[one.predictor].get(one.task), levels)
-
-
-def _texts(judged: JudgedTasks) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return the statements of golds and answers, by predictor and task."""
-    golds = {task.id: task.gold for task in judged.tasks.tasks}
-    return {GOLD: golds, **{one.predictor: one.answers for one in judged.answers}}
 
 
 def pair_result(

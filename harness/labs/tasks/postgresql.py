@@ -604,15 +604,10 @@ def _reached(place: str, dialect: Dialect) -> tuple[Server, Database]:
     return reached_by(account, dialect, str(account["dbname"]), "public")
 
 
-def _copies(databases: Path, server: Server | None) -> PostgreSQLCopies:
-    assert server is not None  # noqa: S101 - the command has found it
-    return PostgreSQLCopies(databases, server)
-
-
 ENGINE = TaskEngine(
     has_server=True,
     session=PostgreSQLTaskSession,
-    copies=_copies,
+    copies=PostgreSQLCopies,
     query_function="perform_query_on_postgresql_databases",
     place="db_name",
     reached=_reached,

@@ -8,17 +8,17 @@ from statistics import median
 from dialects.enums import Dialect
 from harness.labs.tasks.families import FAMILIES
 from harness.labs.tasks.judging import GOLD, TaskResult
-from harness.metrics.statistics import wilson
 from harness.report.table_model import (
     Cell,
     CellKind,
-    TableColumn,
     TableModel,
     TableRow,
     columns,
     listed,
     row,
+    share_cell,
     table,
+    with_intervals,
 )
 from loaders.base.errors import brief
 
@@ -72,15 +72,10 @@ def _rates(judged: Mapping[str, Sequence[TaskResult]], by: str) -> TableModel:
         ("state", "state"),
         ("decided", "state_decided", CellKind.COUNT),
     )
-    heads = _with_intervals(heads)
     title = f"Tasks passed, by the scripts of {', '.join(judged)}" + (f", by {by}" if by else "")
     labels = ("engine", "predictor", by) if by else ("engine", "predictor")
     notes = () if by else (_NOTE,)
-    return table(title, labels, heads, _rows(judged, by), *notes)
-
-
-def _with_intervals(heads: Sequence[TableColumn]) -> tuple[TableColumn, ...]:
-    return tuple(replace(head, has_interval=head.kind is CellKind.PERCENT) for head in heads)
+    return table(title, labels, with_intervals(heads), _rows(judged, by), *notes)
 
 
 def _rows(judged: Mapping[str, Sequence[TaskResult]], by: str) -> Iterator[TableRow]:
@@ -120,7 +115,6 @@ def _work_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
         ("median", "median", CellKind.MEAN),
     )
     rows = []
-    heads = _with_intervals(heads)
     for predictor in _predictors(judged):
         for family, results in judged.items():
             some = [each for each in results if each.predictor == predictor and each.work is not None]
@@ -137,7 +131,8 @@ def _work_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:
             rows.append(
                 row((_engine(family), predictor), cells, dialect=_engine(family), predictor=predictor)
             )
-    return table("Tasks of efficiency, by counted work", ("engine", "predictor"), heads, rows, _WORK_NOTE)
+    labels = ("engine", "predictor")
+    return table("Tasks of efficiency, by counted work", labels, with_intervals(heads), rows, _WORK_NOTE)
 
 
 _WORK_NOTE = (
@@ -224,10 +219,7 @@ _VERDICTS: Mapping[str, Callable[[TaskResult], bool]] = {
 
 def _share(verdicts: Sequence[bool]) -> Cell | None:
     """Return a percentage with its interval; None without verdicts."""
-    if not verdicts:
-        return None
-    low, high = wilson(sum(verdicts), len(verdicts)) or (0.0, 1.0)
-    return Cell(100 * sum(verdicts) / len(verdicts), (100 * low, 100 * high))
+    return replace(share_cell(sum(verdicts), len(verdicts)), questions=None) if verdicts else None
 
 
 def _gold_table(judged: Mapping[str, Sequence[TaskResult]]) -> TableModel:

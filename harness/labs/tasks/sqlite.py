@@ -15,7 +15,6 @@ from contextlib import closing, suppress
 from copy import copy
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from dialects.enums import Dialect
@@ -338,9 +337,7 @@ class SQLiteCopies:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -21,6 +21,7 @@ from harness.labs.twins.sources import TwinSource, of_set
 from harness.labs.twins.twin import SCALE
 from harness.scoring import chance
 from loaders.base import paths
+from loaders.base.digests import read_sha256
 from loaders.base.files import one_line
 
 
@@ -96,10 +97,5 @@ def _inputs(sources: Sequence[TwinSource]) -> str:
         described = source.path.parent / "database_description"
         digest.update(f"{source.db_id}\n{source.golds!r}\n".encode())
         for path in (source.path, *sorted(described.glob("*.csv"))):
-            try:
-                with path.open("rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
-            except OSError as error:
-                raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-            digest.update(f"{path.name} {content}\n".encode())
+            digest.update(f"{path.name} {read_sha256(path)}\n".encode())
     return digest.hexdigest()
