@@ -19,6 +19,7 @@ from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 
@@ -55,9 +56,7 @@ QUERIES = (
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("forms") / "forms.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(DATA)
+    path = sqlite_file(tmp_path_factory.mktemp("forms") / "forms.sqlite", DATA)
     return Database(f"test_{uuid4().hex[:8]}", "forms", path, Profile.FAITHFUL)
 
 
@@ -118,9 +117,7 @@ READERS = (
 
 
 def test_a_column_that_fits_no_type_blocks_only_the_queries_that_read_it(tmp_path: Path) -> None:
-    path = tmp_path / "motley.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(MOTLEY)
+    path = sqlite_file(tmp_path / "motley.sqlite", MOTLEY)
     with pytest.raises(BadInput, match=r"column v, rowid 3: a blob"):
         census(path)
     schema = census(path, lenient=True)

@@ -21,6 +21,7 @@ from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 
@@ -31,10 +32,7 @@ SECONDS = 60
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("rows") / "examples.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(EXAMPLES)
-    return path
+    return sqlite_file(tmp_path_factory.mktemp("rows") / "examples.sqlite", EXAMPLES)
 
 
 @pytest.fixture(scope="module")

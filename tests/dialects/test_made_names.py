@@ -1,7 +1,5 @@
 """Names that a translation makes are new, whatever the statement and the schema call their own."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from dialects.enums import Dialect
 from dialects.tables import folded
 from dialects.translation import translate
 from loaders.file_census import census
+from tests.sqlite_files import sqlite_file
 
 TARGETS = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 PLAIN = ("tables", "others", "other", "number", "label", "one", "two", "three")
@@ -46,9 +45,11 @@ def translated(query: str, chosen: list[str], target: Dialect, folder: Path) -> 
     }
     path = folder / "made.sqlite"
     path.unlink(missing_ok=True)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE {t} ({y} INTEGER, {z} TEXT)".format_map(names))
-        connection.execute("CREATE TABLE {u} ({x} INTEGER)".format_map(names))
+    sqlite_file(
+        path,
+        "CREATE TABLE {t} ({y} INTEGER, {z} TEXT)".format_map(names),
+        "CREATE TABLE {u} ({x} INTEGER)".format_map(names),
+    )
     tree = parse_one(translate(query.format_map(names), census(path), target).sql, read=TARGETS[target])
     # A name that neither the query nor the schema has may be made.
     used = [key in "tuxyz" or f"{{{key}}}" in query for key in names]

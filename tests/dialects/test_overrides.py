@@ -1,6 +1,4 @@
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from harness.data.outcomes import GoldOrigin
 from harness.runs.reader import read_run
 from tests.every_engine import LOADED
 from tests.forked import run
+from tests.sqlite_files import sqlite_file
 
 SHA = digest("SELECT a FROM t")
 GOOD = f"""-- question: 137#2
@@ -113,9 +112,7 @@ def test_the_users_own_win(file: Path, tmp_path: Path) -> None:
 )
 def test_a_run_takes_them_and_refuses_stale_ones(tmp_path: Path, gold: str, name: str, says: str) -> None:
     databases = tmp_path / "own" / "databases" / "db"
-    databases.mkdir(parents=True)
-    with closing(sqlite3.connect(databases / "db.sqlite")) as connection:
-        connection.executescript("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)")
+    sqlite_file(databases / "db.sqlite", "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1)")
     question = {"question_id": 7, "db_id": "db", "question": "?", "evidence": "", "SQL": "SELECT a FROM t"}
     (tmp_path / "own" / "questions.json").write_text(json.dumps([question]), encoding="utf-8")
     folder = tmp_path / "overrides" / "duckdb" / name

@@ -19,6 +19,7 @@ from loaders.file_census import census
 from loaders.namespace import Database, namespace
 from loaders.server import Server
 from tests.every_engine import LOADED
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 
@@ -120,9 +121,7 @@ SAMPLED: Sequence[tuple[str, Values]] = (
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("parameters") / "parameters.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(DATA)
+    path = sqlite_file(tmp_path_factory.mktemp("parameters") / "parameters.sqlite", DATA)
     return Database(f"test_{uuid4().hex[:8]}", "parameters", path, Profile.FAITHFUL)
 
 

@@ -1,6 +1,5 @@
 """Names are quoted and qualified only where a target would read them otherwise."""
 
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from typing import Any
@@ -14,6 +13,7 @@ from dialects.schema import Schema
 from dialects.translation import translate
 from loaders.file_census import census
 from loaders.server import Server, sessions
+from tests.sqlite_files import sqlite_file
 
 DATA = """
 CREATE TABLE Player (id INTEGER PRIMARY KEY, name TEXT, "rank" INTEGER, "Full Name" TEXT);
@@ -58,9 +58,7 @@ CASES = (
 
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> Schema:
-    path = tmp_path_factory.mktemp("names") / "names.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(DATA)
+    path = sqlite_file(tmp_path_factory.mktemp("names") / "names.sqlite", DATA)
     return census(path)
 
 

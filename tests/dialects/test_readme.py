@@ -1,11 +1,11 @@
 """The Python examples of README.md and dialects/README.md run as they stand there."""
 
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from tests.sqlite_files import sqlite_file
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,8 +26,7 @@ def test_the_example_of_a_readme_runs(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     [example] = [text for text in blocks(page, "python") if "translate(" in text]
-    with closing(sqlite3.connect(tmp_path / "database.sqlite")) as connection:
-        connection.execute("CREATE TABLE t (x TEXT)")
+    sqlite_file(tmp_path / "database.sqlite", "CREATE TABLE t (x TEXT)")
     monkeypatch.chdir(tmp_path)
     exec(compile(example, page, "exec"), {})  # noqa: S102 - our own text
     assert capsys.readouterr().out == PRINTED[page]

@@ -6,10 +6,8 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import tomllib
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from dialects.enums import Dialect
 from harness.provision import dsn
 from tests import forked
 from tests.docs.blocks import LANGUAGES, ROOT, Block, every_block
+from tests.sqlite_files import sqlite_file
 
 _BLOCKS = every_block()
 
@@ -53,8 +52,7 @@ PROGRAMS = [
 @pytest.mark.parametrize("block", PROGRAMS)
 def test_python_runs(block: Block, tmp_path: Path) -> None:
     """As a program, or as tests where it has any; beside a SQLite file and the page's other files."""
-    with closing(sqlite3.connect(tmp_path / "database.sqlite")) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
+    sqlite_file(tmp_path / "database.sqlite", "CREATE TABLE t (a INTEGER)")
     for other in _BLOCKS:
         if other.page == block.page and other.title and other.title != "output":
             (tmp_path / other.title).parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,6 @@
 """The same golds on three engines: what each calls a tie decides which predictions are right."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 
 import pytest
 
@@ -20,6 +18,7 @@ from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 
@@ -140,9 +139,7 @@ CASES: Sequence[Case] = [
 
 @pytest.fixture(scope="session")
 def teams(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("ties") / "ties.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCRIPT)
+    path = sqlite_file(tmp_path_factory.mktemp("ties") / "ties.sqlite", SCRIPT)
     return Database("bird_tie_tests", "ties", path)
 
 

@@ -1,9 +1,7 @@
 """A run pins the clock of golds and predictions, on every engine: each way to ask for the time is a row."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED
 from tests.forked import run
+from tests.sqlite_files import sqlite_file
 
 NOW = datetime(2025, 2, 19, 10, 30, 15, tzinfo=UTC)
 DAY, MOMENT = "2025-02-19", "2025-02-19 10:30:15"
@@ -111,12 +110,12 @@ GOLDS = (
 
 @pytest.fixture
 def pinned(tmp_path: Path) -> Database:
-    path = tmp_path / "clock.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE person (id INTEGER PRIMARY KEY, born TEXT)")
-        connection.execute("INSERT INTO person VALUES (1, '2000-02-20')")
-        connection.execute("CREATE VIEW clock AS SELECT date('now') AS today")
-        connection.commit()
+    path = sqlite_file(
+        tmp_path / "clock.sqlite",
+        "CREATE TABLE person (id INTEGER PRIMARY KEY, born TEXT)",
+        "INSERT INTO person VALUES (1, '2000-02-20')",
+        "CREATE VIEW clock AS SELECT date('now') AS today",
+    )
     return Database("bird_clock", "clock", path, Profile.FAITHFUL, now=NOW)
 
 
@@ -196,11 +195,11 @@ def test_a_moment_is_a_day_or_a_time_that_every_engine_has(text: str) -> None:
 @pytest.mark.thorough
 def test_a_run_records_it_and_its_tables_tell(tmp_path: Path) -> None:
     folder = tmp_path / "ages"
-    (folder / "databases" / "clock").mkdir(parents=True)
-    with closing(sqlite3.connect(folder / "databases" / "clock" / "clock.sqlite")) as connection:
-        connection.execute("CREATE TABLE person (id INTEGER PRIMARY KEY, born TEXT)")
-        connection.execute("INSERT INTO person VALUES (1, '2000-02-20')")
-        connection.commit()
+    sqlite_file(
+        folder / "databases" / "clock" / "clock.sqlite",
+        "CREATE TABLE person (id INTEGER PRIMARY KEY, born TEXT)",
+        "INSERT INTO person VALUES (1, '2000-02-20')",
+    )
     golds = (
         "SELECT CAST(strftime('%Y', 'now') AS INTEGER) - 2000",
         "SELECT id FROM person WHERE born > date('now')",

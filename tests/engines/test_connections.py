@@ -23,6 +23,7 @@ from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server
 from tests.loaders.servers import ask
+from tests.sqlite_files import sqlite_file
 
 COLLECTION = "bird_pool_tests"
 DATABASES = 25
@@ -150,10 +151,7 @@ MINE = "SELECT CONNECTION_ID()"
 
 @pytest.fixture(scope="module")
 def database(mysql_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = Path(tmp_path_factory.mktemp("kept")) / "kept.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
-        connection.commit()
+    path = sqlite_file(Path(tmp_path_factory.mktemp("kept")) / "kept.sqlite", "CREATE TABLE t (a INTEGER)")
     found = Database(KEPT, "kept", path)
     load([found], mysql_server)
     return found

@@ -1,8 +1,6 @@
 """Golds on databases whose values are escaped: they mean what they mean on SQLite, or they fail by name."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from tests.engines.test_unloadable import found_by_commands
 from tests.evaluating import evaluated
 from tests.harness import own_sets
 from tests.loaders.servers import drop
+from tests.sqlite_files import sqlite_file
 
 SCRIPT = """
 CREATE TABLE mixed (id INTEGER PRIMARY KEY, v);
@@ -66,10 +65,7 @@ CASES = (
 def file(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A file that is loaded with escaped values on the server that commands find, in both profiles."""
     found_by_commands(server, tmp_path, monkeypatch)
-    path = tmp_path / "databases" / "shop.sqlite"
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCRIPT)
+    path = sqlite_file(tmp_path / "databases" / "shop.sqlite", SCRIPT)
     questions = load_databases(path)
     load([questions.database("shop", profile) for profile in Profile], server, escape=True)
     yield path
@@ -103,8 +99,7 @@ def test_rows_of_sqlite_are_no_reference_for_escaped_values(
     found_by_commands(server, tmp_path, monkeypatch)
     folder, views = tmp_path / "grove", [("SELECT n FROM tall", NOTHING, FAILED, FAILED, "trees.n")]
     cases = [*CASES, *views]
-    with closing(sqlite3.connect(own_sets.database(folder / "shop" / "shop.sqlite"))) as connection:
-        connection.executescript(SCRIPT)
+    sqlite_file(own_sets.database(folder / "shop" / "shop.sqlite"), SCRIPT)
     asked = [
         {"question_id": place, "db_id": "shop", "question": f"{place}?", "SQL": gold, "difficulty": "simple"}
         for place, (gold, *_) in enumerate(cases)

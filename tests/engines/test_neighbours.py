@@ -1,9 +1,7 @@
 """What the documentation says of MariaDB and MySQL: each row of its table is asked of both servers."""
 
 import re
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from harness.engines.base import SqlError
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -27,12 +26,11 @@ ROWS = _ROW.findall(PAGE.read_text(encoding="utf-8").partition("### Where MariaD
 def servers(
     tmp_path_factory: pytest.TempPathFactory, mysql_server: Server, mariadb_server: Server
 ) -> tuple[Database, Mapping[Dialect, Server]]:
-    path = tmp_path_factory.mktemp("neighbours") / "zoo.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT);"
-            "INSERT INTO animal VALUES (1, 'cat'), (2, 'hen'), (3, NULL);"
-        )
+    path = sqlite_file(
+        tmp_path_factory.mktemp("neighbours") / "zoo.sqlite",
+        "CREATE TABLE animal (id INTEGER PRIMARY KEY, name TEXT);"
+        "INSERT INTO animal VALUES (1, 'cat'), (2, 'hen'), (3, NULL);",
+    )
     zoo = Database("bird_neighbours", "zoo", path, Profile.OFFICIAL)
     for server in (mysql_server, mariadb_server):
         load([zoo], server)

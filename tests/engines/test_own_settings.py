@@ -1,6 +1,5 @@
 """Whatever settings a user's server has, sessions have the values that outcomes need: a table of settings."""
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,6 +16,7 @@ from harness.engines.execution import Ending, Limits, execute
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -50,12 +50,10 @@ POSTGRESQL: Mapping[str, tuple[str, str, object]] = {
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
-    path = tmp_path / "own.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "CREATE TABLE thing (n INTEGER PRIMARY KEY, name TEXT);"
-            " INSERT INTO thing VALUES (1, 'x'), (2, 'y')"
-        )
+    path = sqlite_file(
+        tmp_path / "own.sqlite",
+        "CREATE TABLE thing (n INTEGER PRIMARY KEY, name TEXT); INSERT INTO thing VALUES (1, 'x'), (2, 'y')",
+    )
     return Database("bird_own_settings", "own", path, Profile.OFFICIAL)
 
 

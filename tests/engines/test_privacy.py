@@ -1,6 +1,5 @@
 """Nobody reads what another worker runs or ran: neither golds nor the texts of other predictors."""
 
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -27,6 +26,7 @@ from loaders.server import Server
 from tests.engines.hostile.cases import Absent
 from tests.engines.hostile.privacy_cases import CHANNELS, PLACES, Channel, Place
 from tests.loaders.servers import ask
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -65,11 +65,7 @@ def _engine(dialect: Dialect, request: pytest.FixtureRequest) -> tuple[Engine, S
 
 
 def _database(folder: Path, server: Server | None) -> Database:
-    path = folder / "secrets.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
-        connection.execute("INSERT INTO t VALUES (1)")
-        connection.commit()
+    path = sqlite_file(folder / "secrets.sqlite", "CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)")
     found = Database("bird_privacy_tests", "secrets", path)
     if server is not None:
         load([found], server)

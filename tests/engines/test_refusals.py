@@ -1,8 +1,5 @@
 """An error on reading a text is told from one while it runs, which the text may not end with next time."""
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from dialects.enums import Dialect
@@ -13,6 +10,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.sqlite_files import sqlite_file
 
 pytestmark = pytest.mark.engine
 
@@ -47,11 +45,10 @@ RUNS = {
 
 @pytest.fixture(scope="module")
 def zoo(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("refusals") / "zoo.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(
-            "CREATE TABLE animal (id INTEGER, name TEXT); INSERT INTO animal VALUES (1, 'cat'), (2, 'hen');"
-        )
+    path = sqlite_file(
+        tmp_path_factory.mktemp("refusals") / "zoo.sqlite",
+        "CREATE TABLE animal (id INTEGER, name TEXT); INSERT INTO animal VALUES (1, 'cat'), (2, 'hen');",
+    )
     return Database("bird_refusals", "zoo", path)
 
 

@@ -22,6 +22,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.sqlite_files import sqlite_file
 
 DB_ID = "state"
 LIMITS = Limits(seconds=20)
@@ -178,10 +179,11 @@ Plain = Callable[[str], object]
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp(DB_ID) / f"{DB_ID}.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
-        connection.execute("INSERT INTO t VALUES (1)")
+    path = sqlite_file(
+        tmp_path_factory.mktemp(DB_ID) / f"{DB_ID}.sqlite",
+        "CREATE TABLE t (a INTEGER)",
+        "INSERT INTO t VALUES (1)",
+    )
     return Database("bird_state_tests", DB_ID, path)
 
 

@@ -1,9 +1,7 @@
 """What no server can hold, or not as declared, is said once, and the rest is loaded."""
 
 import json
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -24,6 +22,7 @@ from loaders.bulk_load import load_each
 from loaders.server import Server
 from tests.harness import small_sets as small
 from tests.loaders.servers import drop
+from tests.sqlite_files import sqlite_file
 
 SPOILT = {
     "nameless": 'CREATE TABLE t ("" TEXT)',
@@ -38,10 +37,7 @@ def written(folder: Path) -> Path:
     contents = {"bank": "CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x')", **SPOILT}
     contents["zoo"] = contents["bank"]
     for name, script in contents.items():
-        path = folder / "dev_databases" / name / f"{name}.sqlite"
-        path.parent.mkdir(parents=True)
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(script)
+        sqlite_file(folder / "dev_databases" / name / f"{name}.sqlite", script)
     asked = [
         small.question(place, name, Dialect.SQLITE, 0) | {"SQL": "SELECT 'x'"}
         for place, name in enumerate(contents)
@@ -145,9 +141,10 @@ def test_coverage_is_measured_of_the_others(server: Server, home: Path, tmp_path
 def test_what_an_earlier_load_left_is_not_asked_instead(server: Server, own: Path) -> None:
     with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
         assert evaluator.score([Answer("0", "SELECT 'x'", server.dialect)])[0].outcome is Outcome.MATCH
-    path = own / "dev_databases" / "bank" / "bank.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("CREATE TABLE worse (a); INSERT INTO worse VALUES (x'00'), ('text')")
+    sqlite_file(
+        own / "dev_databases" / "bank" / "bank.sqlite",
+        "CREATE TABLE worse (a); INSERT INTO worse VALUES (x'00'), ('text')",
+    )
     with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
         assert evaluator.score([Answer("0", "SELECT 'x'", server.dialect)])[0].outcome is Outcome.GOLD_ERROR
 
@@ -159,10 +156,10 @@ def _questions(folder: Path) -> QuestionSet:
     """A set of one question about a database that cannot be loaded as declared."""
     sample = load_set("sample")
     [question, *_] = sample.questions
-    path = folder / question.db_id / f"{question.db_id}.sqlite"
-    path.parent.mkdir(parents=True)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), ('n/a')")
+    sqlite_file(
+        folder / question.db_id / f"{question.db_id}.sqlite",
+        "CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), ('n/a')",
+    )
     return replace(sample, questions=(question,), databases=folder, collection=f"test_{uuid4().hex[:8]}")
 
 

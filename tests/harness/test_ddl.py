@@ -1,6 +1,5 @@
 """The schema that an application keeps, run on each engine: what it declares holds there."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from dialects.enums import Dialect
 from loaders.ddl import ddl
 from loaders.server import Server, sessions
 from tests.harness.conftest import Call
+from tests.sqlite_files import sqlite_file
 
 SERVERS = ("mysql", "postgresql", "mariadb")
 
@@ -66,10 +66,7 @@ REFUSED = {
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    path = tmp_path / "shop.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCHEMA)
-    return path
+    return sqlite_file(tmp_path / "shop.sqlite", SCHEMA)
 
 
 class Place:

@@ -1,9 +1,7 @@
 """A gold that nothing can read is one failed gold: every command goes on with the others."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from loaders.server import Server
 from tests.engines.test_unloadable import found_by_commands
 from tests.harness import own_sets
 from tests.harness.conftest import Call
+from tests.sqlite_files import sqlite_file
 
 GOLDS = (
     "SELECT name FROM items",
@@ -103,9 +102,9 @@ def test_a_gold_of_several_types_names_what_compares_it(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     gold = "SELECT a FROM t"
-    (tmp_path / "mine" / "databases").mkdir(parents=True)
-    with closing(sqlite3.connect(tmp_path / "mine" / "databases" / "m.sqlite")) as connection:
-        connection.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (7), ('x')")
+    sqlite_file(
+        tmp_path / "mine" / "databases" / "m.sqlite", "CREATE TABLE t (a); INSERT INTO t VALUES (7), ('x')"
+    )
     (tmp_path / "mine" / "q.json").write_text(json.dumps([{"db_id": "m", "question": "q", "SQL": gold}]))
     (tmp_path / "p.json").write_text(json.dumps([{"question_id": 0, "sql": gold}]))
     asked = ("--set", "mine", "--predictions", "p.json", "--predictor", "p", "--dialect", "duckdb")

@@ -15,6 +15,7 @@ from dialects.translation import translate
 from loaders.file_census import census
 from loaders.portable import DAY, DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
 from tests.loaders.conftest import MakeFile
+from tests.sqlite_files import sqlite_file
 
 BIG = 2**53
 
@@ -340,8 +341,7 @@ def test_a_utf16_file_is_read(make_file: MakeFile) -> None:
 def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
     folder = tmp_path / "a?b#c%20 d"
     folder.mkdir()
-    with closing(sqlite3.connect(folder / "e.sqlite")) as connection:
-        connection.execute("CREATE TABLE t (a)")
+    sqlite_file(folder / "e.sqlite", "CREATE TABLE t (a)")
     assert census(folder / "e.sqlite").tables == (
         Table("t", (Column("a", "", PortableType.TEXT, nullable=True, nulls=False),), 0, rowids=((1, 1),)),
     )

@@ -4,9 +4,7 @@ import ast
 import fnmatch
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from dialects.translation import translate
 from loaders import functions
 from loaders.duckdb import functions as duckdb_functions
 from loaders.file_census import census
+from tests.sqlite_files import sqlite_file
 
 ENGINES = [Dialect.MYSQL, Dialect.MARIADB, Dialect.POSTGRESQL, Dialect.DUCKDB]
 FILES = sorted(Path(functions.__file__).parent.glob("*.sql"))
@@ -119,9 +118,7 @@ def test_what_translations_call_is_defined_and_nothing_else(dialect: Dialect) ->
 
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_an_engine_that_trims_sets_calls_no_function_for_them(dialect: Dialect, tmp_path: Path) -> None:
-    path = tmp_path / "words.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t (a TEXT, b TEXT)")
+    path = sqlite_file(tmp_path / "words.sqlite", "CREATE TABLE t (a TEXT, b TEXT)")
     found = translate("SELECT trim(a, b), ltrim(a, b) FROM t", census(path), dialect).sql
     assert {name for name in TRIMS if name in found} == (TRIMS if lowerings(dialect)["trim-sets"] else set())
 

@@ -18,6 +18,7 @@ from tests.every_engine import OWN, SERVED
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 from tests.loaders.test_keys import ALL_KEYS, KEYED, kinds_of_keys
+from tests.sqlite_files import sqlite_file
 
 SERVERS = OWN
 
@@ -236,9 +237,7 @@ def test_a_file_that_changes_under_the_load_is_noticed(
     def shrink(filling: Database, _: int, __: int) -> None:
         # While the larger one is filled nobody reads the other, whose rows have been counted.
         if filling == before:
-            with closing(sqlite3.connect(path)) as connection:
-                connection.execute("DELETE FROM t WHERE a > 2")
-                connection.commit()
+            sqlite_file(path, "DELETE FROM t WHERE a > 2")
 
     with pytest.raises(BadInput, match=r"table t: 5 rows, but 3 in .*; do not change the file"):
         load([before, database], server, jobs=1, progress=shrink)

@@ -1,10 +1,8 @@
 """The functions of SQLite on other engines: what each row's example is translated to."""
 
 import re
-import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from dialects.translation import translate
 from loaders.file_census import census
 from tests.docs.reference.markdown import cell
 from tests.docs.reference.written import COMMAND
+from tests.sqlite_files import sqlite_file
 
 _BEGIN = f"<!-- Functions: written by `{COMMAND}` from `dialects/functions.py`. -->\n"
 _END = "<!-- End of functions. -->\n"
@@ -95,7 +94,5 @@ def _form(row: Function, target: Dialect, schema: Schema) -> str:
 
 def _schema() -> Schema:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "examples.sqlite"
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(EXAMPLES)
+        path = sqlite_file(Path(folder) / "examples.sqlite", EXAMPLES)
         return census(path)

@@ -26,6 +26,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness import own_sets
 from tests.harness.conftest import Call
+from tests.sqlite_files import sqlite_file
 
 SERVERS = ("mysql", "postgresql")
 
@@ -148,8 +149,7 @@ def test_a_file_has_a_translation_for_each_statement(shop: Path, call: Call) -> 
 def test_a_column_of_blobs_and_texts_is_translated_for_databases_loaded_with_escape(
     shop: Path, call: Call
 ) -> None:
-    with closing(sqlite3.connect(shop)) as connection, connection:
-        connection.execute("UPDATE items SET name = x'00ff' WHERE id = (SELECT min(id) FROM items)")
+    sqlite_file(shop, "UPDATE items SET name = x'00ff' WHERE id = (SELECT min(id) FROM items)")
     asked = ("--database", str(shop), "--dialect", "mysql")
     assert call("translate", "SELECT id FROM items", *asked)[0] == 0
     code, _, said = call("translate", "SELECT name FROM items", *asked)
@@ -442,9 +442,7 @@ def test_a_translated_set_can_be_published_beside_its_databases(
 
 
 def test_a_table_whose_name_has_a_blank_is_named_for_one_without(tmp_path: Path, call: Call) -> None:
-    path = tmp_path / "shop.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute('CREATE TABLE "Order Details" (id INTEGER)')
+    path = sqlite_file(tmp_path / "shop.sqlite", 'CREATE TABLE "Order Details" (id INTEGER)')
     where = ("--database", str(path), "--dialect", "postgresql")
     code, _, said = call("translate", "SELECT id FROM OrderDetails", *where)
     assert (code, said.count("\n")) == (2, 1)

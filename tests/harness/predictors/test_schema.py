@@ -26,6 +26,7 @@ from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, LOADED, SERVED
 from tests.harness.predictors.making import FARM
 from tests.loaders.servers import ask, drop
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 
@@ -65,9 +66,7 @@ INSERT INTO shelves VALUES (2, 1), (1, 3);
 
 def written(folder: Path, collection: str, db_id: str, script: str) -> Database:
     """A database as a SQLite file."""
-    path = folder / f"{db_id}.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(script)
+    path = sqlite_file(folder / f"{db_id}.sqlite", script)
     return Database(collection, db_id, path)
 
 

@@ -1,8 +1,6 @@
 """What is run to find a gold's other answers, and what comes of it; on SQLite."""
 
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from harness.metrics.accuracy import Answers, ex_strict, ex_strict_of
 from harness.metrics.distinct import Row
 from harness.scoring.ties import MOST_QUERIES, answers, is_ordered
 from loaders.namespace import Database
+from tests.sqlite_files import sqlite_file
 
 SCRIPT = """
 CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, goals INTEGER);
@@ -53,9 +52,7 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("alternatives") / "ties.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCRIPT)
+    path = sqlite_file(tmp_path_factory.mktemp("alternatives") / "ties.sqlite", SCRIPT)
     return Database("alternatives", "ties", path)
 
 

@@ -1,9 +1,7 @@
 """Executions survive being written and read with every value and its type, and nothing else is believed."""
 
 import math
-import sqlite3
 import zlib
-from contextlib import closing
 from datetime import UTC, datetime, time, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -24,6 +22,7 @@ from harness.scoring.tasks import encode_execution as encode
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.sqlite_files import sqlite_file
 
 ZONES = [None, UTC, timezone(timedelta(hours=-3, minutes=-30, seconds=-1)), ZoneInfo("Europe/Zurich")]
 FIXED = [zone for zone in ZONES if not isinstance(zone, ZoneInfo)]
@@ -195,9 +194,7 @@ def read_back(engine: Engine, database: Database, sql: str) -> None:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Database:
-    path = tmp_path / "one.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE one (id INTEGER PRIMARY KEY)")
+    path = sqlite_file(tmp_path / "one.sqlite", "CREATE TABLE one (id INTEGER PRIMARY KEY)")
     return Database("bird_codec_tests", "one", path)
 
 

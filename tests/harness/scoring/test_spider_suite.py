@@ -30,6 +30,7 @@ from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests.evaluating import results
 from tests.every_engine import LOADED
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 FAST = Limits(seconds=2.0)
@@ -226,10 +227,9 @@ def test_servers_judge_suites_as_sqlite_does(questions: QuestionSet, folder: Pat
 
 def test_there_is_no_verdict_where_gold_fails(questions: QuestionSet, folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "suite")
-    with closing(
-        sqlite3.connect(tmp_path / "suite" / "city_library" / "city_libraryv3.sqlite")
-    ) as connection:
-        connection.execute("ALTER TABLE Books RENAME TO NoBooks")
+    sqlite_file(
+        tmp_path / "suite" / "city_library" / "city_libraryv3.sqlite", "ALTER TABLE Books RENAME TO NoBooks"
+    )
     variants = find_variants(str(tmp_path / "suite"), questions, pytest.fail)
     suite = Suite(variants, SQLiteEngine(pooled=True), SQLiteEngine(pooled=True), FAST)
     [gold, *_] = CASES

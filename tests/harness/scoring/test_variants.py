@@ -16,6 +16,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loader import load_set
 from harness.labs.twins.twin import SCALE
 from harness.scoring.variants import Variants, find_variants
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -177,8 +178,7 @@ def test_other_rows_or_golds_make_other_twins(first: QuestionSet) -> None:
     before = found("1", first)[0].fingerprint
     fewer = replace(first, questions=first.questions[:2])
     assert found("1", fewer)[1] == ["making variant seed-1: zoo ..."]
-    with closing(sqlite3.connect(first.database("bank").sqlite_path)) as connection, connection:
-        connection.execute("DELETE FROM Place WHERE id > 400")
+    sqlite_file(first.database("bank").sqlite_path, "DELETE FROM Place WHERE id > 400")
     variants, said = found("1", first)
     assert said == ["making variant seed-1: bank, zoo ..."]
     assert variants.fingerprint["inputs"] != before["inputs"]
@@ -201,8 +201,7 @@ def test_nothing_that_is_found_among_the_data_is_executed(
 
 
 def test_a_database_that_no_twin_is_made_of_is_named(first: QuestionSet, cache: Path) -> None:
-    with closing(sqlite3.connect(first.database("zoo").sqlite_path)) as connection:
-        connection.execute("CREATE VIRTUAL TABLE notes USING fts5(body)")
+    sqlite_file(first.database("zoo").sqlite_path, "CREATE VIRTUAL TABLE notes USING fts5(body)")
     with pytest.raises(BadInput, match=r"seed 1, zoo: .*notes is virtual.*; name a folder of variants"):
         found("2", first)
     assert [path for path in leftovers(cache) if path.stem != "bank"] == []

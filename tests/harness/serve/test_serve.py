@@ -5,13 +5,12 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from tests import forked
 from tests.harness import own_sets
 from tests.harness.conftest import Call
 from tests.harness.serve.served import ENDLESS, PATIENT_SECONDS, SERVERS, Served, metrics, served
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -379,8 +379,7 @@ def test_a_request_names_one_of_several_sets(tmp_path: Path) -> None:
 
 
 def test_own_databases_need_no_questions(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
+    sqlite_file(tmp_path / "shop.sqlite", "CREATE TABLE t (a INTEGER)")
     with served("--databases", str(tmp_path)) as server, ScoreClient(server.address) as client:
         [judged] = client.score([{"database": "shop", "gold": "SELECT 0", "sql": "SELECT count(*) FROM t"}])
         assert judged["outcome"] == "match"

@@ -1,6 +1,4 @@
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ from harness.labs.audit.command import AuditBench, JudgedFinding, pack_of, read_
 from harness.labs.audit.gold import Finding, FindingBasis, FoundIn
 from harness.labs.audit.probes import PROBES
 from tests.harness.conftest import Call
+from tests.sqlite_files import sqlite_file
 
 
 def test_findings_are_printed_and_written(call: Call, tmp_path: Path) -> None:
@@ -227,8 +226,7 @@ def test_a_list_of_judgements_that_is_none(tmp_path: Path) -> None:
 def test_description_files_are_checked_against_their_databases(call: Call, tmp_path: Path) -> None:
     folder = tmp_path / "own" / "databases" / "db"
     (folder / "database_description").mkdir(parents=True)
-    with closing(sqlite3.connect(folder / "db.sqlite")) as connection:
-        connection.executescript("CREATE TABLE t (a INTEGER, b TEXT); CREATE TABLE u (c TEXT)")
+    sqlite_file(folder / "db.sqlite", "CREATE TABLE t (a INTEGER, b TEXT); CREATE TABLE u (c TEXT)")
     head = "original_column_name,column_name,column_description,data_format,value_description\n"
     described = folder / "database_description"
     (described / "t.csv").write_bytes(b"\xef\xbb\xbf" + f"{head}a,,the first,,\nz,,stray,,\n".encode())

@@ -30,6 +30,7 @@ from tests.harness.real_runs import evaluated
 from tests.labs.chance.cases import DIFFERENT, SCHEMA
 from tests.labs.chance.rules import EQUAL, RULES, Rule
 from tests.labs.twins.shops import schema
+from tests.sqlite_files import sqlite_file
 
 HOSTILE = [
     "DROP TABLE team",
@@ -50,8 +51,7 @@ _CHECKED = 10
 
 
 def made(path: Path, script: str) -> Shape:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(script)
+    sqlite_file(path, script)
     return of_file(path)
 
 

@@ -1,5 +1,3 @@
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +6,7 @@ from dialects.errors import BadInput
 from harness.engines.base import statements
 from harness.labs.conformance.folders import scripts
 from harness.labs.conformance.sqllogictest import QueryRecord, StatementRecord
+from tests.sqlite_files import sqlite_file
 
 
 def put(folder: Path, **files: str) -> None:
@@ -18,9 +17,7 @@ def put(folder: Path, **files: str) -> None:
 
 
 def database(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t(a)")
+    sqlite_file(path, "CREATE TABLE t(a)")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dialects.errors import BadInput
 from harness.engines.sqlite.engine import connect
 from harness.labs.conformance.folders import scripts
 from harness.labs.conformance.states import Replay, State, merged, states
+from tests.sqlite_files import sqlite_file
 
 SECONDS = 5.0
 
@@ -174,8 +175,7 @@ def test_a_statement_that_does_not_end_is_stopped(tmp_path: Path) -> None:
 def test_a_database_file_is_read_where_it_stands_and_stays_as_it_is(tmp_path: Path) -> None:
     folder = tmp_path / "shop"
     folder.mkdir()
-    with closing(sqlite3.connect(folder / "shop.sqlite")) as connection:
-        connection.execute("CREATE TABLE t(a)")
+    sqlite_file(folder / "shop.sqlite", "CREATE TABLE t(a)")
     before = (folder / "shop.sqlite").read_bytes()
     (folder / "queries.sql").write_text("SELECT a FROM t; DELETE FROM t; SELECT 2", encoding="utf-8")
     [script] = scripts(tmp_path)

@@ -39,6 +39,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, INDEXED
 from tests.labs.study.rooms import alone_on, copying_in_turn
+from tests.sqlite_files import sqlite_file
 
 LIMITS = Limits(seconds=10)
 ROOT = Path(__file__).parents[3]
@@ -121,12 +122,12 @@ def test_a_copy_goes_through_every_scheme(place: Place, room: CopyRoom, profile:
 
 
 def test_declared_indexes_are_those_of_the_file(place: Place, room: CopyRoom, tmp_path: Path) -> None:
-    path = tmp_path / "declared.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER UNIQUE)")
-        connection.execute("CREATE INDEX i ON t(a)")
-        connection.execute("INSERT INTO t VALUES (1, 2, 3)")
-        connection.commit()
+    path = sqlite_file(
+        tmp_path / "declared.sqlite",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER UNIQUE)",
+        "CREATE INDEX i ON t(a)",
+        "INSERT INTO t VALUES (1, 2, 3)",
+    )
     database = Database("declared", "declared", path)
     with (
         room.copy(place.name, database, Keys.DECLARED) as declared,
@@ -298,8 +299,7 @@ INSERT INTO made (a) VALUES (1), (2);
 @pytest.mark.parametrize("primary", [True, False])
 def test_a_file_with_other_keys_has_the_same_rows(tmp_path: Path, *, primary: bool) -> None:
     source, target = tmp_path / "source.sqlite", tmp_path / "target.sqlite"
-    with closing(sqlite3.connect(source)) as connection:
-        connection.executescript(AWKWARD)
+    sqlite_file(source, AWKWARD)
     copy_with_keys(source, target, primary=primary)
     schema = {table.name: table for table in census(target).tables}
     assert list(schema) == ["a b", "pairs", "plain", "made"]

@@ -22,6 +22,7 @@ from loaders.server import Server
 from tests.every_engine import EVERY_ENGINE, INDEXED
 from tests.harness.conftest import Call
 from tests.labs.study.rooms import copying_in_turn
+from tests.sqlite_files import sqlite_file
 
 ROOT = Path(__file__).parents[3]
 SAVED = {case.name: case for case in CASES}
@@ -64,9 +65,7 @@ def test_rows_are_held_against_each_other_where_there_are_ties_and_nulls(  # noq
     more: str,
     expected: str,
 ) -> None:
-    path = tmp_path / "case.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(f"{TABLES[name]} {more};")
+    path = sqlite_file(tmp_path / "case.sqlite", f"{TABLES[name]} {more};")
     kind = kind_of(str(dialect))
     servers: dict[str, Server] = {}
     if kind.has_server:

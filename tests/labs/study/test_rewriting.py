@@ -1,9 +1,7 @@
 """Rewriting on servers: no rule changes the rows of whatever data, nor those of any gold."""
 
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from loaders.file_census import census
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.labs.study.rewriting.worlds import ORDINARY, World, queries, worlds
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -84,9 +83,7 @@ INSERT INTO player VALUES (1, 'a'), (2, 'b');
 
 def test_a_key_of_texts_counts_where_the_server_holds_it(server: Server, tmp_path: Path) -> None:
     """To MySQL's default collation `a` is `A`: what SQLite calls a key repeats rows there."""
-    path = tmp_path / "folded.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(FOLDED)
+    path = sqlite_file(tmp_path / "folded.sqlite", FOLDED)
     database, engine = loaded(server, path), on_server(server)
     schema = census(path)
     sql = "SELECT id FROM player WHERE code IN (SELECT code FROM team)"
@@ -99,8 +96,7 @@ def test_a_key_of_texts_counts_where_the_server_holds_it(server: Server, tmp_pat
     assert same == (not kind_of(server.dialect).ignores_case)
     assert (joined.rewritten is not None) == same
     assert (once.rewritten is not None) == same
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM team WHERE code = 'A'")
+    sqlite_file(path, "DELETE FROM team WHERE code = 'A'")
     load([database], server)
     schema = census(path)
     held = held_keys(engine, database, schema, LIMITS)

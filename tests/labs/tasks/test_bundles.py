@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +17,7 @@ from loaders.server import Server
 from tests.harness.conftest import Call
 from tests.labs.tasks.shop import make_sqlite, write_set
 from tests.labs.tasks.test_outcomes import LITE, PASSED, TASKS, judged_set, request
+from tests.sqlite_files import sqlite_file
 
 MADE = "CREATE TABLE kept AS SELECT 1 AS one"
 """A statement whose semicolon, or whose place in one text with another, decides a verdict."""
@@ -124,8 +123,7 @@ def test_tasks_of_a_file_are_verified_and_on_the_board(call: Call, tmp_path: Pat
     shown = page.read_text(encoding="utf-8")
     assert ("Official" in shown, "None" in shown) == (True, False)
     # Another database is no verification.
-    with closing(sqlite3.connect(tmp_path / "databases/shop/shop_template.sqlite")) as connection, connection:
-        connection.execute("DELETE FROM orders WHERE id = 1")
+    sqlite_file(tmp_path / "databases/shop/shop_template.sqlite", "DELETE FROM orders WHERE id = 1")
     code, _, said = call(*verify, *at_hand)
     assert (code, "the database sqlite/shop is not the one that was submitted" in said) == (2, True), said
 

@@ -1,8 +1,6 @@
 """Files of tasks and answers, the official text functions, and the command."""
 
 import json
-import sqlite3
-from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from harness.labs.tasks.helpers import (
 from harness.labs.tasks.layouts import Task, read_answers, read_tasks
 from harness.labs.tasks.sqlite import ENGINE, SQLiteCopies
 from tests.labs.tasks.shop import make_sqlite
+from tests.sqlite_files import sqlite_file
 
 TASK = {"instance_id": "t1", "selected_database": "shop", "preprocess_sql": [], "sol_sql": ["SELECT 1"]}
 
@@ -200,8 +199,7 @@ def test_the_release_of_sqlite_that_wrote_a_database_is_no_part_of_it(tmp_path: 
     assert ENGINE.contents is not None
     before, written = ENGINE.contents(tmp_path, "shop"), path.read_bytes()
     for change, is_same in (("PRAGMA page_size = 8192; VACUUM", True), ("DELETE FROM orders", False)):
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(change)
+        sqlite_file(path, change)
         assert path.read_bytes() != written
         assert (ENGINE.contents(tmp_path, "shop") == before) is is_same
 

@@ -15,6 +15,7 @@ from harness.scoring.chance.rows import checked
 from harness.scoring.chance.shape import Shape, of_file
 from tests.labs.twins.shops import GOLDS, SCRIPT, WRONG
 from tests.loaders.conftest import MakeFile
+from tests.sqlite_files import sqlite_file
 
 
 @pytest.fixture
@@ -69,8 +70,7 @@ def test_a_gold_without_an_answer_is_named_with_a_reason(shop: Shape, sql: str, 
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 1.0]))
 def test_keys_and_references_hold(tmp_path_factory: pytest.TempPathFactory, seed: int, scale: float) -> None:
     folder = tmp_path_factory.mktemp("twin")
-    with closing(sqlite3.connect(folder / "shop.sqlite")) as connection:
-        connection.executescript(SCRIPT)
+    sqlite_file(folder / "shop.sqlite", SCRIPT)
     found = made(of_file(folder / "shop.sqlite"), list(GOLDS.values())[::3], seed=seed, scale=scale)
     path = folder / "made.sqlite"
     # A key that is there twice, or a NULL where there may be none, would be refused here.

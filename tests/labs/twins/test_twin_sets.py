@@ -5,10 +5,8 @@ names of any kind (`tests/labs/twins/shops.py`).
 """
 
 import os
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +27,7 @@ from loaders.server import Server
 from tests.harness import own_sets as sets
 from tests.labs.twins.shops import schema
 from tests.loaders.servers import drop
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -50,10 +49,7 @@ def made_set(folder: Path) -> Path:
     asked = []
     for seed in range(SCHEMAS):
         name, each = f"made{seed}", schema(seed)
-        path = folder / "schemas" / name / f"{name}.sqlite"
-        path.parent.mkdir(parents=True)
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(each.script)
+        sqlite_file(folder / "schemas" / name / f"{name}.sqlite", each.script)
         asked += [
             {
                 "question_id": f"{name}-{place}",

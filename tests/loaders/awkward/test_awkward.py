@@ -29,6 +29,7 @@ from tests.loaders.awkward import tables, values
 from tests.loaders.awkward.case import EVERYWHERE, Case, Place
 from tests.loaders.awkward.values import LARGE
 from tests.loaders.servers import ask, drop, read
+from tests.sqlite_files import sqlite_file
 
 SERVERS = OWN
 
@@ -243,8 +244,7 @@ def test_it_loads_exactly_or_stops_with_a_clear_error(
 
 
 def _write_earlier(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as file:
-        file.executescript("CREATE TABLE earlier (a INTEGER); INSERT INTO earlier VALUES (5)")
+    sqlite_file(path, "CREATE TABLE earlier (a INTEGER); INSERT INTO earlier VALUES (5)")
 
 
 def _refused(server: Server, database: Database, case: Case, words: str) -> None:

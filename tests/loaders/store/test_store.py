@@ -29,6 +29,7 @@ from loaders.base.store import (
     default_path,
 )
 from tests.loaders.store.stored import entries, finish, key
+from tests.sqlite_files import sqlite_file
 
 DAY = 24 * 3600.0
 
@@ -199,8 +200,7 @@ def test_a_store_that_cannot_be_used_is_replaced(path: Path, damage: str, said: 
     if damage == "cut off":
         os.truncate(path, 5000)
     else:
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute(damage)
+        sqlite_file(path, damage)
     with Store(path, say=said.append) as store:
         store.put(entries(1))
         assert store.get([key(1)]) == entries(1)
@@ -214,8 +214,7 @@ def test_a_store_of_a_later_version_is_kept(path: Path, tables: str, said: list[
         said.clear()
         with Store(path, say=pytest.fail) as store:
             store.put(entries(*range(100)))
-        with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(f"PRAGMA user_version = 99{tables}")
+        sqlite_file(path, f"PRAGMA user_version = 99{tables}")
         with Store(path, say=said.append) as store:
             assert store.get([key(1)]) == {}
             store.put(entries(1))
@@ -268,8 +267,7 @@ def test_damage_is_never_handed_out_and_gone_with_the_next_store(path: Path) -> 
 def test_a_changed_entry_is_not_handed_out(path: Path, change: str) -> None:
     with Store(path, say=pytest.fail) as store:
         store.put(entries(1, 2))
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(f"UPDATE contents SET {change}")
+        sqlite_file(path, f"UPDATE contents SET {change}")
         store._say = lambda _: None
         assert store.get([key(1), key(2)]) == {}
 
@@ -341,8 +339,7 @@ def test_processes_read_write_and_evict_at_once(path: Path) -> None:
 @pytest.mark.thorough
 def test_processes_that_meet_a_store_of_another_version_agree_on_a_new_one(path: Path) -> None:
     Store(path, say=pytest.fail).close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 99")
+    sqlite_file(path, "PRAGMA user_version = 99")
     context = multiprocessing.get_context("spawn")
     finish([context.Process(target=_in_silence, args=(path, number)) for number in range(3)])
     with Store(path, say=pytest.fail) as store:

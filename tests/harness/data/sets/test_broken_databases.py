@@ -15,6 +15,7 @@ from harness.labs.conformance import folders
 from harness.scoring.variants import find_variants
 from tests.harness import own_sets
 from tests.harness.conftest import Call
+from tests.sqlite_files import sqlite_file
 
 
 def _computed(path: Path) -> None:
@@ -31,8 +32,7 @@ def _torn(path: Path) -> None:
 
 
 def _blank(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("CREATE TABLE t (a); DROP TABLE t")
+    sqlite_file(path, "CREATE TABLE t (a); DROP TABLE t")
 
 
 BROKEN = {

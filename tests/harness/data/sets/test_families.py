@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from harness.data.questions import BIRD_LEVELS
 from harness.data.set_manifest import PUBLISHED
 from harness.data.sets.loader import load_set, name_of
 from tests.harness import own_sets as sets
+from tests.sqlite_files import sqlite_file
 
 SPIDER = ("easy", "medium", "hard", "extra")
 
@@ -150,9 +150,10 @@ def test_golds_that_sqlite_cannot_run_are_gold_errors_of_their_questions_alone(t
     asked[1]["query"] = "SELECT nothing FROM nowhere"
     asked[3]["query"] = "SELECT name FROM items WHERE id = 9"
     sets.write(folder / "dev.json", asked)
-    with closing(sqlite3.connect(load_set(str(folder)).database("shop-1").sqlite_path)) as connection:
-        connection.execute("INSERT INTO items VALUES (9, CAST(x'63e9' AS TEXT), 1)")
-        connection.commit()
+    sqlite_file(
+        load_set(str(folder)).database("shop-1").sqlite_path,
+        "INSERT INTO items VALUES (9, CAST(x'63e9' AS TEXT), 1)",
+    )
     with Evaluator(str(folder), workers=1, cache=False) as evaluator:
         found = evaluator.score([Answer(str(place), one["query"]) for place, one in enumerate(asked)])
     assert [one.outcome for one in found] == [

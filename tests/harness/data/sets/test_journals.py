@@ -14,6 +14,7 @@ from harness.engines.base import EngineLost
 from harness.engines.sqlite.engine import connect
 from tests.harness.conftest import Call
 from tests.harness.own_sets import bird_dev
+from tests.sqlite_files import sqlite_file
 
 CHANGE = "UPDATE items SET name = 'changed' || hex(randomblob(3000))"
 
@@ -51,9 +52,7 @@ def behind_a_link(path: Path, held: ExitStack) -> None:
 def over(path: Path, held: ExitStack) -> None:
     """A journal that is kept, and over."""
     del held
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = PERSIST")
-        connection.execute(CHANGE)
+    sqlite_file(path, "PRAGMA journal_mode = PERSIST", CHANGE)
     assert Path(f"{path}-journal").stat().st_size
 
 

@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501 - queries are written as they are
 
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from harness.labs.study.parts.paper_cases import CASES as PAPER_CASES
 from harness.labs.study.rewriting import RULES, consider, proven
 from loaders.file_census import census
 from loaders.namespace import Database
+from tests.sqlite_files import sqlite_file
 
 SCRIPT = """
 CREATE TABLE team (id INTEGER PRIMARY KEY, code TEXT, points INTEGER, founded DATE, nick TEXT COLLATE NOCASE);
@@ -174,11 +173,9 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("preconditions") / "small.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(SCRIPT)
-        connection.execute("INSERT INTO lone VALUES (8, 1)")
-        connection.commit()
+    path = sqlite_file(
+        tmp_path_factory.mktemp("preconditions") / "small.sqlite", SCRIPT, "INSERT INTO lone VALUES (8, 1)"
+    )
     return Database("preconditions", "small", path)
 
 
@@ -271,9 +268,7 @@ INSERT INTO loan VALUES (1, 1, 9), (2, 2, 9);
 
 def test_the_papers_cases_are_made_or_refused(tmp_path: Path) -> None:
     """1.1 as a join repeats users, as EXISTS it does not; 1.3 has other rows where the maximum ties."""
-    path = tmp_path / "paper.sqlite"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(PAPER)
+    path = sqlite_file(tmp_path / "paper.sqlite", PAPER)
     schema, database = census(path), Database("paper", "paper", path)
     cases = {case.name: case for case in PAPER_CASES}
     for name, same in (("1.1", False), ("1.2", True), ("1.3", False)):
