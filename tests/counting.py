@@ -1,9 +1,9 @@
 """A small database, and texts of every kind whose work is counted on it."""
 
-import sqlite3
 from pathlib import Path
 
 from loaders.namespace import Database
+from tests.sqlite_files import sqlite_file
 
 TEXTS = (
     "SELECT n FROM number WHERE word LIKE '%7%' ORDER BY word, n",
@@ -16,11 +16,9 @@ TEXTS = (
 
 def numbers_in(folder: Path) -> Database:
     """Make the database."""
-    path = folder / "numbers" / "numbers.sqlite"
-    path.parent.mkdir()
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE number (n INTEGER PRIMARY KEY, word TEXT)")
-    connection.executemany("INSERT INTO number VALUES (?, ?)", [(n, str(n % 50)) for n in range(2000)])
-    connection.commit()
-    connection.close()
+    path = sqlite_file(
+        folder / "numbers" / "numbers.sqlite",
+        "CREATE TABLE number (n INTEGER PRIMARY KEY, word TEXT)",
+        number=[(n, str(n % 50)) for n in range(2000)],
+    )
     return Database("bird_work_tests", "numbers", path)

@@ -1,11 +1,10 @@
 """Few connections wait, however many databases there are; what is kept of one, and how one ends."""
 
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,11 +81,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[Database]:
     folder = tmp_path_factory.mktemp("many")
     databases = []
     for number in range(DATABASES):
-        path = folder / f"db{number}.sqlite"
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("CREATE TABLE t (a INTEGER)")
-            connection.execute("INSERT INTO t VALUES (?)", [number])
-            connection.commit()
+        path = sqlite_file(folder / f"db{number}.sqlite", "CREATE TABLE t (a INTEGER)", t=[[number]])
         databases.append(Database(COLLECTION, f"db{number}", path, Profile.FAITHFUL))
     return databases
 

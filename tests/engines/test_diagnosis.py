@@ -1,6 +1,5 @@
 """What an engine says of a mistake leads to the same class on every engine, as far as it is one there."""
 
-import sqlite3
 from collections.abc import Mapping
 
 import pytest
@@ -18,6 +17,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.every_engine import LOADED
 from tests.loaders.servers import ask
+from tests.sqlite_files import sqlite_file
 
 SERVERS = LOADED
 
@@ -130,15 +130,13 @@ ONE_ENGINES: Mapping[Dialect, Mapping[str, ErrorClass]] = {
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("diagnosis") / "library.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(
+    path = sqlite_file(
+        tmp_path_factory.mktemp("diagnosis") / "library.sqlite",
         "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, pages INTEGER, price REAL, published DATE);"
         "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);"
         "INSERT INTO book VALUES (1, 'Ash', 100, 9.5, '2020-01-02'), (2, 'Elm', 300, 7.5, '2021-03-04');"
-        "INSERT INTO author VALUES (1, 'Ann'), (2, 'Bo');"
+        "INSERT INTO author VALUES (1, 'Ann'), (2, 'Bo');",
     )
-    connection.close()
     return Database(COLLECTION, "library", path)
 
 

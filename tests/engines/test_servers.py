@@ -1,6 +1,5 @@
 """What a statement can do on a real server, and what the harness makes of it."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -14,6 +13,7 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.sqlite_files import sqlite_file
 
 pytestmark = pytest.mark.engine
 
@@ -23,15 +23,11 @@ LIMITS = Limits(seconds=1.0, rows=2500)
 
 @pytest.fixture(scope="session")
 def animals(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("zoo") / "zoo.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute('CREATE TABLE "Animal" ("Name" TEXT, legs INTEGER, born DATE, "Top Speed" REAL)')
-    connection.executemany(
-        "INSERT INTO animal VALUES (?, ?, ?, ?)",
-        [("cat", 4, "2019-02-28", 47.5), ("Émile", 2, None, None), ("hen", 2, "2020-02-29", 14.0)],
+    path = sqlite_file(
+        tmp_path_factory.mktemp("zoo") / "zoo.sqlite",
+        'CREATE TABLE "Animal" ("Name" TEXT, legs INTEGER, born DATE, "Top Speed" REAL)',
+        animal=[("cat", 4, "2019-02-28", 47.5), ("Émile", 2, None, None), ("hen", 2, "2020-02-29", 14.0)],
     )
-    connection.commit()
-    connection.close()
     return Database(COLLECTION, "zoo", path)
 
 

@@ -1,8 +1,6 @@
 """Sets of one's own on all engines, beside each other and in the place of the same one."""
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from loaders.server import Server
 from tests.harness import own_sets
 from tests.harness import small_sets as small
 from tests.loaders.servers import ask, drop
+from tests.sqlite_files import sqlite_file
 
 
 @pytest.fixture
@@ -33,11 +32,11 @@ def homes(tmp_path: Path) -> dict[str, Path]:
         ("sea", "Bench", ["eel", "ray", "squid"]),
     ):
         folder = tmp_path / name / place
-        path = folder / "dev_databases" / "zoo" / "zoo.sqlite"
-        path.parent.mkdir(parents=True)
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("CREATE TABLE animal (name TEXT)")
-            connection.executemany("INSERT INTO animal VALUES (?)", [(each,) for each in animals])
+        sqlite_file(
+            folder / "dev_databases" / "zoo" / "zoo.sqlite",
+            "CREATE TABLE animal (name TEXT)",
+            animal=[(each,) for each in animals],
+        )
         question = small.question(1, "zoo", Dialect.SQLITE, 0) | {
             "question": f"Which animals of the {name} are there?",
             "SQL": "SELECT name FROM animal",

@@ -1,7 +1,6 @@
 """How pairs are timed on real servers: with the server's own clock, within limits, apart from each other."""
 
 import dataclasses
-import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -19,6 +18,7 @@ from loaders.bulk_load import load
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from tests.loaders.servers import ask
+from tests.sqlite_files import sqlite_file
 from tests.watching import Watched, in_turn
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
@@ -26,13 +26,11 @@ pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("timing") / "numbers" / "numbers.sqlite"
-    path.parent.mkdir()
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE number (n INTEGER)")
-    connection.executemany("INSERT INTO number VALUES (?)", [(n,) for n in range(1000)])
-    connection.commit()
-    connection.close()
+    path = sqlite_file(
+        tmp_path_factory.mktemp("timing") / "numbers" / "numbers.sqlite",
+        "CREATE TABLE number (n INTEGER)",
+        number=[(n,) for n in range(1000)],
+    )
     return Database("bird_timing_tests", "numbers", path)
 
 

@@ -1,13 +1,12 @@
 """Small benchmarks in the layouts of published families, written by the tests."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from harness.data.set_manifest import PUBLISHED
+from tests.sqlite_files import sqlite_file
 
 ITEMS = ((1, "pen", 2), (2, "ink", 7), (3, "cup", 7))
 
@@ -22,12 +21,13 @@ HARDNESS = ("easy", "hard", "medium", "easy")
 
 
 def database(path: Path, items: Sequence[tuple[int, str, int]] = ITEMS) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price INTEGER)")
-        connection.execute("CREATE TABLE sales (item INTEGER REFERENCES items (id), day INTEGER)")
-        connection.executemany("INSERT INTO items VALUES (?, ?, ?)", items)
-        connection.executemany("INSERT INTO sales VALUES (?, ?)", [(1, 1), (2, 2), (3, 3)])
+    sqlite_file(
+        path,
+        "CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT, price INTEGER)",
+        "CREATE TABLE sales (item INTEGER REFERENCES items (id), day INTEGER)",
+        items=items,
+        sales=[(1, 1), (2, 2), (3, 3)],
+    )
     return path
 
 

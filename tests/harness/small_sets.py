@@ -1,7 +1,6 @@
 """Question sets that tests make: four questions in the layout of the published package, or one question."""
 
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.data.set_manifest import PUBLISHED
+from tests.sqlite_files import sqlite_file
 
 SEPARATOR = "\t----- bird -----\t"
 
@@ -47,9 +47,10 @@ def schema(db_id: str) -> dict[str, Any]:
 def write_databases(folder: Path) -> None:
     for db_id in DATABASES:
         (folder / "dev_databases" / db_id).mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(folder / "dev_databases" / db_id / f"{db_id}.sqlite")
-        connection.execute("CREATE TABLE IF NOT EXISTS Place (id INTEGER PRIMARY KEY)")
-        connection.close()
+        sqlite_file(
+            folder / "dev_databases" / db_id / f"{db_id}.sqlite",
+            "CREATE TABLE IF NOT EXISTS Place (id INTEGER PRIMARY KEY)",
+        )
     (folder / "dev_tables.json").write_text(json.dumps([schema(db_id) for db_id in DATABASES]))
 
 

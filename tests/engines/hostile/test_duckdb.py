@@ -1,8 +1,6 @@
 """No prediction on DuckDB reaches beyond the database that it queries, or past its limits."""
 
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 
@@ -26,6 +24,7 @@ from loaders.duckdb.session import file_of
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.duckdb_cases import BREAKING, CROWDED, HARMLESS_FUNCTIONS, REACHING, REGISTERING
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -181,12 +180,11 @@ def test_no_text_chooses_that_it_is_not_judged(library: Database) -> None:
 
 
 def test_a_file_that_is_broken_is_no_texts_fault(duckdb_server: Server, tmp_path: Path) -> None:
-    path = tmp_path / "numbers.sqlite"
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE t (a INTEGER)")
-        connection.executemany(
-            "INSERT INTO t VALUES (?)", [(n * n * 7919 % 1_000_003,) for n in range(300_000)]
-        )
+    path = sqlite_file(
+        tmp_path / "numbers.sqlite",
+        "CREATE TABLE t (a INTEGER)",
+        t=[(n * n * 7919 % 1_000_003,) for n in range(300_000)],
+    )
     database = Database("bird_broken_tests", "numbers", path)
     load([database], duckdb_server)
     file = file_of(duckdb_server, database)

@@ -1,7 +1,6 @@
 """What hostile predictions do on a real PostgreSQL server: come to nothing, in time, and leave nothing."""
 
 import resource
-import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.postgresql_cases import CASES
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -59,12 +59,11 @@ class Hostilities:
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory, postgresql_server: Server) -> Database:
-    path = tmp_path_factory.mktemp("zoo") / "zoo.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE animal (name TEXT, legs INTEGER)")
-    connection.executemany("INSERT INTO animal VALUES (?, ?)", [("cat", 4), ("Émile", 2), ("hen", 2)])
-    connection.commit()
-    connection.close()
+    path = sqlite_file(
+        tmp_path_factory.mktemp("zoo") / "zoo.sqlite",
+        "CREATE TABLE animal (name TEXT, legs INTEGER)",
+        animal=[("cat", 4), ("Émile", 2), ("hen", 2)],
+    )
     found = Database("bird_hostile", "zoo", path)
     load([found], postgresql_server)
     return found

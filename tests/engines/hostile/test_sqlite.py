@@ -4,7 +4,6 @@ import contextlib
 import hashlib
 import os
 import re
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
@@ -23,6 +22,7 @@ from harness.scoring.workers import LocalWorkers
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.sqlite_cases import CASES, UNSTOPPABLE
 from tests.harness.small_sets import of_zoo
+from tests.sqlite_files import sqlite_file
 
 INNOCENT = "SELECT name, legs FROM animal ORDER BY name"
 ANIMALS = (("ant", 6), ("cat", 4), ("hen", 2))
@@ -43,14 +43,12 @@ ENDINGS: Mapping[Outcome, Ending] = {
 
 @pytest.fixture
 def setup(tmp_path: Path) -> Setup:
-    path = tmp_path / "databases" / "zoo" / "zoo.sqlite"
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE animal (name TEXT, legs INTEGER)")
-    connection.execute("CREATE INDEX legs ON animal (legs)")
-    connection.executemany("INSERT INTO animal VALUES (?, ?)", ANIMALS)
-    connection.commit()
-    connection.close()
+    sqlite_file(
+        tmp_path / "databases" / "zoo" / "zoo.sqlite",
+        "CREATE TABLE animal (name TEXT, legs INTEGER)",
+        "CREATE INDEX legs ON animal (legs)",
+        animal=ANIMALS,
+    )
     questions = of_zoo(tmp_path / "databases", INNOCENT)
     return Setup(questions, {Dialect.SQLITE: ()}, limits=LIMITS, metrics=("ex",))
 

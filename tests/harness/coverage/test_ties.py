@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.distinct import Row
 from harness.scoring.ties import is_ordered
 from loaders.namespace import Database
+from tests.sqlite_files import sqlite_file
 
 SCRIPT = """
 CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, goals INTEGER, share REAL);
@@ -23,10 +23,7 @@ INSERT INTO player VALUES (1,2,'x'),(2,3,'y'),(3,4,'z'),(4,1,'w');
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("ties") / "ties.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(SCRIPT)
-    connection.close()
+    path = sqlite_file(tmp_path_factory.mktemp("ties") / "ties.sqlite", SCRIPT)
     return Database("ties", "ties", Path(path))
 
 

@@ -16,6 +16,7 @@ from harness.engines.execution import WATCHDOG, Ending, Limits, execute
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import VALUE_BYTES, SQLiteEngine, SQLiteSession
 from loaders.namespace import Database
+from tests.sqlite_files import sqlite_file
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 LARGE = f"{ENDLESS}, m(i, h) AS (SELECT i, hex(zeroblob(7000000)) || i FROM n)"
@@ -24,11 +25,7 @@ NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE 
 
 def write(path: Path, *names: str) -> Path:
     path.unlink(missing_ok=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE animal (name TEXT)")
-    connection.executemany("INSERT INTO animal VALUES (?)", [(name,) for name in names])
-    connection.commit()
-    connection.close()
+    sqlite_file(path, "CREATE TABLE animal (name TEXT)", animal=[(name,) for name in names])
     return path
 
 
@@ -145,10 +142,7 @@ def test_a_file_that_is_broken_is_not_the_statements_fault(
 
 
 def test_text_that_is_not_utf_8_is_an_error_of_the_statement_that_reads_it(zoo: Database) -> None:
-    connection = sqlite3.connect(zoo.sqlite_path)
-    connection.execute("INSERT INTO animal VALUES (CAST(x'63e974' AS TEXT))")
-    connection.commit()
-    connection.close()
+    sqlite_file(zoo.sqlite_path, "INSERT INTO animal VALUES (CAST(x'63e974' AS TEXT))")
     engine = SQLiteEngine(pooled=True)
     assert execute(engine, zoo, "SELECT name FROM animal", Limits()).ending is Ending.ERROR
     assert execute(engine, zoo, "SELECT hex(name) FROM animal LIMIT 1 OFFSET 2", Limits()).rows == (

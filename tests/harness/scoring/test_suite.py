@@ -1,6 +1,5 @@
 """Test-suite accuracy of real statements on real SQLite files."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from harness.scoring.golds import Gold
 from harness.scoring.variants import Suite, SuiteVerdict, find_variants
 from loaders.namespace import Database
 from tests.harness.small_sets import asked, of_zoo
+from tests.sqlite_files import sqlite_file
 
 LEAST = -(2**63)
 """The integer of which SQLite knows no absolute value."""
@@ -30,12 +30,7 @@ COUNT_UP = (
 
 
 def write(path: Path, rows: Sequence[tuple[str, int]], column: str = "legs") -> None:
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.execute(f"CREATE TABLE animal (name TEXT, {column} INTEGER)")
-    connection.executemany("INSERT INTO animal VALUES (?, ?)", rows)
-    connection.commit()
-    connection.close()
+    sqlite_file(path, f"CREATE TABLE animal (name TEXT, {column} INTEGER)", animal=rows)
 
 
 def suite(

@@ -5,7 +5,6 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,12 +38,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def write(path: Path, number: int) -> None:
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE Place (id INTEGER PRIMARY KEY)")
-    connection.execute("INSERT INTO Place VALUES (?)", [number])
-    connection.commit()
-    connection.close()
+    sqlite_file(path, "CREATE TABLE Place (id INTEGER PRIMARY KEY)", Place=[[number]])
 
 
 def found(spec: object, questions: QuestionSet) -> tuple[Variants, list[str]]:
@@ -156,8 +150,7 @@ def test_a_folder_that_cannot_be_used_is_refused(
 def fill(questions: QuestionSet) -> None:
     """Give the databases rows, of which twins have others."""
     for db_id in questions.db_ids:
-        with closing(sqlite3.connect(questions.database(db_id).sqlite_path)) as connection, connection:
-            connection.executemany("INSERT INTO Place VALUES (?)", [(id_,) for id_ in range(500)])
+        sqlite_file(questions.database(db_id).sqlite_path, Place=[(id_,) for id_ in range(500)])
 
 
 def test_a_number_makes_twins_once_and_only_what_is_missing(first: QuestionSet, cache: Path) -> None:

@@ -3,7 +3,6 @@
 import os
 import platform
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -42,6 +41,7 @@ from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.worker_process import HUNG, Activity, digest
 from harness.scoring.workers import LocalWorkers, WorkerDied, after_death
 from tests.harness.small_sets import asked, of_zoo
+from tests.sqlite_files import sqlite_file
 
 ROOT = Path(__file__).parents[3]
 GOLD = "SELECT name FROM animal"
@@ -55,13 +55,11 @@ SLOW = f"{ENDLESS} WHERE i < 200000".replace("i + 1 FROM n)", "i + 1 FROM n LIMI
 
 @pytest.fixture
 def setup(tmp_path: Path) -> Setup:
-    path = tmp_path / "databases" / "zoo" / "zoo.sqlite"
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE animal (name TEXT)")
-    connection.execute("INSERT INTO animal VALUES ('cat'), ('hen')")
-    connection.commit()
-    connection.close()
+    sqlite_file(
+        tmp_path / "databases" / "zoo" / "zoo.sqlite",
+        "CREATE TABLE animal (name TEXT)",
+        "INSERT INTO animal VALUES ('cat'), ('hen')",
+    )
     questions = of_zoo(tmp_path / "databases", GOLD)
     return Setup(questions, {Dialect.SQLITE: ()}, limits=LIMITS, metrics=("ex",))
 

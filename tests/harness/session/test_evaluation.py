@@ -1,7 +1,6 @@
 """Outcomes and scores of real statements on SQLite; the other engines' are in tests/engines."""
 
 import json
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
@@ -32,6 +31,7 @@ from harness.sqltree import DatabaseSchema, SchemaColumn
 from loaders.namespace import Database
 from tests.evaluating import plan_of, results
 from tests.harness.scoring.in_process import threads
+from tests.sqlite_files import sqlite_file
 from tests.watching import Watched
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -50,13 +50,9 @@ SCHEMA = DatabaseSchema(
 
 def write(folder: Path, *animals: tuple[str, int]) -> Path:
     """A database of animals in the layout of a question set."""
-    path = folder / "zoo" / "zoo.sqlite"
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE animal (name TEXT, legs INTEGER)")
-    connection.executemany("INSERT INTO animal VALUES (?, ?)", animals)
-    connection.commit()
-    connection.close()
+    sqlite_file(
+        folder / "zoo" / "zoo.sqlite", "CREATE TABLE animal (name TEXT, legs INTEGER)", animal=animals
+    )
     return folder
 
 

@@ -1,6 +1,5 @@
 """The probes on servers: the same golds as on SQLite, apart from those that an engine reads otherwise."""
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from loaders.server import Server
 from tests.every_engine import SERVED
 from tests.labs.audit import small_golds as small
 from tests.loaders.servers import drop
+from tests.sqlite_files import sqlite_file
 
 pytestmark = [pytest.mark.engine, pytest.mark.thorough]
 
@@ -35,10 +35,7 @@ HELD: dict[Dialect, Callable[[str, str], RowsComparison]] = {}
 @pytest.fixture(scope="module", params=SERVED)
 def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Read]:
     server: Server = request.getfixturevalue(f"{request.param}_server")
-    path = tmp_path_factory.mktemp("audit") / "small.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(small.SCRIPT)
-    connection.close()
+    path = sqlite_file(tmp_path_factory.mktemp("audit") / "small.sqlite", small.SCRIPT)
     database = Database("audit", "small", Path(path), Profile.OFFICIAL)
     load([database], server)
     reference = Reference(LIMITS)

@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import Callable
 
 import pytest
@@ -15,14 +14,12 @@ from harness.metrics.comparison import compare
 from loaders.file_census import census
 from loaders.namespace import Database
 from tests.labs.audit import small_golds as small
+from tests.sqlite_files import sqlite_file
 
 
 @pytest.fixture(scope="module")
 def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[small.Case], AuditedGold]:
-    path = tmp_path_factory.mktemp("audit") / "small.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(small.SCRIPT)
-    connection.close()
+    path = sqlite_file(tmp_path_factory.mktemp("audit") / "small.sqlite", small.SCRIPT)
     return reader(Database("audit", "small", path), census(path))
 
 

@@ -6,10 +6,10 @@ download; that of `mysql.jsonl` follows from BIRD-CRITIC's.
 """
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from tests.sqlite_files import sqlite_file
 
 _HERE = Path(__file__).parent
 
@@ -45,23 +45,15 @@ def _customer(number: int) -> tuple[int, str, str | None, str]:
 def make_sqlite(databases: Path) -> None:
     folder = databases / "shop"
     folder.mkdir(parents=True)
-    with closing(sqlite3.connect(folder / "shop_template.sqlite")) as connection, connection:
-        connection.execute(
-            "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, joined TEXT,"
-            " meta TEXT)"
-        )
-        connection.execute(
-            "CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers(id),"
-            " total REAL, day TEXT)"
-        )
-        connection.executemany(
-            "INSERT INTO customers VALUES (?, ?, ?, ?, ?)",
-            [(*_customer(i), json.dumps({"a": i, "b": [i, i / 3]})) for i in range(1, 40)],
-        )
-        connection.executemany(
-            "INSERT INTO orders VALUES (?, ?, ?, ?)",
-            [(i, 1 + i % 39, i * 1.005, f"2024-01-{1 + i % 28:02d}") for i in range(1, 300)],
-        )
+    sqlite_file(
+        folder / "shop_template.sqlite",
+        "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, joined TEXT,"
+        " meta TEXT)",
+        "CREATE TABLE orders(id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers(id),"
+        " total REAL, day TEXT)",
+        customers=[(*_customer(i), json.dumps({"a": i, "b": [i, i / 3]})) for i in range(1, 40)],
+        orders=[(i, 1 + i % 39, i * 1.005, f"2024-01-{1 + i % 28:02d}") for i in range(1, 300)],
+    )
 
 
 _CUSTOMERS = """SET statement_timeout = 0;

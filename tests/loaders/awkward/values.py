@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect, Profile
 from tests.loaders.awkward.case import EVERYWHERE, MYSQL, POSTGRESQL, POSTGRESQL_OFFICIAL, Case, Place, at
+from tests.sqlite_files import sqlite_file
 
 VALUES = (
     Case(
@@ -301,19 +302,13 @@ def _encrypted(path: Path) -> None:
 
 def _cut_short(path: Path) -> None:
     """A file that lost its second half, as an interrupted download leaves it."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER, b TEXT)")
-        connection.executemany("INSERT INTO t VALUES (?, ?)", ((n, "x" * 100) for n in range(2_000)))
-        connection.commit()
+    sqlite_file(path, "CREATE TABLE t (a INTEGER, b TEXT)", t=[(n, "x" * 100) for n in range(2_000)])
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
 def _overwritten(path: Path) -> None:
     """A file in which one page of rows is garbage."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE t (a INTEGER, b TEXT)")
-        connection.executemany("INSERT INTO t VALUES (?, ?)", ((n, "x" * 100) for n in range(2_000)))
-        connection.commit()
+    sqlite_file(path, "CREATE TABLE t (a INTEGER, b TEXT)", t=[(n, "x" * 100) for n in range(2_000)])
     content = bytearray(path.read_bytes())
     content[4096 * 20 : 4096 * 21] = b"\xa5" * 4096
     path.write_bytes(content)

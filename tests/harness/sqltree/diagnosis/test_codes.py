@@ -1,6 +1,5 @@
 """The tables of codes hold the engines' own names, and SQLite's messages are met by real statements."""
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
@@ -26,6 +25,7 @@ from harness.sqltree.diagnosis import diagnose, read
 from harness.sqltree.diagnosis.differences import RULES
 from loaders.namespace import Database
 from tests.harness.sqltree.diagnosis.library import diagnosed
+from tests.sqlite_files import sqlite_file
 
 
 def test_postgresqls_codes_have_their_names() -> None:
@@ -50,10 +50,11 @@ def test_no_code_stands_for_two_classes() -> None:
 @pytest.fixture(scope="module")
 def lib(tmp_path_factory: pytest.TempPathFactory) -> Database:
     path: Path = tmp_path_factory.mktemp("lib") / "lib.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript("CREATE TABLE t (a INTEGER, b TEXT); CREATE TABLE u (a INTEGER, c TEXT);")
-    connection.executescript("INSERT INTO t VALUES (1, 'x');")
-    connection.close()
+    sqlite_file(
+        path,
+        "CREATE TABLE t (a INTEGER, b TEXT); CREATE TABLE u (a INTEGER, c TEXT);",
+        "INSERT INTO t VALUES (1, 'x');",
+    )
     return Database("lib", "lib", path)
 
 
