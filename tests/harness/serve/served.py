@@ -64,7 +64,7 @@ def served(*options: str, **environment: str) -> Iterator[Served]:
 
 def metrics(server: Served) -> dict[str, float]:
     """Every sample of /metrics, whose text follows Prometheus' grammar."""
-    answer = httpx2.get(f"{server.address}/metrics")
+    answer = httpx2.get(f"{server.address}/metrics", timeout=PATIENT_SECONDS)
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     found: dict[str, float] = {}
     kinds: dict[str, str] = {}
