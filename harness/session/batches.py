@@ -212,10 +212,10 @@ class BatchEvaluator(ABC):
         Never raises for an error of an engine or a statement: that is an outcome.
 
         Args:
-            answers: to questions of the set, or with golds of their own.
+            answers: to questions of the set, or with golds of their own; or what `prepare` has made of them.
             deadline: seconds for all of them together. Answers not judged by then are `harness_error` and
                are not started any more; a running statement ends at its own time limit.
-            extract: how the SQL is taken out of them; None as the evaluator does.
+            extract: how the SQL is taken out of answers; None as the evaluator does.
 
         Raises:
             BadInput: this evaluator lacks a question, a database or a dialect, or an answer is not a text.

@@ -17,7 +17,7 @@ from harness.adapters.rewards import (
 from harness.data.outcomes import Judgement, PairResult
 from harness.engines.execution import Execution
 from harness.serve.client import AsyncScoreClient, ScoreClient, reward
-from harness.session.batches import Statistics
+from harness.session.batches import Prepared, Statistics
 from harness.session.evaluation import score
 from harness.session.plan import Plan, prepare
 from harness.session.request import Request
@@ -47,8 +47,19 @@ def api() -> str:
         *_class(
             Evaluator,
             "harness",
-            ("score", "as_completed", "ascore", "known", "astream", "execute", "aexecute", "close"),
+            (
+                "score",
+                "as_completed",
+                "prepare",
+                "ascore",
+                "known",
+                "astream",
+                "execute",
+                "aexecute",
+                "close",
+            ),
         ),
+        *_class(Prepared, "harness.session.batches", fields=False),
         *_class(Execution, "harness"),
         *_class(Answer, "harness"),
         *_class(Triple, "harness"),
