@@ -69,6 +69,13 @@ def _opened(node: exp.Expr, join: exp.Join | None) -> list[FromItem]:
     return (_opened(node.this, join) if is_table else [FromItem(node, join)]) + sources_of(node)
 
 
+def compared(node: exp.Expr) -> list[exp.Expr]:
+    """Return the sides of equalities of a SELECT that are the same column."""
+    select = node.parent_select if isinstance(node, exp.Column) else None
+    tests = find_all(select, exp.EQ) if select else ()
+    return [side for test in tests for side in test.iter_expressions() if side == node]
+
+
 def is_constant_in(select: exp.Select, node: exp.Expr) -> bool:
     """Return whether a value has no column, or those of subqueries in FROM or WITH that have none."""
     return all(

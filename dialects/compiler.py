@@ -176,6 +176,13 @@ class Compiler:
         return {name for table in self.nodes[exp.Table] for name in self.tables.long_texts(table.name)}
 
     @cached_property
+    def longest_text(self) -> int:
+        """The length of the longest text among the columns of tables read and what is written."""
+        read = [found for table in self.nodes[exp.Table] if (found := self.tables.find(table.name))]
+        stored = [column.source.longest for table in read for column in table.columns]
+        return max(stored + [len(each.name) for each in self.nodes[exp.Literal]], default=0)
+
+    @cached_property
     def columns_read(self) -> set[str]:
         """The folded names of all columns of the statement's tables."""
         return {name for table in self.nodes[exp.Table] for name in self.tables.folded_columns(table.name)}

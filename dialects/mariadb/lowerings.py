@@ -5,11 +5,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dialects import nodes
-from dialects.clauses import ctes_in_sight, is_constant_in, sources_of
+from dialects.clauses import compared, ctes_in_sight, is_constant_in, sources_of
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering, holding
 from dialects.mysql import lowerings as mysql
-from dialects.trees import find_all, has, windows_of
+from dialects.trees import find_all, first_select, has, windows_of
 
 _SHIFTS = frozenset({"lag", "lead"})
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist", "ntile"})
@@ -95,10 +95,8 @@ def _compared_rows(node: exp.And | exp.Or) -> exp.Expr | None:
 
 
 def _keep_from_equals(day: nodes.DayNumber) -> None:
-    select = day.parent_select if isinstance(day.this, exp.Column) else None
-    for test in list(find_all(select, exp.EQ)) if select else ():
-        for side in [each for each in test.iter_expressions() if each == day.this]:
-            side.replace(nodes.kept_apart(side.copy()))
+    for side in compared(day.this):
+        side.replace(nodes.kept_apart(side.copy()))
 
 
 def _hide_columns(select: exp.Select) -> None:
@@ -223,6 +221,19 @@ def _refuse_row(test: exp.In) -> None:
         raise Untranslatable("a row with a subquery IN a subquery", "MariaDB does not have it")
 
 
+def _hide_texts(test: exp.In) -> None:
+    mysql.hide_derived(
+        test, lambda query: any(_is_short(each.unalias()) for each in first_select(query).expressions)
+    )
+
+
+def _is_short(node: exp.Expr) -> bool:
+    """Whether a result may be a text of a type that is not as long as texts can be."""
+    return not isinstance(node, exp.Column) and (
+        isinstance(node, nodes.Slice) or any(each.is_string for each in find_all(node, exp.Literal))
+    )
+
+
 def _refuse_late_value(test: exp.In) -> None:
     query = test.args.get("query")
     if not query or test.find_ancestor(exp.Having, exp.Select) is not test.parent_select:
@@ -338,6 +349,14 @@ LOWERINGS = (
         "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i * 2 FROM c LIMIT 4) SELECT i FROM c",
         "A column that numbers the rows, where each produces at most one.",
         change=_refuse_limit,
+    ),
+    Lowering(
+        "cut-lookups",
+        "A text is cut to the length of the column where it is looked up IN a subquery of FROM with NULL.",
+        MEASURED,
+        "SELECT 'abc' IN (SELECT c FROM (SELECT DISTINCT CASE WHEN id > 2 THEN 'ab' END AS c FROM item))",
+        "COALESCE of the column and NULL.",
+        change=_hide_texts,
     ),
     Lowering(
         "late-values-in-outer-rows",

@@ -1,6 +1,6 @@
 """What MySQL cannot do, or does otherwise than SQLite; most of it holds for MariaDB, too."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
 from sqlglot import exp
@@ -10,7 +10,7 @@ from dialects.clauses import is_constant_in, query_of, sources_of
 from dialects.errors import Untranslatable
 from dialects.lowerings import MEASURED, Lowering, holding
 from dialects.nodes import column_of
-from dialects.trees import find_all, has
+from dialects.trees import find_all, first_select, has
 
 
 def _refuse_outer_recursion(clauses: exp.With) -> None:
@@ -50,16 +50,23 @@ def _nulls_first(values: nodes.Listed) -> None:
 
 
 def _hide_looked_up(test: exp.In) -> None:
+    values = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
+    if not all(has(each, exp.Column) for each in values):
+        hide_derived(test, lambda query: isinstance(query, exp.Union) and bool(query.args.get("distinct")))
+
+
+def hide_derived(test: exp.In, hides: Callable[[exp.Expr], bool]) -> None:
+    """Put the columns of some subqueries of FROM into COALESCE, where `IN` looks for a value in them."""
     query = test.args.get("query")
     select = query.this if query else None
-    values = test.this.expressions if isinstance(test.this, exp.Tuple) else [test.this]
-    if not isinstance(select, exp.Select) or all(has(each, exp.Column) for each in values):
-        return
-    inner = [query_of(item.node) for item in sources_of(select)]
-    unions = [each for each in inner if isinstance(each, exp.Union) and each.args.get("distinct")]
-    if unions:
+    inner = [query_of(item.node) for item in sources_of(select)] if isinstance(select, exp.Select) else []
+    found = next((each for each in inner if each is not None and hides(each)), None)
+    if select is not None and found is not None:
+        for at, each in enumerate(first_select(found).expressions, 1):
+            if not each.alias_or_name:
+                each.replace(nodes.aliased(each.copy(), f"_c{at}"))
         # A star is what `IN` of a query was put into another one with: it has that source alone.
-        stars = [column_of(name) for name in unions[0].named_selects]
+        stars = [column_of(name) for name in found.named_selects]
         results = stars if select.is_star else [each.unalias() for each in select.expressions]
         select.set("expressions", [nodes.kept_apart(each) for each in results])
 

@@ -84,7 +84,7 @@ def aggregate(
         condition = None if where is None else c.condition(where, scope)
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
             _refuse_outer_filter(name, condition, set(), scope)
-            return _count_rows(c, condition, over).with_number(most=_most_rows(scope))
+            return _count_rows(c, condition, over).with_number(most=most_rows(scope))
         earlier = len(c.found_in)
         found = [c.expression(argument, scope) for argument in arguments]
 
@@ -109,7 +109,7 @@ def aggregate(
         case "count":
             key = kept(_countable(c, first, distinct=distinct))
             counted = exp.Count(this=_distinct(key, distinct=distinct))
-            return integer(finish(counted), 0, nullable=False, most=_most_rows(scope))
+            return integer(finish(counted), 0, nullable=False, most=most_rows(scope))
         case "sum":
             total = _sum(c, first, kept, finish, distinct=distinct, over=over is not None)
             return total.with_number(most=_most_summed(first, scope))
@@ -286,7 +286,7 @@ def _all_integers(
     return exp.EQ(this=finish(exp.Min(this=kept(there))), expression=number(1))
 
 
-def _most_rows(scope: Scope) -> int | None:
+def most_rows(scope: Scope) -> int | None:
     """Return the most rows that SQLite can read in a SELECT of stored tables; None if it reads others."""
     if any(source.table is None for source in scope.sources):
         return None
@@ -295,7 +295,7 @@ def _most_rows(scope: Scope) -> int | None:
 
 
 def _most_summed(t: Typed, scope: Scope) -> float | None:
-    rows = _most_rows(scope)
+    rows = most_rows(scope)
     if t.kind is not Kind.INTEGER or t.number.greatest is None:
         return None
     if rows is None:

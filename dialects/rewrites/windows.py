@@ -1,5 +1,6 @@
 """Compile window functions and their frames. https://sqlite.org/windowfunctions.html."""
 
+import math
 from collections.abc import Iterable
 from contextlib import nullcontext
 
@@ -35,7 +36,7 @@ from dialects.nodes import (
     is_null,
     number,
 )
-from dialects.rewrites.aggregates import aggregate, is_aggregate
+from dialects.rewrites.aggregates import aggregate, is_aggregate, most_rows
 from dialects.rewrites.comparison import direction, keyed, ordered
 from dialects.rewrites.group_by import Name, determined, is_fixed, name_of, reached, scan_order
 from dialects.scope import Scope
@@ -130,6 +131,11 @@ def ordered_by_distance(
 _BACKWARDS = {"lag": "lead", "lead": "lag"}
 
 UNFILTERED = "SQLite 3.40 ignores the FILTER of min() and max() where rows leave the frame"
+
+OUTGROWN = "SQLite 3.40 can lose the least or greatest value of a frame of many rows where rows leave it"
+
+_PAGE, _NUMBER_WIDTH, _TEXT_WIDTH = 4000, 24, 1000
+"""It is right while the values of a frame fit a page, which takes so many bytes of each."""
 
 EMPTY = "SQLite 3.40 loses a separator of group_concat() beside an empty text where rows leave the frame"
 
@@ -249,6 +255,10 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if where is not None and name in {"min", "max"} and spec.slides() and not spec.excludes():
             c.warn(UNFILTERED)
         found = aggregate(c, call, scope, where, spec.over)
+        if name in {"min", "max"} and spec.slides() and not spec.excludes():
+            width = 0 if found.kind.is_numeric else min(2 * c.longest_text, _TEXT_WIDTH)
+            if spec.most_rows() * (_NUMBER_WIDTH + width) > _PAGE:
+                c.warn(OUTGROWN)
         if name in {"sum", "total", "avg"} and spec.slides() and not spec.excludes():
             _warn_of_remainders(c, call.expressions, scope)
         # SQLite's sum stays a REAL even after the last REAL has left the frame.
@@ -416,6 +426,15 @@ class _Specification:
     def slides(self) -> bool:
         """True if rows leave the frame."""
         return self.frame is not None and self.frame.args.get("start") != "UNBOUNDED"
+
+    def most_rows(self) -> float:
+        """Return the most rows that a frame may have."""
+        most = most_rows(self.scope)
+        bounds = [] if self.frame is None else [self.frame.args.get(side) for side in ("start", "end")]
+        counted = [int(each.name) for each in bounds if isinstance(each, exp.Literal)]
+        if self.frame is None or self.frame.args.get("kind") != "ROWS" or "UNBOUNDED" in bounds:
+            return math.inf if most is None else most
+        return sum(counted) + 1 if most is None else min(sum(counted) + 1, most)
 
     def excludes(self) -> bool:
         """True if it has EXCLUDE, even NO OTHERS."""

@@ -1062,7 +1062,19 @@ REGRESSIONS = (
         " ORDER BY 1, 2",
     ),
     Regression(
-        "the moment of a day that equals other texts",
-        "SELECT 1 FROM kind JOIN person ON born = \"Full Name\" WHERE datetime(born, 'weekday 6')",
+        "a text that is longer than those of a window, looked up among them",
+        "SELECT 'abc' IN (SELECT LEAD('a') OVER (ORDER BY id) FROM person),"
+        " 'a' IN (SELECT DISTINCT LEAD('') OVER (ORDER BY id) FROM person), (1, 'abc') IN (SELECT DISTINCT"
+        " id, CASE WHEN id > 2 THEN 'ab' END FROM item)",
+    ),
+    Regression(
+        "a distribution beside a window of another order",
+        "SELECT CUME_DIST() OVER (ORDER BY item DESC), DENSE_RANK() OVER (PARTITION BY value ORDER BY 1),"
+        " PERCENT_RANK() OVER (ORDER BY item) FROM label",
+    ),
+    Regression(
+        "the least of many long texts that leave a frame",
+        "SELECT MIN(IFNULL(at || 'x', essay)) OVER (ORDER BY person RANGE BETWEEN 2 PRECEDING AND 2"
+        " FOLLOWING) FROM far, event",
     ),
 )
