@@ -61,7 +61,7 @@ def hide_derived(test: exp.In, hides: Callable[[exp.Expr], bool]) -> None:
     select = query.this if query else None
     inner = [query_of(item.node) for item in sources_of(select)] if isinstance(select, exp.Select) else []
     found = next((each for each in inner if each is not None and hides(each)), None)
-    if select is not None and found is not None:
+    if select is not None and isinstance(found, exp.Query):
         for at, each in enumerate(first_select(found).expressions, 1):
             if not each.alias_or_name:
                 each.replace(nodes.aliased(each.copy(), f"_c{at}"))
