@@ -297,14 +297,14 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.text.form is Form.DIGITS:
         return as_number(c, t)
     # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
-    readings = exact_readings(t.node) if _gets_far(other) else [reading(t.node)]
+    readings = exact_readings(t.node) if _gets_far(c, other) else [reading(t.node)]
     return Typed(Alternatives(), Kind.ANY, nullable=t.nullable, several=OneOf((*readings,), t, t.node))
 
 
-def _gets_far(t: Typed) -> bool:
-    """True if numbers among the values are known to get beyond 2^53."""
+def _gets_far(c: Context, t: Typed) -> bool:
+    """True if numbers among the values get beyond 2^53, or may do so and are compared with such texts."""
     return any(
-        part.number.ends and not within(part, EXACT - 1)
+        (part.number.ends or (c.long_numbers and part.kind.is_numeric)) and not within(part, EXACT - 1)
         for part in t.alternatives
         if part.kind.is_numeric or not t.is_split
     )

@@ -64,6 +64,12 @@ class Parameters:
     unknown: dict[str, None] = field(default_factory=dict)
     """Those whose place has not told their kind."""
 
+    def decide_missing(self) -> bool:
+        """Take NULL for those of no known kind whose sample value it is; return whether there are any."""
+        found = [name for name in self.unknown if name not in self.kinds and name in self.samples]
+        self.decided |= dict.fromkeys(found)
+        return bool(found)
+
     def of(self, marker: str) -> str:
         """Return the name of a parameter, by what `numbered` has written for it."""
         return self.names[int(marker.removeprefix(_MARKER))]

@@ -135,7 +135,7 @@ def translate(  # noqa: PLR0913 - what a translation depends on
     try:
         sql, parameters = numbered(sql, samples)
         found = _translated(sql, schema, target, parameters, without, as_json=as_json)
-        if parameters.unknown.keys() & parameters.kinds.keys():
+        if parameters.decide_missing() or parameters.unknown.keys() & parameters.kinds.keys():
             found = _translated(sql, schema, target, parameters, without, as_json=as_json)
         _refuse_unknown(parameters)
         if not parameters.names:
@@ -167,7 +167,8 @@ def _rounds(number: int) -> bool:
 
 
 def _refuse_unknown(parameters: Parameters) -> None:
-    unknown = [name for name in parameters.unknown if name not in parameters.kinds]
+    told = parameters.kinds.keys() | parameters.decided.keys()
+    unknown = [name for name in parameters.unknown if name not in told]
     if unknown:
         reason = "its place does not tell its type; give a sample value, --param"
         raise Untranslatable(f"the parameter {unknown[0]}", f"{reason} {unknown[0]}=VALUE")

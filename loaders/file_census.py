@@ -391,7 +391,7 @@ _SUM_CLASS = "typeof(sum({0}))"
 """'integer' if all values are integers, in a column of only numbers. https://sqlite.org/lang_aggfunc.html#sumunc"""
 
 _LONG = 16
-_LONG_NUMBER = f"max({{0}} GLOB '*{'[0-9]' * _LONG}*')"
+_LONG_NUMBER = f"max(CASE WHEN length({{0}}) >= {_LONG} THEN {{0}} GLOB '*{'[0-9]' * _LONG}*' END)"
 """True if a text has 16 digits in a row, as many as 2^53 has."""
 
 _FIRST_YEAR = "max({0} GLOB '-4713-*')"
@@ -459,12 +459,9 @@ def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str,
     if lowest == highest == "text":
         first_year = (_FIRST_YEAR,) if extremes[7] else ()
         dated = dated or declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
-        if dated:
-            return (_LENGTH, *DATE_FIGURES, *first_year)
-        if counted:
-            return (_LENGTH, *_DIGITS, *first_year)
-        longer = known.get(_LENGTH, _LONG) >= _LONG
-        return (_LENGTH, _LONG_NUMBER, *first_year) if longer else (_LENGTH, *first_year)
+        shaped = DATE_FIGURES if dated else _DIGITS if counted else ()
+        longer = (_LONG_NUMBER,) if known.get(_LENGTH, _LONG) >= _LONG else ()
+        return (_LENGTH, *longer, *shaped, *first_year)
     return (_LENGTH,) if lowest == highest == "blob" else ()
 
 
@@ -501,12 +498,14 @@ def _mixed(
         kind
         for (kind,) in connection.execute(f"SELECT DISTINCT typeof({name}) FROM {source}")  # noqa: S608
     } - {"null"}
-    longest, clash, number, least, greatest = 0, 0, 1, extremes[3], extremes[4]
+    longest, clash, number, least, greatest, long = 0, 0, 1, extremes[3], extremes[4], 0
     if classes & {"text", "blob"}:
         numbers = f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END"
-        longest, clash, number, least, greatest = connection.execute(
+        texts = f"CASE typeof({name}) WHEN 'text' THEN {name} END"
+        longest, clash, number, least, greatest, long = connection.execute(
             f"SELECT max(length(CAST({text_of(name)} AS BLOB))), max({AMBIGUOUS.format(name, source)}),"  # noqa: S608
-            f" max({READS_AS_NUMBER.format(name)}), min({numbers}), max({numbers}) FROM {source}"
+            f" max({READS_AS_NUMBER.format(name)}), min({numbers}), max({numbers}),"
+            f" {_LONG_NUMBER.format(texts)} FROM {source}"
         ).fetchone()
     inexact = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM {source} WHERE {INEXACT.format(name)})"  # noqa: S608
@@ -517,6 +516,7 @@ def _mixed(
         least=least,
         greatest=greatest,
         longest=longest or 0,
+        long_numbers=bool(long),
         apart=not number,
         exact=not inexact,
         ambiguous=bool(clash),

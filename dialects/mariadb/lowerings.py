@@ -389,7 +389,7 @@ LOWERINGS = (
         "A subquery in FROM cannot read rows to its left or of the SELECT around it.",
         "https://mariadb.com/kb/en/lateral-derived-optimization/",
         "SELECT id, (SELECT SUM(x) FROM (SELECT n + 1 AS x FROM part WHERE part.item = id) AS q) FROM item",
-        "Its own sources and conditions, in the SELECT that reads it.",
+        "Its own sources and conditions, in the SELECT that reads it, or its rows of all keys.",
     ),
     Lowering(
         "nested-windows",

@@ -222,7 +222,7 @@ _ALWAYS = exp.GTE(this=exp.Count(this=exp.Star()), expression=number(0))
 """A HAVING that keeps a SELECT grouped after its aggregates became constants."""
 
 
-def _aggregates(tree: exp.Select) -> bool:
+def aggregates(tree: exp.Select) -> bool:
     """True if the result still has an aggregate outside subqueries and window functions."""
     stack: list[exp.Expr] = list(tree.expressions)
     while stack:
@@ -256,7 +256,7 @@ class Groups:
         if self.nodes:
             tree.set("group", exp.Group(expressions=[node.copy() for node in self.nodes]))
         if not self.empty:
-            return having if self.nodes or having is not None or _aggregates(tree) else _ALWAYS.copy()
+            return having if self.nodes or having is not None or aggregates(tree) else _ALWAYS.copy()
         there = exp.GT(this=exp.Count(this=exp.Star()), expression=number(0))
         return there if having is None else exp.And(this=there, expression=grouped(having))
 

@@ -28,7 +28,15 @@ from dialects.nodes import (
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
-from dialects.rewrites.group_by import Groups, ScanOrder, determined, is_fixed, name_of, scan_order
+from dialects.rewrites.group_by import (
+    Groups,
+    ScanOrder,
+    aggregates,
+    determined,
+    is_fixed,
+    name_of,
+    scan_order,
+)
 from dialects.rewrites.names import Result
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
@@ -115,7 +123,7 @@ def limited(
         raise Untranslatable("LIMIT", "it is not a constant, and the SELECT is DISTINCT")
     items = list(tree.expressions)
     order = tree.args.get("order")
-    terms = [] if order is None else [_without_names(term, items) for term in order.expressions]
+    terms = [] if order is None else [without_names(term, items) for term in order.expressions]
     tree.set("order", None)
     if any(has(term, exp.Window) for term in terms):
         tree, terms = _below(c, tree, terms)
@@ -148,7 +156,7 @@ def _below(c: Compiler, tree: exp.Select, terms: list[exp.Expr]) -> tuple[exp.Se
     return select([aliased(column_of(name, alias), name) for name in names], subquery(tree, alias)), below
 
 
-def _without_names(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+def without_names(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     """Return an ORDER BY term for a window, where numbers and names of results have no meaning."""
     term = term.copy()
     inner = term.this
@@ -171,8 +179,12 @@ def first_row(c: Compiler, tree: exp.Expr) -> None:
     c.applies("first-row")
     limit = tree.args.get("limit")
     if limit and isinstance(limit.expression, BoundValue) and c.lowers("computed-limits"):
-        raise Untranslatable("LIMIT", "a subquery of one row has a parameter there")
-    if limit is not None and not isinstance(limit.expression, exp.Literal):
+        if not isinstance(tree, exp.Select) or tree.args.get("group") or aggregates(tree):
+            raise Untranslatable("LIMIT", "a subquery of one row has a parameter there")
+        # Below 0 it has no effect either.
+        tree.where(exp.NEQ(this=limit.expression, expression=number(0)), copy=False)
+        tree.set("limit", exp.Limit(expression=number(1)))
+    elif limit is not None and not isinstance(limit.expression, exp.Literal):
         # NULL, which means no limit, has no effect there.
         limit.set("expression", exp.Least(this=limit.expression, expressions=[number(1)]))
     else:

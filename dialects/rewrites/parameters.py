@@ -13,7 +13,7 @@ from dialects.parameters import Parameters
 from dialects.rewrites.dates import is_reading
 from dialects.scope import Scope
 from dialects.trees import find_all, has
-from dialects.value_types import Kind, Typed
+from dialects.value_types import Kind, Typed, null
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Is)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod)
@@ -31,6 +31,8 @@ def parameter(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         Untranslatable: neither a sample value nor its place tells the kind of its values.
     """
     name = c.parameters.of(node.name)
+    if c.parameters.decided.get(name, name) is None:
+        return null()
     kind = c.parameters.kinds.get(name)
     if kind is None:
         kind = _by_place(c, node, scope)

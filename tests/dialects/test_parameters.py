@@ -77,6 +77,16 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT DISTINCT made FROM t ORDER BY made LIMIT :n", {"n": 2}),
     ("SELECT id FROM (SELECT id FROM t ORDER BY price LIMIT ?) ORDER BY id", [3]),
     ("SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE t_id = t.id AND said > ? LIMIT ?)", ["x", 1]),
+    ("SELECT id, (SELECT said FROM u WHERE t_id = t.id ORDER BY said LIMIT ?) FROM t ORDER BY id", [1]),
+    ("SELECT id, (SELECT said FROM u WHERE t_id = t.id ORDER BY said LIMIT ?) FROM t ORDER BY id", [0]),
+    (
+        "SELECT id, (SELECT said FROM u WHERE t_id = t.id ORDER BY said LIMIT ? OFFSET ?) FROM t ORDER BY id",
+        [2, 1],
+    ),
+    (
+        "SELECT id, (SELECT count(*) FROM (SELECT 1 FROM u WHERE t_id = t.id AND said > ? LIMIT ?)) FROM t",
+        ["", 1],
+    ),
     ("SELECT id FROM t WHERE name = :name AND name <> 'a%'", {"name": "50%"}),
     ("SELECT id FROM t WHERE name LIKE ? ESCAPE '\\'", ["50\\%"]),
     ("SELECT id FROM t WHERE name LIKE ? ESCAPE '\\'", ["50%\\"]),
@@ -115,6 +125,8 @@ SAMPLED: Sequence[tuple[str, Values]] = (
     ("SELECT id FROM t WHERE id * 0 + 9007199254740992 < ? + 0", ["9007199254740993"]),
     ("SELECT id FROM t ORDER BY id LIMIT ? OFFSET ?", [-1, 2]),
     ("SELECT id, datetime(n * 100000, ?) FROM t", ["unixepoch"]),
+    ("SELECT ?, id, typeof(?1), ?1 || 'x' FROM t", [None]),
+    ("SELECT ? UNION ALL SELECT said FROM u", [None]),
 )
 """Values that no translation without them as samples takes."""
 

@@ -248,6 +248,24 @@ def test_texts_that_are_integers_are_known_with_their_extremes(
     assert (column.type, found) == (PortableType.TEXT, digits)
 
 
+@pytest.mark.parametrize("declared", ["TEXT", "VARCHAR(99)", ""])
+@pytest.mark.parametrize(
+    ("values", "long"),
+    [
+        ("('9007199254740993'), ('1.0')", True),
+        ("('2024-01-01'), ('9007199254740993')", True),
+        ("('x9007199254740993'), (NULL), (1)", True),
+        ("('900719925474099'), ('01')", False),
+        ("('2024-01-01 10:00:00.123')", False),
+    ],
+)
+def test_numbers_of_16_digits_are_known_among_texts_of_any_form(
+    make_file: MakeFile, declared: str, values: str, *, long: bool
+) -> None:
+    made = make_file(f"CREATE TABLE t (c {declared}); INSERT INTO t VALUES {values}")
+    assert [column.long_numbers for column in census(made).tables[0].columns] == [long]
+
+
 @pytest.mark.parametrize("declared", ["TEXT", "DATE", "VARCHAR(99)"])
 @pytest.mark.parametrize(
     ("values", "first_year"),

@@ -742,6 +742,17 @@ SELECT p.id, (SELECT COUNT(*) FROM pupil q JOIN (SELECT weight AS w FROM mark m 
 SELECT p.id, (SELECT v FROM (SELECT score + p.points AS v FROM mark WHERE pupil = p.id) ORDER BY v LIMIT 1) FROM pupil p ORDER BY p.id;
 SELECT p.id, (SELECT GROUP_CONCAT(code, '/') FROM (SELECT code FROM mark WHERE pupil = p.id ORDER BY code DESC)) FROM pupil p ORDER BY p.id;
 SELECT p.id FROM pupil p WHERE EXISTS (SELECT 1 FROM (SELECT score, weight FROM mark m WHERE m.pupil = p.id AND m.score > 1) z WHERE z.weight > 1 OR z.score = 2) ORDER BY p.id;
+SELECT p.id, (SELECT SUM(score) FROM (SELECT score FROM mark WHERE pupil = p.id ORDER BY score DESC, code LIMIT 2)) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT GROUP_CONCAT(code) FROM (SELECT code FROM mark m WHERE m.pupil = p.id ORDER BY code DESC LIMIT 2 OFFSET 1)) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM mark WHERE pupil = p.id GROUP BY code HAVING COUNT(*) < 9)) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT COUNT(*) FROM (SELECT DISTINCT code, score FROM mark WHERE p.id = pupil)) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT score FROM (SELECT score, ROW_NUMBER() OVER (ORDER BY code DESC, score) AS r FROM mark WHERE pupil = p.id) WHERE r = 2) FROM pupil p ORDER BY p.id;
+SELECT p.id, m.code FROM pupil p LEFT JOIN mark m ON m.score IN (SELECT n.score FROM mark n WHERE n.pupil = p.id ORDER BY n.score LIMIT 1) ORDER BY 1, 2;
+SELECT p.id FROM pupil p WHERE p.points NOT IN (SELECT q.points FROM pupil q WHERE q.mentor IS p.mentor AND p.points > 2 ORDER BY q.points, q.id LIMIT 1) ORDER BY 1;
+SELECT p.id, (SELECT n || '/' || m FROM (SELECT COUNT(*) AS n, COALESCE(MAX(code), '') AS m FROM mark WHERE pupil = p.id) WHERE n < 3) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT COUNT(*) FROM (SELECT 1 FROM pupil q WHERE q.nick = p.name LIMIT 1)) FROM pupil p ORDER BY p.id;
+
+-- constants that aggregates count
 SELECT DISTINCT (5 / (id - 7)) || '' FROM pupil ORDER BY 1;
 SELECT id, MAX(points) = 3, RANK() OVER (ORDER BY MAX(points)) + 1 FROM pupil GROUP BY id ORDER BY id;
 SELECT COUNT(DISTINCT (SELECT MAX(score) FROM mark WHERE score > 1000)) FROM pupil;
@@ -756,3 +767,7 @@ SELECT id, name || x'c3a9' || CAST(x'' AS TEXT) FROM pupil ORDER BY id;
 
 -- recursions whose columns stay small
 WITH RECURSIVE y(y, a, b) AS (SELECT 2020, 2020 % 19, 2020 / 100 UNION ALL SELECT y + 1, (y + 1) % 19, (y + 1) / 100 FROM y WHERE y < 2030) SELECT y, ((19 * a + b - b / 4 + 15) % 30 + 11 * a) / 451 FROM y;
+
+-- numbers that compare with texts of 16 digits
+WITH w(x) AS (SELECT '900719925474099' || id FROM pupil) SELECT w.x FROM house h JOIN w ON CAST(h.fee * 0 + 9007199254740992 AS NUMERIC) = w.x WHERE h.code = 'N' ORDER BY 1;
+WITH w(x) AS (SELECT '900719925474099' || id FROM pupil) SELECT w.x, CAST(h.fee * 0 + 9007199254740992 AS NUMERIC) = w.x FROM house h JOIN w WHERE h.code = 'N' ORDER BY 1;
