@@ -78,9 +78,10 @@ def simplify(node: exp.Expr, nodes: Mapping[type[exp.Expr], list[Any]], target: 
             continue
         if alias.name == table.name or _is_bare(alias.name, kept, folds=folds):
             table.set("alias", None)
+    words = {name.this for name in identifiers}
+    bare = {word for word in words if _is_bare(word, kept, folds=folds)}
     for name in identifiers:
-        is_named = isinstance(name.parent, _NAMED) and not name.parent.args.get("columns")
-        if is_named and _is_bare(name.this, kept, folds=folds):
+        if name.this in bare and isinstance(name.parent, _NAMED) and not name.parent.args.get("columns"):
             name.set("bare", True)
 
 

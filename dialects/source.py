@@ -133,6 +133,11 @@ class _Parser(SQLiteParser):
         is_quoted = token.token_type is TokenType.IDENTIFIER
         return self.expression(exp.Identifier(this=token.text, quoted=is_quoted), token)
 
+    def _parse_statement(self) -> exp.Expr | None:
+        if self._curr.token_type is TokenType.SELECT:
+            return self._parse_query_modifiers(self._parse_select())
+        return super()._parse_statement()
+
     def _parse_disjunction(self) -> exp.Expr | None:
         """Read an expression: most are a column alone."""
         if self._curr.token_type in self.IDENTIFIER_TOKENS and (column := self._parse_column()) is not None:
@@ -277,7 +282,7 @@ class _Parser(SQLiteParser):
             return read
         if self._curr.token_type in self.IDENTIFIER_TOKENS and (column := self._parse_column()) is not None:
             return column
-        return super()._parse_unary()
+        return super()._parse_unary() if self._curr.token_type in self.UNARY_PARSERS else self._parse_type()
 
     def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
         this = this or self._parse_bitwise()
@@ -470,7 +475,7 @@ def _shallow(sql: str) -> str:
 
     Within one other they may mean something: `x IN ((SELECT 1))` has a value, and `x IN (SELECT 1)` a list.
     """
-    if "(" * _MANY not in "".join(sql.split()):
+    if sql.count("(") < _MANY or "(" * _MANY not in "".join(sql.split()):
         return sql
     opened: list[int] = []
     closes: dict[int, int] = {}

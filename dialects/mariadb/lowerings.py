@@ -494,7 +494,7 @@ LOWERINGS = (
         "SELECT i.id FROM part p LEFT JOIN item i ON i.id = 1.5",
         "The key plus 0.",
         change=_hide_keys,
-        needs=lambda nodes: not all(each.is_string or each.is_int for each in nodes[exp.Literal]),
+        needs=lambda nodes: not all(each.is_string or each.this.isdigit() for each in nodes[exp.Literal]),
     ),
     Lowering(
         "outer-join-conditions",

@@ -427,12 +427,15 @@ def _integer_of(term: exp.Expr) -> int | None:
     return sign * int(term.name) if is_integer else None
 
 
+_WITHOUT_CALLS = (exp.Query, exp.Column, exp.Literal)
+
+
 def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
     """Yield the aggregates of this SELECT in an expression, except in subqueries and window functions."""
     stack: list[exp.Expr] = [node]
     while stack:
         part = stack.pop()
-        if isinstance(part, exp.Query | exp.Column | exp.Literal):
+        if isinstance(part, _WITHOUT_CALLS):
             continue
         if isinstance(part, exp.Window):
             inner = part.this.this if isinstance(part.this, exp.Filter) else part.this
