@@ -296,6 +296,14 @@ def _hide_first_key(select: exp.Select) -> None:
         term.set("this", nodes.kept_apart(key.copy()))
 
 
+def _hide_subqueries(select: exp.Select) -> None:
+    if select.args.get("distinct") and windows_of(select):
+        found = [query for each in select.expressions for query in find_all(each, exp.Subquery)]
+        for query in [each for each in found if each.parent_select is select]:
+            if not isinstance(query.parent, exp.In):
+                query.replace(nodes.kept_apart(query.copy()))
+
+
 def _refuse_set_operations(test: exp.Exists) -> None:
     if isinstance(test.this, exp.SetOperation) and isinstance(test.this.this.unnest(), exp.SetOperation):
         raise Untranslatable("EXISTS of several set operations", "MariaDB compares other values")
@@ -607,6 +615,16 @@ LOWERINGS = (
         "SELECT DISTINCT (5 / (n - 6)) || '' FROM item",
         "A cast to an integer.",
         change=_room_for_sign,
+    ),
+    Lowering(
+        "distinct-subqueries",
+        "SELECT DISTINCT of a window and a subquery that no row satisfies returns one row.",
+        MEASURED,
+        "SELECT DISTINCT RANK() OVER (ORDER BY id), (SELECT MAX(1) FROM part WHERE 0 AND part.n = item.id)"
+        " FROM item",
+        "COALESCE of the subquery and NULL.",
+        change=_hide_subqueries,
+        needs=holding(exp.Window),
     ),
     Lowering(
         "constant-conditions",

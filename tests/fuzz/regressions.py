@@ -1077,4 +1077,9 @@ REGRESSIONS = (
         "SELECT MIN(IFNULL(at || 'x', essay)) OVER (ORDER BY person RANGE BETWEEN 2 PRECEDING AND 2"
         " FOLLOWING) FROM far, event",
     ),
+    Regression(
+        "a window and a subquery that no row satisfies, DISTINCT",
+        "SELECT DISTINCT LAG(1, 2) OVER (ORDER BY id), 1 + (SELECT MAX(1) FROM label WHERE 0 AND person ="
+        " item.id) FROM item",
+    ),
 )
