@@ -113,6 +113,11 @@ def run(
     return subprocess.CompletedProcess(command, code, *said)
 
 
+def environment_without(*beginnings: str) -> dict[str, str]:
+    """Of the environment, the variables whose names begin otherwise."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(beginnings)}
+
+
 def _alone(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment with the tests' own folders where it has none: never with the user's."""
     return {name: os.environ[name] for name in _FOLDERS if name in os.environ} | dict(environment)

@@ -15,6 +15,7 @@ import yaml
 
 from harness import __version__
 from harness.serve.client import ScoreClient
+from tests.forked import environment_without
 from tests.harness.adapters.test_frameworks import UV
 from tests.harness.serve.served import served
 from tests.reasons import Reason, skip
@@ -28,7 +29,7 @@ _LINKS = re.compile(r"\]\(([^)\s]+)\)")
 
 def build(source: Path, target: str, to: Path, **environment: str) -> Path:
     command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(to)]
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("BIRD_")}
+    clean = environment_without("BIRD_")
     done = subprocess.run(
         command, cwd=source, env=clean | environment, capture_output=True, text=True, check=False
     )
@@ -86,9 +87,7 @@ def test_a_package_that_is_built_elsewhere_names_no_address(tmp_path: Path) -> N
 
 def run(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`bird-harness` of the wheel, in a folder of the user's, where no server is named."""
-    clean = {
-        name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_", "CI"))
-    }
+    clean = environment_without("BIRD_", "PYTEST_", "CI")
     own = {
         "PYTHONPATH": str(installed),
         "BIRD_STATE": str(folder.parent / "state"),

@@ -18,6 +18,7 @@ import pytest
 from dialects.errors import BadInput
 from harness.engines import kinds_by_name
 from tests.docs.blocks import ROOT, blocks, commands
+from tests.forked import environment_without
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -53,8 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(place: Path) -> Run:
     """Runs a command of the page where the package is installed."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {
+    environment = environment_without("PYTEST_") | {
         "PYTHONPATH": str(place / "site"),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "BIRD_STORE": str(place / "store.sqlite"),

@@ -1,7 +1,6 @@
 """The target of docs/how-to/target.md is a line and three folders: golds run on it as on SQLite."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import ROOT, blocks, commands
+from tests.forked import environment_without
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -39,8 +39,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def printed(checkout: Path) -> dict[str, str]:
     """What the commands of the page print, by the command; none fails."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {
+    environment = environment_without("PYTEST_") | {
         "PYTHONPATH": str(checkout),
         "BIRD_CACHE": str(checkout / "cache"),
         "BIRD_STORE": str(checkout / "store.sqlite"),

@@ -1,7 +1,6 @@
 """Runs that the command makes, and what they record: the shapes that readers of run folders meet."""
 
 import json
-import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from tests import forked
 
 def evaluated(folder: Path, *options: str) -> Path:
     """The run folder of the sample, scored by the command in `folder`, where no server is to be found."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))}
+    clean = forked.environment_without("BIRD_", "PYTEST_")
     state = {"BIRD_STATE": str(folder / "state"), "BIRD_STORE": str(folder / "store.sqlite")}
     done = forked.run(
         "harness", "eval", "--driver", "direct", "--workers", "1", *options,

@@ -30,9 +30,7 @@ def run(tmp_path: Path) -> Run:
     """The command in a process of its own, in an empty folder, with no server to be found."""
 
     def call(*args: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-        clean = {
-            name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
-        }
+        clean = forked.environment_without("BIRD_", "PYTEST_")
         env = {**clean, "BIRD_STATE": str(tmp_path / "state"), **environment}
         return forked.run("harness", *args, cwd=tmp_path, env=env)
 

@@ -35,7 +35,7 @@ DRIVERS = {
 
 
 def environment(**more: str) -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | more
+    return forked.environment_without("PYTEST_") | more
 
 
 SLOW = f"SELECT * FROM ({{}}) WHERE ({ENDLESS.replace('i + 1 FROM n', 'i + 1 FROM n LIMIT 2000000')}) > 0"

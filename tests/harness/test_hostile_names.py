@@ -115,7 +115,7 @@ def test_what_pytest_prints_and_files_is_harmless_whatever_is_predicted(
     folder = tmp_path / "ans\x1b[31m\u202e\ufffe\nwers"
     folder.mkdir()
     answers(folder, "p", SQL)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment = forked.environment_without("PYTEST_")
     junit = tmp_path / "junit.xml"
     done = forked.run(
         "pytest", "-c", os.devnull, "--rootdir", str(tmp_path), "-vv", "-rA",

@@ -1,7 +1,6 @@
 """Nothing is imported from the folder in which somebody works."""
 
 import json
-import os
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from loaders.workers import Survey, workers
+from tests.forked import environment_without
 
 pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
@@ -36,10 +36,9 @@ def hostile(tmp_path: Path) -> Path:
 
 def evaluated(command: list[str], cwd: Path, *options: str) -> object:
     """What is in the summary, without the run's own name."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
         [*command, "eval", "--dialect", "sqlite", "--limit", "6", "--no-cache", "--workers", "1", *options],
-        cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=300,
+        cwd=cwd, env=environment_without("PYTEST_"), capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     summary = json.loads((cwd / "results" / "latest" / "summary.json").read_text(encoding="utf-8"))

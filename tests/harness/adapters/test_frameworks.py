@@ -17,6 +17,7 @@ import pytest
 from filelock import FileLock
 
 from tests.docs.blocks import ROOT, commands, every_block
+from tests.forked import environment_without
 from tests.frameworks import FRAMEWORKS
 from tests.harness.adapters.scripted_endpoint import calls, endpoint
 from tests.reasons import Reason, skip
@@ -58,8 +59,7 @@ def run(framework: str, place: Path, *words: str) -> str:
 def run_command(framework: str, place: Path, *command: str, **variables: str) -> str:
     """Run a command with the programs of a framework's environment first; return what it prints."""
     programs = interpreter_with(framework).parent
-    environment = {name: each for name, each in os.environ.items() if not name.startswith("PYTEST_")}
-    environment |= {
+    environment = environment_without("PYTEST_") | {
         "BIRD_STORE": str(place / "store.sqlite"),
         "HOME": str(programs.parent / "home"),  # verifiers keeps environments of scripts there
         "PATH": f"{programs}:{Path(UV).parent}:{os.environ['PATH']}",

@@ -22,7 +22,9 @@ WITHOUT = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 
 def run(*args: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
     """One that the configuration of these tests does not reach."""
-    return forked.run("pytest", *_given(args, cwd), cwd=cwd, env=_environment() | environment)
+    return forked.run(
+        "pytest", *_given(args, cwd), cwd=cwd, env=forked.environment_without("PYTEST_") | environment
+    )
 
 
 def start(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
@@ -30,7 +32,7 @@ def start(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
         [sys.executable, "-m", "pytest", *_given(args, cwd)],
         cwd=cwd,
-        env=_environment(),
+        env=forked.environment_without("PYTEST_"),
         capture_output=True,
         text=True,
         timeout=300,
@@ -39,10 +41,6 @@ def start(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
 
 def _given(args: Sequence[str], cwd: Path) -> Sequence[str]:
     return [*WITHOUT, "-c", os.devnull, "--rootdir", str(cwd), *args]
-
-
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
 def score(

@@ -19,8 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    return forked.run(*args, cwd=cwd, env=environment)
+    return forked.run(*args, cwd=cwd, env=forked.environment_without("PYTEST_"))
 
 
 def summary(out: Path) -> Mapping[str, Any]:
@@ -139,9 +138,8 @@ def test_no_foreign_plugin_or_setting_has_a_part_in_eval(how: str, tmp_path: Pat
             added = {"TMPDIR": str(here)}
         case _:
             (here / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-k challenging"\n')
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = ["harness", "eval", "--dialect", "sqlite", "--limit", "6"]
-    done = forked.run(*command, cwd=here, env=environment | added)
+    done = forked.run(*command, cwd=here, env=forked.environment_without("PYTEST_") | added)
     assert done.returncode == 0, done.stdout + done.stderr
     assert summary(here / "results")["pairs"] == {"planned": 12, "completed": 12}
     assert "deselected" not in done.stdout

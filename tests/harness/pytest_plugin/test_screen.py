@@ -25,6 +25,7 @@ from harness.report.documents import scores_of
 from harness.report.overview import print_scores
 from harness.runs.reader import LATEST, Run, read_run
 from harness.runs.summary import Score, summarize
+from tests.forked import environment_without
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
@@ -34,7 +35,7 @@ def on_terminal(*args: str, cwd: Path, columns: int = 80) -> tuple[int, str]:
     """Run the command on a terminal of that width; its exit code, and all that was sent to the terminal."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "NO_COLOR"))}
+    kept = environment_without("PYTEST_", "NO_COLOR")
     with subprocess.Popen(
         [sys.executable, "-m", "harness", *args],
         cwd=cwd, env={**kept, "TERM": "xterm-256color"}, stdin=its, stdout=its, stderr=its,

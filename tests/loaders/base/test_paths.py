@@ -35,7 +35,7 @@ def run(
     folder: Path, args: Iterable[str], environment: Mapping[str, str], size: int | None = None
 ) -> tuple[int, str]:
     """A command in an empty folder, which may be told how large its files may grow, as by a full disk."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))}
+    clean = forked.environment_without("BIRD_", "PYTEST_")
     places_of_its_own = {_CACHE: str(folder / "cache"), _STATE: str(folder / "state")}
     env = {**clean, **places_of_its_own, **environment}
     if size is None:
