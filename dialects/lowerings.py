@@ -7,7 +7,7 @@ engine, with and without it.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, get_args, get_type_hints
 
 from sqlglot import exp
@@ -72,7 +72,7 @@ class Lowering:
     needs: Callable[[Nodes], bool] | None = None
     """Whether a query with such nodes may need the change; None for any query."""
 
-    @property
+    @cached_property
     def changes(self) -> tuple[type[exp.Expr], ...]:
         """Return the types of nodes that `change` takes."""
         if self.change is None:
@@ -97,34 +97,27 @@ def lowerings(target: Dialect, without: frozenset[str] = frozenset()) -> Mapping
     return {name: None if name in without else own.get(name) for name in names}
 
 
-Change = tuple[tuple[type[exp.Expr], ...], Callable[[Any], exp.Expr | None], Callable[[Nodes], bool] | None]
-
-
 @cache
-def _changes(target: Dialect, without: frozenset[str]) -> tuple[Change, ...]:
-    """Return the changes of a target's lowerings: the types of nodes, what changes one, what it needs."""
-    found = [each for each in LOWERINGS[target] if each.name not in without]
-    return tuple((each.changes, each.change, each.needs) for each in found if each.change)
+def _changing(target: Dialect, without: frozenset[str]) -> Sequence[Lowering]:
+    return [each for each in LOWERINGS[target] if each.change and each.name not in without]
 
 
 def lower(tree: exp.Expr, target: Dialect, nodes: Nodes, without: frozenset[str] = frozenset()) -> exp.Expr:
-    """Make the changes of a target's lowerings in a compiled query, outer nodes first, and return it.
+    """Make the changes of a target's lowerings in a compiled query with these nodes, outer ones first.
 
     A node is changed until one of its lowerings returns another one; what that is made of is visited, too.
 
-    Args:
-        tree: the query.
-        target: the dialect.
-        nodes: the nodes of the query by type.
-        without: lowerings that are left out.
+    Returns:
+        The query.
 
     Raises:
         Untranslatable: a lowering refuses the query.
     """
     changes: dict[type[exp.Expr], list[Callable[[Any], exp.Expr | None]]] = {}
-    needed = [each for each in _changes(target, without) if each[2] is None or each[2](nodes)]
-    for kind, change in ((kind, change) for kinds, change, _ in needed for kind in kinds):
-        changes.setdefault(kind, []).append(change)
+    for each in _changing(target, without):
+        if each.change and (each.needs is None or each.needs(nodes)):
+            for kind in each.changes:
+                changes.setdefault(kind, []).append(each.change)
     return _lowered(tree, changes) if any(nodes.get(kind) for kind in changes) else tree
 
 

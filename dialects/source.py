@@ -6,7 +6,7 @@ with arguments, since the rewrites define its meaning.
 
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any, ClassVar, TypeVar
@@ -138,14 +138,6 @@ class _Parser(SQLiteParser):
             return self._parse_query_modifiers(self._parse_select())
         return super()._parse_statement()
 
-    def _parse_disjunction(self) -> exp.Expr | None:
-        """Read an expression: most are a column alone."""
-        if self._curr.token_type in self.IDENTIFIER_TOKENS and (column := self._parse_column()) is not None:
-            if self._curr.token_type in _ENDS:
-                return column
-            self._operand = column
-        return super()._parse_disjunction()
-
     def _parse_column(self) -> exp.Expr | None:
         if self._curr.token_type in self.IDENTIFIER_TOKENS and self._next.token_type is TokenType.L_PAREN:
             return self._parse_column_ops(self._parse_function())
@@ -166,30 +158,8 @@ class _Parser(SQLiteParser):
                     return exp.Column(this=self._name(second), table=self._name(first))
         return super()._parse_column_parts_fast()
 
-    def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
-        """Read an argument: many are a column alone."""
-        at = self._index
-        if (column := self._parse_column_parts_fast()) is not None:
-            if self._curr.token_type in self.LAMBDA_ARG_TERMINATORS:
-                return column
-            self._retreat(at)
-        return super()._parse_lambda(alias)
-
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
         return this if self._curr.token_type in _ENDS else super()._parse_alias(this, explicit)
-
-    def _parse_table_alias(self, alias_tokens: Collection[TokenType] | None = None) -> exp.TableAlias | None:
-        """Read AS and a name, or what else sqlglot takes for an alias."""
-        name, after = self._next, self._tokens[self._index + 2 : self._index + 3]
-        if (
-            self._curr.token_type is TokenType.ALIAS
-            and name.token_type in self.IDENTIFIER_TOKENS
-            and not name.comments
-            and not (after and after[0].token_type is TokenType.L_PAREN)
-        ):
-            self._advance(2)
-            return self.expression(exp.TableAlias(this=self._name(name), columns=None))
-        return super()._parse_table_alias(alias_tokens)
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
         if self._curr.token_type in _ENDS and not alias:
@@ -401,13 +371,10 @@ def _tokens(sql: str) -> list[Token]:
         which, before = found.lastindex or 0, kind
         text = found[which]
         start, end = found.span(which)
-        if which == _WORD:
+        if which in {_WORD, _OPERATOR}:
             kind = _KINDS.get(text.upper(), TokenType.VAR)
-            is_command = kind in _Source.Tokenizer.COMMANDS
-            if is_command and before in _Source.Tokenizer.COMMAND_PREFIX_TOKENS:
+            if kind in _Source.Tokenizer.COMMANDS and before in _Source.Tokenizer.COMMAND_PREFIX_TOKENS:
                 kind = None
-        elif which == _OPERATOR:
-            kind = _KINDS[text]
         elif which == _NAME:
             kind, text = TokenType.IDENTIFIER, text[1:-1]
         elif which == _TEXT:

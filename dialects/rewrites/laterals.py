@@ -37,13 +37,7 @@ _PLAIN = frozenset({"expressions", "from_", "joins", "where", "order"})
 
 
 def merged(c: Compiler, tree: exp.Query, nodes: Nodes) -> exp.Query:
-    """Return the query with such subqueries replaced by their own sources where this keeps the rows.
-
-    Args:
-        c: the compiler.
-        tree: the query.
-        nodes: its nodes by type.
-    """
+    """Return the query with such subqueries replaced by their own sources where this keeps the rows."""
     if not c.lowers("lateral-subqueries") or not any(
         isinstance(each.parent, exp.From | exp.Join | exp.Lateral) and reads_outer_rows(each)
         for each in nodes[exp.Subquery]

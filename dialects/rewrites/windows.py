@@ -193,14 +193,7 @@ _WINDOWS = 8
 
 
 def share_windows(c: Compiler, nodes: Nodes) -> bool:
-    """Name the windows of each SELECT of a query that has many, if the target allows only so many.
-
-    Args:
-        c: the compiler.
-        nodes: the nodes of the compiled query by type.
-
-    Returns:
-        True if there are other nodes now.
+    """Name the windows of each SELECT that has many, if the target allows only so many; True if it has.
 
     Raises:
         Untranslatable: too many of them are different.
