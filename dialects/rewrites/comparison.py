@@ -506,5 +506,5 @@ def _by_class(c: Context, t: Typed, *, descending: bool, nulls_first: bool) -> l
     keys += [blobs.node] if blobs.kind is Kind.BLOB else []
     return [
         exp.Ordered(this=both, desc=nulls_first),
-        *(exp.Ordered(this=key, desc=descending) for key in keys),
+        *(exp.Ordered(this=key, desc=descending) for key in keys if not isinstance(key, exp.Null)),
     ]

@@ -1082,4 +1082,10 @@ REGRESSIONS = (
         "SELECT DISTINCT LAG(1, 2) OVER (ORDER BY id), 1 + (SELECT MAX(1) FROM label WHERE 0 AND person ="
         " item.id) FROM item",
     ),
+    Regression(
+        "numbers of several kinds that LEAD shifts, sorted",
+        "SELECT LEAD((SELECT SUM(CASE WHEN 1 THEN 1.0 ELSE 0 END) FROM void), 2, 0.5) OVER (ORDER BY label,"
+        " person, item) FROM label ORDER BY 1",
+        ordered=True,
+    ),
 )
