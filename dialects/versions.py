@@ -35,6 +35,7 @@ FIRST_OF_COMPOUND = "the first row of a UNION, INTERSECT or EXCEPT without ORDER
 ROW_COLLATION = "collations of row values next to subqueries"
 SHARED_COLLATION = "collations in USING after another USING of the same name"
 NULL_LABEL = "NULL as a name in json_group_object()"
+SUM_COMPARED = "a comparison with a sum or mean of reals"
 
 CHANGES = (
     *(
@@ -42,6 +43,7 @@ CHANGES = (
         for what in (FIRST_ROW, ONE_COLLATED, FIRST_OF_COMPOUND, ROW_COLLATION, SHARED_COLLATION, NULL_LABEL)
     ),
     VersionChange((3, 42), "texts that are JSON5 or no JSON", frozenset({"json_root", "json_is_valid"})),
+    VersionChange((3, 43), SUM_COMPARED, frozenset()),
     VersionChange((3, 43), "reals that are rounded", frozenset({"round_to", "fixed", "printed"})),
     VersionChange(
         (3, 46),

@@ -9,6 +9,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from dialects import versions
 from dialects.coercions import (
     EXACT,
     as_condition,
@@ -43,7 +44,6 @@ from dialects.numbers import well_formed
 from dialects.tagged_values import place_of_hidden, refusal, to_tagged
 from dialects.trees import has
 from dialects.value_types import Affinity, Collation, Context, Kind, Typed, boolean
-from dialects.versions import ROW_COLLATION
 
 RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
 """The order of storage classes. https://sqlite.org/datatype3.html#sort_order"""
@@ -151,7 +151,7 @@ def compare_rows(
     if any(isinstance(each.node, exp.Subquery) for pair in pairs for each in pair) and not all(
         each.collation_is_binary for pair in pairs for each in pair
     ):
-        c.changed.add(ROW_COLLATION)
+        c.changed.add(versions.ROW_COLLATION)
     if operator in {exp.EQ, exp.NullSafeEQ}:
         return boolean(every(compare(c, operator, a, b).node for a, b in pairs))
     if operator in {exp.NEQ, exp.NullSafeNEQ}:
@@ -194,6 +194,8 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
     if left.kind.is_numeric and right.kind.is_numeric:
         if (known := _of_constants(operator, left, right)) is not None:
             return known
+        if left.kind is not Kind.INTEGER or right.kind is not Kind.INTEGER:
+            _note_sums(c, left.node, right.node)
         if (exact := _exactly(c, operator, left, right)) is not None:
             return exact
         left, right = _comparable(left, right)
@@ -208,6 +210,12 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
         both = every([is_null(left.node), is_null(right.node)])
         return boolean(both if operator is exp.NullSafeEQ else exp.Not(this=grouped(both)), nullable=False)
     return _unless_null(exp.Boolean(this=_HOLDS[operator](*ranks)), left, right)
+
+
+def _note_sums(c: Context, *nodes: exp.Expr) -> None:
+    """Note that sums of reals, which later releases add otherwise, decide a comparison."""
+    if versions.RUNNING > versions.FOLLOWED and any(has(node, exp.Sum, exp.Avg) for node in nodes):
+        c.changed.add(versions.SUM_COMPARED)
 
 
 def _with_hidden(

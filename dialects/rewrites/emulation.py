@@ -27,6 +27,7 @@ from dialects.nodes import (
     some,
     subquery,
 )  # fmt: skip
+from dialects.rewrites.functions import size
 from dialects.rewrites.group_by import Groups, reached
 from dialects.scope import new_name
 from dialects.trees import find_all, has
@@ -41,7 +42,11 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
                 "GROUPS, EXCLUDE or a list in a frame", f"{c.target.title} has none of groups"
             )
         _frames(c, tree)
-    if c.lowers("ordered-picks") and groups and groups.first and has(tree, FirstOf):
+    if (
+        groups
+        and groups.first
+        and (_repeats(tree, groups) if not c.lowers("ordered-picks") else has(tree, FirstOf))
+    ):
         _first_rows(c, tree, groups)
     if c.lowers("subquery-keys") and groups:
         # An expression without columns is not a key of the rows: its minimum would belong to the subquery.
@@ -213,6 +218,16 @@ def _separate(tree: exp.Select, *names: str) -> None:
     for name in names:
         part = tree.args.get(name)
         tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
+
+
+_MOST_TERMS = 2000
+"""How many nodes the terms of picked rows may have together, where each pick has its own."""
+
+
+def _repeats(tree: exp.Select, groups: Groups) -> bool:
+    """Whether picks would repeat long terms, as of values of several types; not where they have blobs."""
+    terms = sum(size(term) for term in groups.first)
+    return not groups.picks_blobs and terms * sum(1 for _ in find_all(tree, FirstOf)) > _MOST_TERMS
 
 
 def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:

@@ -247,7 +247,9 @@ class Groups:
     empty: bool
     """True if GROUP BY has only constants."""
     first: list[exp.Expr] = field(default_factory=list)
-    """MySQL: ORDER BY terms that put the row of the bare columns first."""
+    """ORDER BY terms that put the row of the bare columns first."""
+    picks_blobs: bool = False
+    """True if a bare column that these terms decide has blobs."""
 
     def finish(self, c: Compiler, tree: exp.Select, having: exp.Expr | None) -> exp.Expr | None:
         """Add GROUP BY to the SELECT, and return its HAVING."""
@@ -368,6 +370,7 @@ def group(
         if not terms:
             return found.of(node=Whichever(this=found.node), nullable=True)
         result.first = terms
+        result.picks_blobs |= found.kind is Kind.BLOB
         return found.of(
             node=FirstOf(this=found.node, expressions=[term.copy() for term in terms]), nullable=True
         )
@@ -411,6 +414,7 @@ def _of_extreme(
         c.warn(ANY_EXTREME)
     descending = ascii_lower(call.name) == "max"
     terms = ordered(c, extreme, exp.Ordered(desc=descending, nulls_first=False))
+    groups.picks_blobs |= found.kind is Kind.BLOB
     groups.first = [*(term for term in terms if not is_constant(term.this)), *ties()]
     return found.of(
         node=FirstOf(this=found.node, expressions=[part.copy() for part in groups.first]), nullable=True

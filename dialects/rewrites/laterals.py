@@ -191,9 +191,11 @@ def _is_keyed(inner: exp.Expr) -> bool:
         return False
     limit, offset = inner.args.get("limit"), inner.args.get("offset")
     counts = [each.expression for each in (limit, offset) if each is not None]
-    if counts and (inner.args.get("distinct") is not None or limit is None or any(map(_is_computed, counts))):
+    if counts and (limit is None or any(map(_is_computed, counts))):
         return False
     order = inner.args.get("order")
+    if counts and inner.args.get("distinct") is not None and not _sorts_by_all(inner):
+        return False
     if counts and order is not None and has(order, exp.Window):
         return False
     if inner.args.get("with_") is not None or (
@@ -201,6 +203,13 @@ def _is_keyed(inner: exp.Expr) -> bool:
     ):
         return False
     return not any(isinstance(each, JSONRows | exp.Lateral) for each in _sources(inner))
+
+
+def _sorts_by_all(inner: exp.Select) -> bool:
+    """Whether each result is a term of ORDER BY, so that rows of one rank are alike."""
+    order = inner.args.get("order")
+    terms = [without_names(term, inner.expressions).this for term in order.expressions] if order else []
+    return all(each.unalias() in terms for each in inner.expressions)
 
 
 def _is_computed(count: exp.Expr) -> bool:
@@ -236,7 +245,8 @@ def _numbered(
     most = inner.args["limit"].expression
     terms = [without_names(term, list(inner.expressions)) for term in order.expressions] if order else []
     at, alias = c.name("place"), place.this.alias
-    inner.append("expressions", aliased(numbering("ROW_NUMBER", keys, terms), at))
+    function = "ROW_NUMBER" if inner.args.get("distinct") is None else "DENSE_RANK"
+    inner.append("expressions", aliased(numbering(function, keys, terms), at))
     for key in ("order", "limit", "offset"):
         inner.set(key, None)
     if isinstance(place, exp.From) and not select.is_star and _is_unsorted(select):

@@ -239,6 +239,8 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
                 return literal(int(low))
             first = _wide(c, left, low, high) if _is_small(left) and _is_small(right) else left.node
             return integer(_node(operator, first, right.node), low, high, nullable=nullable)
+        if operator is exp.Mul and _divides(left.node, right.node):
+            return integer(_node(operator, left.node, right.node), left.number.low, left.number.high)
         return _checked(c, operator, left, right)
     if low is not None and high is not None and max(abs(low), abs(high)) > _LARGEST_REAL:
         raise Untranslatable(*HUGE)
@@ -261,6 +263,12 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     whole_ = _exact_integral(node, left, right, low, high)
     facts = NumberFacts(low, high, integral=whole_, vanishing=vanishing)
     return Typed(signed(node) if may_be_signed else node, Kind.NUMBER, nullable=nullable, number=facts)
+
+
+def _divides(quotient: exp.Expr, factor: exp.Expr) -> bool:
+    """Whether a product is x / y * y of INTEGERs, which is no greater than x."""
+    quotient = quotient.unnest()
+    return isinstance(quotient, Whole) and quotient.expression.unnest() == factor.unnest()
 
 
 def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first: bool) -> Typed:

@@ -69,6 +69,7 @@ QUERIES: Sequence[tuple[str, Values]] = (
     ("SELECT max(id), n FROM t GROUP BY n, ? ORDER BY n", [1]),
     ("SELECT n > ? AS big, count(*) FROM t GROUP BY 1 ORDER BY 1", [2]),
     ("SELECT coalesce(n, ?1) AS k, max(id) FROM t GROUP BY k HAVING k <> ?2 ORDER BY -k", [4, 7]),
+    ("SELECT n / ?1 * ?1 AS k, count(*) FROM t GROUP BY k ORDER BY k", [2]),
     ("SELECT ?, ? + id FROM t WHERE id = 1", ["x", 2]),
     ("SELECT id FROM t ORDER BY id DESC LIMIT -1 OFFSET ?", [2]),
     ("SELECT id FROM t ORDER BY id LIMIT :size OFFSET (:page - 1) * :size", {"size": 2, "page": 2}),

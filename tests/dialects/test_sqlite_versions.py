@@ -37,6 +37,10 @@ CLAIMS = {
         5,
     ),
     versions.NULL_LABEL: ("json_group_object(none, 1)", "{:1}"),
+    versions.SUM_COMPARED: (
+        "(SELECT SUM(x) = 0.6 FROM (SELECT 0.1 AS x UNION ALL SELECT 0.2 UNION ALL SELECT 0.3))",
+        0,
+    ),
     "texts that are JSON5 or no JSON": ("json_valid(none)", 0),
     "reals that are rounded": ("round(real, 2) || printf(' %.1f', other)", "2.68 20.0"),
     "days that no calendar has, the time 24:00 and modifiers of dates": ("date(day)", "2020-02-30"),

@@ -751,6 +751,7 @@ SELECT p.id, m.code FROM pupil p LEFT JOIN mark m ON m.score IN (SELECT n.score 
 SELECT p.id FROM pupil p WHERE p.points NOT IN (SELECT q.points FROM pupil q WHERE q.mentor IS p.mentor AND p.points > 2 ORDER BY q.points, q.id LIMIT 1) ORDER BY 1;
 SELECT p.id, (SELECT n || '/' || m FROM (SELECT COUNT(*) AS n, COALESCE(MAX(code), '') AS m FROM mark WHERE pupil = p.id) WHERE n < 3) FROM pupil p ORDER BY p.id;
 SELECT p.id, (SELECT COUNT(*) FROM (SELECT 1 FROM pupil q WHERE q.nick = p.name LIMIT 1)) FROM pupil p ORDER BY p.id;
+SELECT p.id, (SELECT SUM(score) FROM (SELECT DISTINCT score FROM mark WHERE pupil = p.id ORDER BY score DESC LIMIT 2)) FROM pupil p ORDER BY p.id;
 
 -- constants that aggregates count
 SELECT DISTINCT (5 / (id - 7)) || '' FROM pupil ORDER BY 1;
@@ -771,3 +772,7 @@ WITH RECURSIVE y(y, a, b) AS (SELECT 2020, 2020 % 19, 2020 / 100 UNION ALL SELEC
 -- numbers that compare with texts of 16 digits
 WITH w(x) AS (SELECT '900719925474099' || id FROM pupil) SELECT w.x FROM house h JOIN w ON CAST(h.fee * 0 + 9007199254740992 AS NUMERIC) = w.x WHERE h.code = 'N' ORDER BY 1;
 WITH w(x) AS (SELECT '900719925474099' || id FROM pupil) SELECT w.x, CAST(h.fee * 0 + 9007199254740992 AS NUMERIC) = w.x FROM house h JOIN w WHERE h.code = 'N' ORDER BY 1;
+
+-- rows of extremes of several types
+SELECT LOWER(v) || UPPER(v) || COALESCE(v, 'x'), MAX(far) FROM loose GROUP BY id > 4 ORDER BY 1;
+SELECT COALESCE(w, 0) || LOWER(w) || v AS t, MIN(far), COUNT(*) FROM loose GROUP BY id > 4 HAVING t <> '' ORDER BY 1;
