@@ -171,7 +171,7 @@ class TargetGenerator(Generator):
             exp.Paren: lambda self, e: f"({self.sql(e.this)})",
             exp.If: lambda self, e: self.case_sql(exp.Case(ifs=[e], default=e.args.get("false"))),
             exp.Literal: ours.constant,
-            exp.Identifier: lambda self, e: e.this if e.args.get("bare") else self.identifier_sql(e),
+            exp.Identifier: lambda self, e: e.args["this"] if e.args.get("bare") else self.identifier_sql(e),
             exp.Cast: lambda self, e: f"CAST({self.sql(e.this)} AS {self.type_name(e.to)})",
             exp.Table: ours.source,
             exp.Join: ours.joining,

@@ -99,6 +99,7 @@ class Compiler:
         """The whole statement."""
         self.nodes = by_type(root)
         """The nodes of the statement, by type."""
+        self._collates = bool(self.nodes[exp.Collate])
         self._sql = sql
         self.target = TARGETS[tables.target]
         self._lowerings = lowerings(tables.target, without)
@@ -209,10 +210,6 @@ class Compiler:
     def _called(self) -> Iterator[Function]:
         for call in self.nodes[exp.Anonymous]:
             yield from rows_of(ascii_lower(call.name))
-
-    @cached_property
-    def _collates(self) -> bool:
-        return bool(self.nodes[exp.Collate])
 
     @cached_property
     def lists(self) -> bool:
