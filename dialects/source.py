@@ -340,14 +340,14 @@ _DIALECT = _Source()
 
 _SIMPLE = re.compile(
     r"""\s*+(?:
-    ((?:GROUP|ORDER|PARTITION)\s++BY\b)
-    |([A-Z_][A-Z0-9_]*+)(?=[\s(),.;=<>+*/|-]|\Z)
+    ((?i:GROUP|ORDER|PARTITION)\s++(?i:BY)\b)
+    |([A-Za-z_][A-Za-z0-9_]*+)(?=[\s(),.;=<>+*/|-]|\Z)
     |([0-9]++(?:\.[0-9]++)?+)(?![\w.'"`\[])
     |('[^']*+(?:''[^']*+)*+')
     |("[^"]*+"(?!")|`[^`]*+`(?!`)|\[[^]]*+](?!]))
     |([(),.;*]|[<>!=]=(?!>)|<>|\|\||/(?!\*)|-(?![->|}%])|\+(?![%}])|%(?!})|=(?!>)|<(?![-<=])|>)
     |(.++))""",
-    re.ASCII | re.DOTALL | re.IGNORECASE | re.VERBOSE,
+    re.ASCII | re.DOTALL | re.VERBOSE,
 )
 """Two words, a word, a number, a text, a quoted name and an operator that SQLite and sqlglot read alike."""
 _BY, _WORD, _NUMBER, _TEXT, _NAME, _OPERATOR = range(1, 7)
@@ -369,12 +369,14 @@ def _tokens(sql: str) -> list[Token]:
     kind: TokenType | None = TokenType.SEMICOLON
     for found in _SIMPLE.finditer(sql.rstrip()):
         which, before = found.lastindex or 0, kind
-        text = found[which]
-        start, end = found.span(which)
-        if which in {_WORD, _OPERATOR}:
+        text, end = found[which], found.end()
+        start = end - len(text)
+        if which == _WORD:
             kind = _KINDS.get(text.upper(), TokenType.VAR)
-            if kind in _Source.Tokenizer.COMMANDS and before in _Source.Tokenizer.COMMAND_PREFIX_TOKENS:
+            if before in _Source.Tokenizer.COMMAND_PREFIX_TOKENS and kind in _Source.Tokenizer.COMMANDS:
                 kind = None
+        elif which == _OPERATOR:
+            kind = _KINDS[text]
         elif which == _NAME:
             kind, text = TokenType.IDENTIFIER, text[1:-1]
         elif which == _TEXT:
