@@ -275,6 +275,13 @@ LOWERINGS = (
         "A subquery over the rows, numbered by ROW_NUMBER and DENSE_RANK.",
     ),
     Lowering(
+        "rows-of-queries",
+        "JSON_TABLE takes no subquery.",
+        MEASURED,
+        "SELECT value FROM json_each((SELECT json_group_array(n) FROM part))",
+        "A derived table of the subquery beside it.",
+    ),
+    Lowering(
         "list-windows",
         "GROUP_CONCAT takes no OVER.",
         "https://dev.mysql.com/doc/refman/9.7/en/window-functions-usage.html",

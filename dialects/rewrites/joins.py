@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dialects.clauses import conjuncts
+from dialects.clauses import conjuncts, from_items
 from dialects.coercions import as_text, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -262,7 +262,11 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     if called is None or called.rewrite != "json.rows" or not called.accepts(len(arguments)):
         reason = _CATALOGUE if name.startswith("pragma_") else "there is none on the target"
         raise Untranslatable(f"the table function {name}", reason, position(item))
-    if any(not part.table and ascii_lower(part.name) in json.ROW for part in find_all(item.this, exp.Column)):
+    unqualified = [part for part in find_all(item.this, exp.Column) if not part.table]
+    if any(
+        ascii_lower(part.name) in json.ROW and not _is_inside(c, part, item.this, scope)
+        for part in unqualified
+    ):
         raise Untranslatable(f"{name}()", "SQLite takes a name in it for a column of its own", position(item))
     alias = _alias(c, scope, item.alias or name)
     tree, columns = json.rows(c, name, [c.expression(part, scope) for part in arguments], c.name("rows"))
@@ -272,6 +276,20 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         Source(item.alias or name, alias, [ScopeColumn(one, value) for one, value in columns])
     )
     return _beside(tree, alias, scope)
+
+
+def _is_inside(c: Compiler, column: exp.Column, call: exp.Expr, scope: Scope) -> bool:
+    """Whether a column in the arguments of a table function is of a table in a subquery of them."""
+    place = column.parent
+    while place is not None and place is not call:
+        for item in from_items(place) if isinstance(place, exp.Select) else ():
+            found = None if scope.common_table(item.table) else c.tables.find(item.table)
+            if found and any(
+                ascii_lower(each.source.name) == ascii_lower(column.name) for each in found.columns
+            ):
+                return True
+        place = place.parent
+    return False
 
 
 def _described(c: Compiler, item: exp.Table, name: str, arguments: list[Typed], scope: Scope) -> exp.Expr:

@@ -33,10 +33,11 @@ from dialects.nodes import (
     select,
     server,
     string,
+    subquery,
 )
 from dialects.rewrites.functions import folded
 from dialects.scope import Scope
-from dialects.trees import find_all
+from dialects.trees import find_all, has
 from dialects.value_types import (
     Context,
     Kind,
@@ -264,10 +265,14 @@ def rows(
         ("path", text(column("q"))),
     ]
     unknown = frozenset({"id", "parent"}) if steps else frozenset()
-    tree = select(
-        [aliased(value.node, one) for one, value in found if one not in unknown],
-        JSONRows(this=listed, alias=identifier(alias)),
-    )
+    source: exp.Expr = JSONRows(this=listed, alias=identifier(alias))
+    joins = []
+    if c.lowers("rows-of-queries") and has(listed, exp.Query):
+        joins = [exp.Join(this=source, kind="CROSS")]
+        source = subquery(exp.Select(expressions=[aliased(listed.copy(), "of")]), f"{alias}_of")
+        joins[0].this.set("this", column_of("of", f"{alias}_of"))
+    tree = select([aliased(value.node, one) for one, value in found if one not in unknown], source)
+    tree.set("joins", joins)
     exported = [
         (
             one,

@@ -100,6 +100,10 @@ QUERIES: Sequence[tuple[str, Values]] = (
         {"names": '["bob"]'},
     ),
     ("SELECT id FROM t WHERE (SELECT count(*) FROM u WHERE t_id = t.id) > ? ORDER BY id", [1]),
+    (
+        "SELECT id, (SELECT count(*) FROM json_each('{\"a\":[1,2]}', ?) WHERE value < 2) FROM t WHERE id > ?",
+        ["$.a", 3],
+    ),
     ("SELECT json_array_length(?), json_valid(?), json_type(?)", ["[1, 2]", "{", "{}"]),
     ("SELECT printf(:f, price), :f, '50%' FROM t WHERE id = :id", {"f": "%.1f|", "id": 2}),
     ("SELECT printf(?, id), '%' FROM t", ["%05d"]),

@@ -776,3 +776,8 @@ WITH w(x) AS (SELECT '900719925474099' || id FROM pupil) SELECT w.x, CAST(h.fee 
 -- rows of extremes of several types
 SELECT LOWER(v) || UPPER(v) || COALESCE(v, 'x'), MAX(far) FROM loose GROUP BY id > 4 ORDER BY 1;
 SELECT COALESCE(w, 0) || LOWER(w) || v AS t, MIN(far), COUNT(*) FROM loose GROUP BY id > 4 HAVING t <> '' ORDER BY 1;
+
+-- rows of JSON that a subquery makes
+SELECT j.value FROM json_each((SELECT json_group_array(code) FROM mark WHERE pupil = 1)) j ORDER BY 1;
+SELECT p.id, j.value FROM pupil p, json_each((SELECT json_group_array(points) FROM pupil WHERE id >= p.id)) j WHERE p.id > 6 ORDER BY 1, 2;
+SELECT p.id, (SELECT SUM(j.value) FROM json_each((SELECT json_group_array(points) FROM pupil q WHERE q.mentor = p.id)) j) FROM pupil p ORDER BY 1;
