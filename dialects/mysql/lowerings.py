@@ -63,7 +63,7 @@ def hide_derived(test: exp.In, hides: Callable[[exp.Expr], bool]) -> None:
     found = next((each for each in inner if each is not None and hides(each)), None)
     if select is not None and isinstance(found, exp.Query):
         for at, each in enumerate(first_select(found).expressions, 1):
-            if not each.alias_or_name:
+            if not isinstance(each, exp.Alias | exp.Column):
                 each.replace(nodes.aliased(each.copy(), f"_c{at}"))
         # A star is what `IN` of a query was put into another one with: it has that source alone.
         stars = [column_of(name) for name in found.named_selects]

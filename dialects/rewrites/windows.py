@@ -302,6 +302,7 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     first = plain(c, arguments[0])
     if first.kind is Kind.NULL and len(arguments) <= 2:  # noqa: PLR2004 - lag(value, offset, default)
         return null()
+    first = null() if first.kind is Kind.NULL else first
     default = plain(c, arguments[2]) if len(arguments) > 2 else null()  # noqa: PLR2004 - lag(value, offset, default)
     kinds = {first.kind, default.kind} - {Kind.NULL}
     if len(kinds) > 1:

@@ -1088,4 +1088,13 @@ REGRESSIONS = (
         " person, item) FROM label ORDER BY 1",
         ordered=True,
     ),
+    Regression(
+        "a name IN moments of a window",
+        "SELECT name IN (SELECT STRFTIME('%m', MIN(1) OVER (ORDER BY id), 'weekday 1') FROM extreme)"
+        " FROM person",
+    ),
+    Regression(
+        "a computed NULL that LEAD shifts",
+        "SELECT LEAD(CASE grade WHEN 'b' THEN 1 ELSE 'a' END % 0, 1, 10) OVER (ORDER BY id) FROM dirty",
+    ),
 )
