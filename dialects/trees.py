@@ -9,43 +9,36 @@ from sqlglot import exp
 _Node = TypeVar("_Node", bound=exp.Expr)
 
 
-def find_all(tree: exp.Expr, *kinds: type[_Node]) -> Iterator[_Node]:
-    """Yield the nodes of some types, those of a level before the next."""
-    waiting = [tree]
-    add = waiting.append
-    for node in waiting:
-        if isinstance(node, kinds):
-            yield node
-        for value in node.args.values():
-            if not value or value is True or type(value) is str:
-                continue
-            if type(value) is list:
-                for each in value:
-                    if isinstance(each, exp.Expr):
-                        add(each)
-            elif isinstance(value, exp.Expr):
-                add(value)
-
-
-def has(tree: exp.Expr, *kinds: type[exp.Expr]) -> bool:
-    """True if a tree has a node of one of the types."""
-    return any(True for _ in find_all(tree, *kinds))
-
-
-def by_type(tree: exp.Expr) -> Mapping[type[exp.Expr], list[Any]]:
-    """Return the nodes of a tree by their types; subclasses are types of their own."""
-    found: dict[type[exp.Expr], list[Any]] = defaultdict(list)
-    waiting = [tree]
-    add = waiting.append
-    for node in waiting:
-        found[type(node)].append(node)
+def walked(tree: exp.Expr) -> list[exp.Expr]:
+    """Return the nodes of a tree, those of a level before the next."""
+    nodes = [tree]
+    add = nodes.append
+    for node in nodes:
         for value in node.args.values():
             if not value or value is True or type(value) is str:
                 continue
             if isinstance(value, exp.Expr):
                 add(value)
             elif type(value) is list:
-                waiting += [each for each in value if isinstance(each, exp.Expr)]
+                nodes += [each for each in value if isinstance(each, exp.Expr)]
+    return nodes
+
+
+def find_all(tree: exp.Expr, *kinds: type[_Node]) -> Iterator[_Node]:
+    """Yield the nodes of some types that a tree has now, those of a level before the next."""
+    return (node for node in walked(tree) if isinstance(node, kinds))
+
+
+def has(tree: exp.Expr, *kinds: type[exp.Expr]) -> bool:
+    """True if a tree has a node of one of the types."""
+    return any(isinstance(node, kinds) for node in walked(tree))
+
+
+def by_type(tree: exp.Expr) -> Mapping[type[exp.Expr], list[Any]]:
+    """Return the nodes of a tree by their types; subclasses are types of their own."""
+    found: dict[type[exp.Expr], list[Any]] = defaultdict(list)
+    for node in walked(tree):
+        found[type(node)].append(node)
     return found
 
 
