@@ -346,7 +346,7 @@ _SIMPLE = re.compile(
     |('[^']*+(?:''[^']*+)*+')
     |("[^"]*+"(?!")|`[^`]*+`(?!`)|\[[^]]*+](?!]))
     |([(),.;*]|[<>!=]=(?!>)|<>|\|\||/(?!\*)|-(?![->|}%])|\+(?![%}])|%(?!})|=(?!>)|<(?![-<=])|>)
-    |(.++))""",
+    |(.++)|\Z)""",
     re.ASCII | re.DOTALL | re.VERBOSE,
 )
 """Two words, a word, a number, a text, a quoted name and an operator that SQLite and sqlglot read alike."""
@@ -367,8 +367,10 @@ def _tokens(sql: str) -> list[Token]:
     """Return the tokens of a text as sqlglot does, which looks at each letter, if one is not simple."""
     tokens: list[Token] = []
     kind: TokenType | None = TokenType.SEMICOLON
-    for found in _SIMPLE.finditer(sql.rstrip()):
-        which, before = found.lastindex or 0, kind
+    for found in _SIMPLE.finditer(sql):
+        which, before = found.lastindex, kind
+        if which is None:
+            break
         text, end = found[which], found.end()
         start = end - len(text)
         if which == _WORD:
@@ -381,13 +383,11 @@ def _tokens(sql: str) -> list[Token]:
             kind, text = TokenType.IDENTIFIER, text[1:-1]
         elif which == _TEXT:
             kind, text = TokenType.STRING, text[1:-1].replace("''", "'")
-        elif which == _NUMBER:
-            kind = TokenType.NUMBER
         elif which == _BY:
             text = f"{text[:-2].rstrip()} BY".upper()
             kind = _KINDS[text]
         else:
-            kind = None
+            kind = TokenType.NUMBER if which == _NUMBER else None
         if kind is None:
             return _DIALECT.tokenize(sql)
         tokens.append(Token(kind, text, 1, end, start, end - 1, _NONE))
