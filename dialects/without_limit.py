@@ -153,7 +153,7 @@ def _render(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> QueryWit
     elif isinstance(bare, exp.Select) and (starred or not nested):
         ready = _beside(bare, keys)
     else:
-        ready = _around(bare, keys)
+        ready = _around(bare, keys, dialect)
     return QueryWithoutLimit(
         ready.sql(dialect=SQLGLOT[dialect], comments=False),
         len(keys),
@@ -169,7 +169,7 @@ def _beside(bare: exp.Select, keys: Sequence[_Key]) -> exp.Query:
     return bare
 
 
-def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
+def _around(bare: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> exp.Query:
     """Return a query that ranks the query's rows, for keys that a window of the query itself cannot use.
 
     Raises:
@@ -184,6 +184,8 @@ def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
     hidden = [key.ordered.this.copy() for key in keys if key.column is None]
     if hidden:
         bare.set("expressions", [*bare.expressions, *hidden])
+    if dialect is Dialect.SQLITE and isinstance(bare, exp.SetOperation):
+        _keep_collations(bare)
     alias = exp.TableAlias(
         this=exp.to_identifier("bird_uncut"),
         columns=[exp.to_identifier(name) for name in (*own, *(n for n in names if n not in own))],
@@ -199,6 +201,39 @@ def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
         expressions=[*map(exp.column, own), *map(exp.column, names), _rank(ordered)],
         from_=exp.From(this=exp.to_table("bird_uncut")),
     )
+
+
+def _keep_collations(bare: exp.SetOperation) -> None:
+    """Begin a compound SELECT with an empty part that has the collations by which SQLite sorts its rows.
+
+    It sorts a column by the collation of the first part that has one, but reads it from outside by that of
+    the first part of all. One that removes duplicates is left as it is: it may keep other ones of equal rows.
+    """
+    if any(not isinstance(it, exp.Union) or it.args["distinct"] for it in find_all(bare, exp.SetOperation)):
+        return
+    parts = list(_parts(bare))
+    places = range(len(bare.selects))
+    sorts = [next((n for n, it in enumerate(parts) if _has_collation(it.selects[at])), 0) for at in places]
+    if not any(sorts):
+        return
+    names = [f"bird_column_{place}" for place in places]
+    empty = exp.select(*(exp.column(name, f"bird_part_{n}") for n, name in zip(sorts, names, strict=True)))
+    for n in sorted(set(sorts)):
+        part = exp.to_table(f"bird_part_{n}")
+        empty = empty.join(part) if "from_" in empty.args else empty.from_(part)
+        bare.with_(f"bird_part_{n}({', '.join(names)})", as_=parts[n].copy(), copy=False)
+    parts[0].replace(exp.union(empty.where(exp.false()), parts[0].copy(), distinct=False))
+
+
+def _has_collation(column: exp.Expr) -> bool:
+    """Say whether a result column has a collation of its own.
+
+    https://sqlite.org/datatype3.html#assigning_collating_sequences_from_sql
+    """
+    column = column.unalias()
+    while isinstance(column, exp.Cast | exp.Paren):
+        column = column.this
+    return isinstance(column, exp.Column) or has(column, exp.Collate)
 
 
 def _rank(ordered: Sequence[exp.Ordered]) -> exp.Expr:

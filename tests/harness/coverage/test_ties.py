@@ -69,6 +69,11 @@ def valid(database: Database, sql: str, rows: Sequence[Row]) -> bool:
         ("SELECT 'a' AS n UNION ALL SELECT 'A' ORDER BY n COLLATE NOCASE", [("A",), ("a",)], True),
         ("SELECT 'A' AS n UNION ALL SELECT 'a' ORDER BY n", [("a",), ("A",)], False),
         (
+            "SELECT 'z' AS n UNION ALL SELECT 'a' COLLATE NOCASE UNION ALL SELECT 'A' ORDER BY n",
+            [("a",), ("A",), ("z",)],
+            True,
+        ),
+        (
             "SELECT 'x' UNION ALL SELECT name AS k FROM team WHERE id = 1 ORDER BY k || k",
             [("x",), ("a",)],
             False,
