@@ -223,9 +223,11 @@ def as_integer(c: Context, t: Typed) -> Typed:
         ends = (-1 - _most(t), _most(t)) if c.long_numbers else (None, None)
         return integer(server("to_integer", t.node), *ends, nullable=t.nullable)
     double = as_double(c, t)
-    if t.number.decimal and t.number.integral is not None:
+    if t.number.decimal:
         cut = server("real_to_integer", double.node)
-        either = case((t.number.integral.copy(), Bigint(this=t.node)), default=cut)
+        inside = exp.Between(this=grouped(t.node.copy()), low=number(-BIGGEST - 1), high=number(BIGGEST))
+        whole = inside if t.number.integral is None else t.number.integral.copy()
+        either = case((whole, Bigint(this=t.node)), default=cut)
         return integer(either, nullable=t.nullable)
     if within(t, 2**62):
         low = None if t.number.low is None else math.floor(t.number.low)

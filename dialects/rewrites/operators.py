@@ -226,6 +226,7 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
         return split
     if Kind.NULL in {left.kind, right.kind}:
         return null()
+    _refuse_untold(left, right)
     if Kind.REAL not in {left.kind, right.kind}:
         if left.number.decimal and left.number.integral is not None:
             return _of_exact(c, left, lambda part: arithmetic(c, operator, part, right))
@@ -269,6 +270,11 @@ def _divides(quotient: exp.Expr, factor: exp.Expr) -> bool:
     """Whether a product is x / y * y of INTEGERs, which is no greater than x."""
     quotient = quotient.unnest()
     return isinstance(quotient, Whole) and quotient.expression.unnest() == factor.unnest()
+
+
+def _refuse_untold(*operands: Typed) -> None:
+    if any(each.number.decimal and each.number.integral is None for each in operands):
+        raise Untranslatable("a sum or product beyond 64 bits", "it is unknown whether SQLite rounded it")
 
 
 def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first: bool) -> Typed:
@@ -414,6 +420,7 @@ def negate(c: Context, operand: Typed) -> Typed:
     if operand.constant is not None and isinstance(operand.constant.value, int | float):
         found = -operand.constant.value
         return literal(found if found <= _HIGHEST else float(found))
+    _refuse_untold(operand)
     if operand.kind is Kind.INTEGER and _is_least(operand):
         return _checked(c, exp.Sub, literal(0), operand)
     if operand.number.decimal and operand.number.integral is not None:

@@ -1097,4 +1097,15 @@ REGRESSIONS = (
         "a computed NULL that LEAD shifts",
         "SELECT LEAD(CASE grade WHEN 'b' THEN 1 ELSE 'a' END % 0, 1, 10) OVER (ORDER BY id) FROM dirty",
     ),
+    Regression(
+        "bits of the greatest of differences beyond 64 bits",
+        "SELECT MAX(-9223372036854775808 - delay_min) >> 1 FROM sailings GROUP BY departed",
+        db_id="island_ferries",
+    ),
+    Regression(
+        "a sum of the greatest of differences beyond 64 bits",
+        "SELECT MAX(-9223372036854775808 - delay_min) + 1 FROM sailings GROUP BY departed",
+        db_id="island_ferries",
+        untranslatable=LOADED,
+    ),
 )
