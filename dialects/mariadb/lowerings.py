@@ -262,6 +262,14 @@ def _hide_extremes(select: exp.Select) -> None:
             extreme.set("this", nodes.kept_apart(extreme.this))
 
 
+def _hide_joined(call: exp.Min | exp.Max | exp.Sum | exp.Count) -> None:
+    select, column = call.parent_select, call.this
+    if select is None or (select.args.get("group") and not isinstance(call.parent, exp.Window)):
+        return
+    if isinstance(column, exp.Column) and is_constant_in(select, column):
+        call.set("this", nodes.kept_apart(column))
+
+
 def _hide_results(test: exp.In) -> None:
     for node in list(mysql.outer_results(test.args.get("query"))):
         if isinstance(node, nodes.AGGREGATES):
@@ -615,6 +623,15 @@ LOWERINGS = (
         "SELECT DISTINCT (5 / (n - 6)) || '' FROM item",
         "A cast to an integer.",
         change=_room_for_sign,
+    ),
+    Lowering(
+        "joined-constants",
+        "Aggregates of all rows take a constant of a subquery in FROM from rows joined to none, too.",
+        MEASURED,
+        "SELECT MAX(c), COUNT(*) FROM part LEFT JOIN (SELECT id, 'a' AS c FROM item) ON id = n AND n > 9",
+        "COALESCE of the column and NULL.",
+        change=_hide_joined,
+        needs=lambda nodes: any(join.side for join in nodes[exp.Join]),
     ),
     Lowering(
         "distinct-subqueries",

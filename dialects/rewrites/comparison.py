@@ -296,7 +296,8 @@ def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[e
         case Kind.REAL:
             return server("as_real", text), other.node
         case Kind.NUMBER if not other.number.decimal:
-            return server("as_real" if c.long_numbers else "as_number", text), other.node
+            read = server("as_real", text) if c.long_numbers else server("as_number", text)
+            return read, other.node
         case Kind.ANY if other.written is not None and chosen is Collation.BINARY:
             return server("as_key", text), server("as_key", other.written)
         case Kind.TEXT if (

@@ -37,7 +37,7 @@ from dialects.nodes import (
     unless,
 )
 from dialects.rewrites.functions import as_math, as_real, size
-from dialects.value_types import Context, Kind, Typed, integer, null, real, text
+from dialects.value_types import Context, Form, Kind, Typed, integer, null, real, text
 
 _WHOLE = 4503599627370496.0
 """From here on, no REAL has a fraction."""
@@ -94,6 +94,8 @@ def _to_whole(x: exp.Expr, *, surely: bool) -> exp.Expr:
 
 def _whole(name: str, c: Context, arguments: list[Typed]) -> Typed:
     """Keep an INTEGER, and round a REAL to a REAL without fraction."""
+    if arguments[0].text.form is Form.DIGITS:
+        return as_number(c, arguments[0])
     x = as_math(c, arguments[0])
     if x.kind in {Kind.NULL, Kind.INTEGER}:
         return x

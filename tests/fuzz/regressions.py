@@ -1108,4 +1108,20 @@ REGRESSIONS = (
         db_id="island_ferries",
         untranslatable=LOADED,
     ),
+    Regression(
+        "a constant of rows that are joined to none, counted and summed",
+        "SELECT MAX(flag), COUNT(flag), SUM(flag) FROM (SELECT flag FROM vessels s LEFT JOIN (SELECT name,"
+        " 1 AS flag FROM vessels) AS t ON s.name = t.name || 'x')",
+        db_id="island_ferries",
+    ),
+    Regression(
+        "a constant of rows that are joined to none, in a window",
+        "WITH q AS (SELECT name, 1 AS flag FROM vessels) SELECT SUM(q.flag) OVER () FROM vessels s"
+        " LEFT JOIN q ON s.name = q.name AND s.name > 'N'",
+        db_id="island_ferries",
+    ),
+    Regression(
+        "the ceiling of digits beyond 2^53",
+        "SELECT CEIL((SELECT MAX(ticket) FROM event)), FLOOR(ticket) FROM event",
+    ),
 )
