@@ -278,7 +278,7 @@ LOWERINGS = (
         "rows-of-queries",
         "JSON_TABLE takes no subquery.",
         MEASURED,
-        "SELECT value FROM json_each((SELECT json_group_array(n) FROM part))",
+        "SELECT COUNT(*) FROM json_each((SELECT json_group_array(n) FROM part))",
         "A derived table of the subquery beside it.",
     ),
     Lowering(
