@@ -221,14 +221,14 @@ MOST_PROCESSES = 8
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """What `-n auto` of the Makefile is: a process for each core that this one may use.
 
-    One alone where servers run already: tests load and drop the same databases and change settings. Twice as
-    many for thorough tests, which wait for servers that start and end, and for limits.
+    One alone where servers run already: tests load and drop the same databases and change settings. Half as
+    many again for thorough tests, which wait for servers that start and end, and for limits.
     """
     if any(map(_runs_already, provision.SERVED)):
         return 0
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if "not thorough" not in config.getoption("markexpr"):
-        usable *= 2
+        usable += (usable + 1) // 2
     return min(usable, MOST_PROCESSES)
 
 
