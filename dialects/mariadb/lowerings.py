@@ -262,12 +262,14 @@ def _hide_extremes(select: exp.Select) -> None:
             extreme.set("this", nodes.kept_apart(extreme.this))
 
 
-def _hide_joined(call: exp.Min | exp.Max | exp.Sum | exp.Count) -> None:
-    select, column = call.parent_select, call.this
-    if select is None or (select.args.get("group") and not isinstance(call.parent, exp.Window)):
+def _hide_joined(call: exp.Min | exp.Max | exp.Sum | exp.Count | exp.Anonymous) -> None:
+    select, in_window = call.parent_select, isinstance(call.parent, exp.Window)
+    picks = isinstance(call, exp.Anonymous)
+    if select is None or (not in_window and (picks or select.args.get("group"))):
         return
-    if isinstance(column, exp.Column) and is_constant_in(select, column):
-        call.set("this", nodes.kept_apart(column))
+    for value in call.expressions[:1] if picks else [call.this]:
+        if isinstance(value, exp.Column) and is_constant_in(select, value):
+            value.replace(nodes.kept_apart(value.copy()))
 
 
 def _hide_results(test: exp.In) -> None:
@@ -626,7 +628,7 @@ LOWERINGS = (
     ),
     Lowering(
         "joined-constants",
-        "Aggregates of all rows take a constant of a subquery in FROM from rows joined to none, too.",
+        "Aggregates of all rows and windows take a constant of FROM from rows joined to none, too.",
         MEASURED,
         "SELECT MAX(c), COUNT(*) FROM part LEFT JOIN (SELECT id, 'a' AS c FROM item) ON id = n AND n > 9",
         "COALESCE of the column and NULL.",

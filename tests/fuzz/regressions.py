@@ -1121,6 +1121,12 @@ REGRESSIONS = (
         db_id="island_ferries",
     ),
     Regression(
+        "a constant of rows that are joined to none, of other rows of a window",
+        "SELECT v.id, LAG(flag) OVER (ORDER BY v.id), LEAD(flag, 1, 'z') OVER (ORDER BY v.id),"
+        " LAST_VALUE(flag) OVER (ORDER BY v.id) FROM item v LEFT JOIN (SELECT id, 'a' AS flag FROM item) AS t"
+        " ON t.id = v.id AND v.id > 2",
+    ),
+    Regression(
         "the ceiling of digits beyond 2^53",
         "SELECT CEIL((SELECT MAX(ticket) FROM event)), FLOOR(ticket) FROM event",
     ),
