@@ -34,6 +34,10 @@ from dialects.trees import find_all, has, windows_of
 
 _PLAIN = frozenset({"expressions", "from_", "joins", "where", "order"})
 """The parts of a SELECT that can become parts of the one around it, which follows its order if none."""
+_COMPUTING = frozenset({"expressions", "from_", "where"})
+"""The parts of a SELECT that only computes with the row of its source, and may leave it out."""
+_AGGREGATING = ("expressions", "from_", "joins", "where", "having")
+"""The parts of such a source: a SELECT of aggregates over all rows."""
 
 
 def merged(c: Compiler, tree: exp.Query, nodes: Nodes) -> exp.Query:
@@ -68,7 +72,7 @@ def _take_place(select: exp.Select, start: exp.From) -> None:
         {key for key, value in inner.args.items() if value},
         {key for key, value in select.args.items() if value},
     )
-    if parts[0] - {"expressions", "from_", "joins", "where", "having"} or parts[1] - _COMPUTING:
+    if parts[0].difference(_AGGREGATING) or parts[1] - _COMPUTING:
         return
     where = select.args.get("where")
     written = [*select.expressions, *([where.this] if where else [])]
@@ -84,11 +88,8 @@ def _take_place(select: exp.Select, start: exp.From) -> None:
     kept = [*([having.this] if having else []), *made[len(select.expressions) :]]
     inner.set("expressions", made[: len(select.expressions)])
     inner.set("having", exp.Having(this=every(kept)) if kept else None)
-    for key in ("expressions", "from_", "joins", "where", "having"):
+    for key in _AGGREGATING:
         select.set(key, inner.args.get(key))
-
-
-_COMPUTING = frozenset({"expressions", "from_", "where"})
 
 
 def _with_values(node: exp.Expr, values: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -263,8 +264,8 @@ def _numbered(
 
 def _is_unsorted(select: exp.Select) -> bool:
     """Whether the rows of a SELECT are in the order of its first source."""
-    grouped = any(select.args.get(key) for key in ("order", "group", "distinct"))
-    return not grouped and not any(has(each, exp.AggFunc) for each in select.expressions)
+    is_arranged = any(select.args.get(key) for key in ("order", "group", "distinct"))
+    return not is_arranged and not any(has(each, exp.AggFunc) for each in select.expressions)
 
 
 def _is_plain(inner: exp.Select, place: exp.From | exp.Join) -> bool:
